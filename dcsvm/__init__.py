@@ -1,0 +1,1 @@
+"""Divide-and-conquer kernel classifiers, native to scikit-learn."""

@@ -1,0 +1,1 @@
+"""The hot loops: kernels and solvers that any plugin may use."""
