@@ -99,6 +99,9 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
     def fit_in_steps(self, problem: Problem) -> Steps:
         return self._pipeline().conquer(problem)
 
+    def check(self) -> None:
+        self._pipeline()
+
     def decision_function(self, X: Any) -> FloatArray:
         """Scores of rows X: (n, n_classes), or (n,) for two classes, positive for the second."""
         scores, _ = self._answer(X)

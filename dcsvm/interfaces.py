@@ -221,6 +221,10 @@ class LocalLearner(Component):
         """Hand the work to the one engine, for a learner made of others; None: `fit` does it."""
         return None
 
+    def check(self) -> None:
+        """Refuse settings that cannot work together; called before anything is trained."""
+        return
+
     @property
     def pairwise(self) -> bool:
         """Whether X is a kernel matrix between rows, to be cut in both directions."""

@@ -48,6 +48,7 @@ class Pipeline:
             registry.resolve("combiner", combiner),
         )
         check_composition(pipeline.decomposer, pipeline.combiner, registry)
+        pipeline.learner.check()
         return pipeline
 
     def conquer(self, problem: Problem) -> Work[Composite]:

@@ -51,7 +51,7 @@ def setting(
     at_least, at_most, above, below : float, optional
         The allowed range of a number, closed or open.
     """
-    limits = {"at_least": at_least, "at_most": at_most, "above": above, "below": below}
+    limits = {"at_least": at_least, "above": above, "at_most": at_most, "below": below}
     limits = {word: value for word, value in limits.items() if value is not None}
     metadata = {"help": help, "kind": kind, "limits": limits}
     return attrs.field(default=default, validator=_check, metadata=metadata)

@@ -1,6 +1,17 @@
-"""The hot loops: kernels and solvers that any plugin may use."""
+"""The numeric core: kernels, dual solvers, ridge regression and fast kernel expansions."""
 
+from dcsvm.numeric.distances import manhattan_distances, products, squared_distances
 from dcsvm.numeric.kernels import Kernel, kernel_of
 from dcsvm.numeric.matrix import BoolArray, FloatArray, IntArray, Matrix
 
-__all__ = ["BoolArray", "FloatArray", "IntArray", "Kernel", "Matrix", "kernel_of"]
+__all__ = [
+    "BoolArray",
+    "FloatArray",
+    "IntArray",
+    "Kernel",
+    "Matrix",
+    "kernel_of",
+    "manhattan_distances",
+    "products",
+    "squared_distances",
+]
