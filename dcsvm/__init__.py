@@ -6,11 +6,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dcsvm.answers import Answers as Answers
+    from dcsvm.answers import mean_or_nan as mean_or_nan
     from dcsvm.classifier import DivideAndConquerClassifier as DivideAndConquerClassifier
-    from dcsvm.committee import Answers as Answers
     from dcsvm.committee import Committee as Committee
-    from dcsvm.committee import Member as Member
-    from dcsvm.committee import mean_or_nan as mean_or_nan
     from dcsvm.errors import DataError as DataError
     from dcsvm.errors import DcsvmError as DcsvmError
     from dcsvm.errors import SettingError as SettingError
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from dcsvm.interfaces import Sum as Sum
     from dcsvm.interfaces import support_of as support_of
     from dcsvm.interfaces import together as together
+    from dcsvm.member import Member as Member
     from dcsvm.models import Constant as Constant
     from dcsvm.models import Cost as Cost
     from dcsvm.models import Hyperplanes as Hyperplanes
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from dcsvm.models import LocalModel as LocalModel
     from dcsvm.models import MappedHyperplanes as MappedHyperplanes
     from dcsvm.models import Wrapped as Wrapped
+    from dcsvm.preparation import Scaled as Scaled
     from dcsvm.problem import Part as Part
     from dcsvm.problem import Problem as Problem
     from dcsvm.problem import Task as Task
@@ -54,7 +55,9 @@ __version__ = "0.1.0"
 # Importing scikit-learn takes a second, so every name is fetched when it is first asked for.
 _WHERE = {
     "classifier": "DivideAndConquerClassifier",
-    "committee": "Answers Committee Member mean_or_nan",
+    "answers": "Answers mean_or_nan",
+    "committee": "Committee",
+    "member": "Member",
     "errors": "DataError DcsvmError SettingError did_you_mean",
     "hookspecs": "hookimpl",
     "interfaces": (
@@ -62,6 +65,7 @@ _WHERE = {
         "support_of together"
     ),
     "models": "Constant Cost Hyperplanes KernelExpansion LocalModel MappedHyperplanes Wrapped",
+    "preparation": "Scaled",
     "problem": "Part Problem Task part",
     "registry": "build",
     "settings": "component setting",

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from dcsvm.callbacks import Callbacks, CallbackSupport, with_callbacks
-from dcsvm.committee import Composite
+from dcsvm.composite import Composite, answer_in_chunks
 from dcsvm.engine import Engine, in_one_go
 from dcsvm.errors import DataError
 from dcsvm.interfaces import LocalLearner, Steps
@@ -134,7 +134,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
     def _answer(self, X: Any) -> tuple[FloatArray, Cost]:
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return self.model_.answer(X)
+        return answer_in_chunks(self.model_, X, self.n_jobs)
 
     def _pipeline(self) -> Pipeline:
         return Pipeline.of(self.decomposer, self.learner, self.combiner, default_registry())

@@ -18,7 +18,8 @@ from dcsvm.problem import Part, Problem, union
 from dcsvm.settings import component, setting
 
 if TYPE_CHECKING:
-    from dcsvm.committee import Committee, Member
+    from dcsvm.committee import Committee
+    from dcsvm.member import Member
 
 Item = TypeVar("Item")
 Reply = TypeVar("Reply")

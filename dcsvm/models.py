@@ -115,12 +115,30 @@ class Hyperplanes(LocalModel):
 
 
 @attrs.frozen(eq=False)
+class Points:
+    """Support vectors: the rows `ids` of a pool that several models may share, or all of them.
+
+    With a precomputed kernel the pool holds (m,) column numbers instead of (m, d) rows.
+    """
+
+    pool: Matrix
+    ids: IntArray | None = None
+
+    def rows(self) -> Matrix:
+        return self.pool if self.ids is None else self.pool[self.ids]
+
+
+def _as_points(given: Any) -> Points:
+    return given if isinstance(given, Points) else Points(given)
+
+
+@attrs.frozen(eq=False)
 class KernelExpansion(LocalModel):
     """Scores `kernel(X, points) @ coefficients + biases`.
 
     Parameters
     ----------
-    points : (m, d) array or CSR matrix
+    points : (m, d) array or CSR matrix, or Points
         The support vectors. With a precomputed kernel, (m,) column numbers instead.
     coefficients : (m, columns) array
     biases : (columns,) array
@@ -134,7 +152,7 @@ class KernelExpansion(LocalModel):
         by summed decision values.
     """
 
-    points: Matrix
+    points: Points = attrs.field(converter=_as_points)
     coefficients: FloatArray
     biases: FloatArray
     kernel: Kernel
@@ -142,11 +160,18 @@ class KernelExpansion(LocalModel):
     class_sizes: IntArray | None = None
 
     def scores(self, X: Matrix) -> FloatArray:
-        gram = self.kernel(X, self.points)
+        return self.from_gram(self.kernel(X, self.points.rows()))
+
+    def from_gram(self, gram: FloatArray) -> FloatArray:
+        """Scores from the kernel values (n, m) of n rows against the points."""
         if self.class_sizes is None:
             return np.asarray(gram @ self.coefficients + self.biases)
         decisions = pair_decisions(gram, self.coefficients, self.biases, self.class_sizes)
         return pair_scores(decisions, len(self.class_sizes))
+
+    def with_points(self, pool: Matrix, ids: IntArray) -> KernelExpansion:
+        """The same expansion over rows `ids` (m,) of a pool."""
+        return attrs.evolve(self, points=Points(pool, ids))
 
     @property
     def support(self) -> IntArray:
@@ -202,6 +227,7 @@ STORED_TYPES: tuple[type, ...] = (
     Hyperplanes,
     KernelExpansion,
     MappedHyperplanes,
+    Points,
     Wrapped,
     Kernel,
 )

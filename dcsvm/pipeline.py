@@ -8,12 +8,14 @@ from typing import TypeAlias, TypeVar
 import attrs
 import numpy as np
 
-from dcsvm.committee import Committee, Composite, Member
+from dcsvm.committee import Committee
+from dcsvm.composite import Composite
 from dcsvm.composition import check_composition
 from dcsvm.engine import Job, Outcome, is_made_of_others, steps_of
 from dcsvm.errors import CompositionError, ContractError
 from dcsvm.interfaces import Combiner, Decomposer, LocalLearner, concluded, together
 from dcsvm.ledger import Record
+from dcsvm.member import Member
 from dcsvm.numeric.matrix import FloatArray, IntArray
 from dcsvm.problem import Part, Problem
 from dcsvm.registry import Registry

@@ -13,7 +13,7 @@ from dcsvm.numeric.matrix import FloatArray, IntArray
 from dcsvm.problem import union
 
 if TYPE_CHECKING:
-    from dcsvm.committee import Member
+    from dcsvm.member import Member
 
 
 class Tally:

@@ -17,7 +17,8 @@ from dcsvm import (
     Routing,
     Wrapped,
 )
-from dcsvm.committee import Answers, floored
+from dcsvm.answers import Answers
+from dcsvm.composite import floored
 from dcsvm.errors import ContractError
 from dcsvm.numeric import Kernel
 
@@ -188,3 +189,79 @@ def test_one_against_the_rest_through_tasks_equals_brute_force():
     values = np.column_stack([m.answer(X)[0] for m in clf.model_.committee.members])
     expected = (2 * values - values.sum(axis=1, keepdims=True)) / 3
     np.testing.assert_allclose(clf.decision_function(X), expected)
+
+
+def sharing_committee(rows_of_members, columns=1, n=40, seed=0):
+    generator = np.random.default_rng(seed)
+    kernel = Kernel("rbf", gamma=0.3)
+    members = []
+    for number, rows in enumerate(rows_of_members):
+        coefficients = generator.normal(size=(len(rows), columns))
+        model = KernelExpansion(
+            X[rows], coefficients, generator.normal(size=columns), kernel, np.arange(len(rows))
+        )
+        code = np.zeros((columns, 3), dtype=int)
+        code[:, number % 3], code[:, (number + 1) % 3] = 1, -1
+        members.append(Member(model, code, support=np.array(rows)))
+    return members
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_members_that_share_points_say_together_what_they_say_alone(columns):
+    generator = np.random.default_rng(1)
+    rows = [generator.permutation(60)[:25] for _ in range(6)] + [np.arange(100, 110)]
+    members = sharing_committee(rows, columns)
+    committee = committee_of(*members)
+    pools = {id(member.model.points.pool) for member in committee.members}
+    assert len(pools) == 1
+    assert committee.members[0].model.points.pool.shape[0] == len(np.unique(np.concatenate(rows)))
+    together = committee.ask(X, np.arange(len(X)), np.arange(7)).values
+    alone = np.hstack([member.answer(X)[0] for member in members])
+    np.testing.assert_allclose(together, alone, atol=1e-12)
+
+
+def test_members_without_common_points_keep_their_own():
+    committee = committee_of(*sharing_committee([range(10), range(10, 20)]))
+    assert all(member.model.points.ids is None for member in committee.members)
+
+
+def test_a_mixture_of_sharing_and_other_members_keeps_its_order():
+    first, second = sharing_committee([range(20), range(10, 30)])
+    committee = committee_of(
+        linear([1, 0], code=[[-1, 1, 0]]), first, Member(Constant(), np.array([[0, 0, 1]])), second
+    )
+    together = committee.ask(X, np.arange(len(X)), np.arange(4)).values
+    alone = np.hstack([member.answer(X)[0] for member in committee.members])
+    np.testing.assert_allclose(together, alone, atol=1e-12)
+    cost = asked(committee)
+    assert set(cost.unique_kernel_evaluations) == {30}
+    assert set(cost.kernel_evaluations) == {40}
+    assert set(cost.hyperplanes) == {1}
+
+
+def test_one_against_one_expansions_share_their_kernel_values_too():
+    from sklearn.svm import SVC
+
+    members = []
+    for rows in (np.arange(0, 90), np.arange(30, 120)):
+        svc = SVC(gamma=0.3).fit(X[rows], y[rows])
+        model = KernelExpansion(
+            X[rows[svc.support_]], svc.dual_coef_.T, svc.intercept_, Kernel("rbf", 0.3),
+            svc.support_, svc.n_support_,
+        )  # fmt: skip
+        members.append(Member(model, np.eye(3, dtype=int), support=rows[svc.support_]))
+    committee = committee_of(*members)
+    together = committee.ask(X, np.arange(len(X)), np.arange(2)).values
+    alone = np.hstack([member.answer(X)[0] for member in members])
+    np.testing.assert_allclose(together, alone, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_answers_in_chunks_are_the_same_for_any_number_of_jobs(n_jobs, monkeypatch):
+    monkeypatch.setattr("dcsvm.composite.CHUNK_ROWS", 300)
+    clf = DivideAndConquerClassifier(Strips(2), Centroids(), Average(), n_jobs=n_jobs).fit(X, y)
+    rows = np.tile(X, (7, 1))
+    scores, cost = clf.decision_function(rows), clf.cost(rows)
+    expected, expected_cost = clf.model_.answer(rows)
+    np.testing.assert_allclose(scores, expected, rtol=1e-12)
+    np.testing.assert_array_equal(cost.hyperplanes, expected_cost.hyperplanes)
