@@ -13,6 +13,12 @@ class DcsvmError(Exception):
     exit_code: ClassVar[int] = 1
 
 
+class UsageError(DcsvmError, ValueError):
+    """A command was asked for something that cannot be done, whatever the recipe says."""
+
+    exit_code = 2
+
+
 class SettingError(DcsvmError, ValueError):
     """A component was given a setting it does not have or a value it does not allow."""
 

@@ -7,6 +7,8 @@ import importlib.util
 import inspect
 import os
 import sys
+import tomllib
+import zlib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -23,6 +25,7 @@ from dcsvm.interfaces import Combiner, Component, Decomposer, LocalLearner
 from dcsvm.settings import check_names, settings_of
 
 GROUP = "dcsvm"
+RECIPE = "recipe"
 KINDS: dict[str, type] = {
     "decomposer": Decomposer,
     "learner": LocalLearner,
@@ -42,7 +45,9 @@ class Offer:
 
     @property
     def summary(self) -> str:
-        """The first line of the component's docstring."""
+        """One line on what it is: a docstring's first, or what a recipe says `about` itself."""
+        if self.kind == RECIPE:
+            return _about(self.what)
         return (inspect.getdoc(self.what) or "").partition("\n")[0]
 
 
@@ -71,34 +76,40 @@ class Registry:
     ) -> None:
         self.offers: dict[tuple[str, str], Offer] = {}
         self.broken: list[Broken] = []
+        self._files: set[Path] = set()
         self._manager = pluggy.PluginManager(hookspecs.PROJECT)
         self._manager.add_hookspecs(hookspecs)
         for point in _installed() if entry_points is None else entry_points:
             self._load(point)
 
     def add_module(self, module: ModuleType, distribution: str, version: str = "") -> None:
-        """Register the hooks of one plugin module."""
-        title = f"{distribution}:{module.__name__}"
-        self._manager.register(module, title)
-        self._manager.check_pending()
+        """Register the hooks of one plugin module: all that it offers, or nothing."""
+        if self._manager.is_registered(module):
+            return
         before = dict(self.offers)
         try:
+            self._manager.register(module, f"{distribution}:{module.__name__}")
+            self._manager.check_pending()
             for caller in self._manager.get_hookcallers(module) or []:
                 for hook in caller.get_hookimpls():
                     if hook.plugin is module:
                         self._take(caller.name, hook.function(), distribution, version)
         except BaseException:
             self.offers = before
-            self._manager.unregister(module)
+            if self._manager.is_registered(module):
+                self._manager.unregister(module)
             raise
 
     def add_file(self, path: str | Path) -> None:
-        """Load a single .py file as a plugin."""
+        """Load a single .py file as a plugin; a second time changes nothing."""
         path = Path(path)
         if not path.is_file():
             raise PluginError(f"plugin file {str(path)!r} does not exist")
-        name = f"dcsvm_plugin_file_{path.stem}"
-        spec = importlib.util.spec_from_file_location(name, path)
+        place = path.resolve()
+        if place in self._files:
+            return
+        name = f"dcsvm_plugin_file_{path.stem}_{zlib.crc32(bytes(place)):08x}"
+        spec = importlib.util.spec_from_file_location(name, place)
         if spec is None or spec.loader is None:
             raise PluginError(f"plugin file {str(path)!r} is not a Python file")
         module = importlib.util.module_from_spec(spec)
@@ -107,10 +118,14 @@ class Registry:
             spec.loader.exec_module(module)
             _picklable(module)
             self.add_module(module, str(path))
-        except PluginError:
-            raise
-        except Exception as error:
-            raise PluginError(f"plugin file {str(path)!r} cannot be loaded: {error!r}") from error
+        except (Exception, SystemExit) as error:
+            del sys.modules[name]
+            if isinstance(error, PluginError):
+                raise
+            raise PluginError(
+                f"plugin file {str(path)!r} cannot be loaded: {_reason(error)}"
+            ) from error
+        self._files.add(place)
 
     def get(self, kind: str, name: str) -> type[Component]:
         """The component class of that kind and name."""
@@ -177,15 +192,14 @@ class Registry:
         }
 
     def _load(self, point: importlib.metadata.EntryPoint) -> None:
-        distribution = point.dist.name if point.dist else "an unknown distribution"
+        distribution = _distribution(point)
         version = point.dist.version if point.dist else ""
         try:
             self.add_module(point.load(), distribution, version)
         except PluginError:
             raise
-        except Exception as error:
-            reason = f"{type(error).__name__}: {error}"
-            self.broken.append(Broken(point.name, distribution, reason))
+        except (Exception, SystemExit) as error:
+            self.broken.append(Broken(point.name, distribution, _reason(error)))
 
     def _take(self, hook: str, what: Any, distribution: str, version: str) -> None:
         kind = hook.removeprefix("dcsvm_").removesuffix("s")
@@ -195,10 +209,7 @@ class Registry:
                 _check_class(kind, each, distribution)
             taken = self.offers.get((kind, name))
             if taken is not None and taken.what is not each:
-                raise PluginError(
-                    f"two plugins offer a {kind} called {name!r}: {taken.distribution} and "
-                    f"{distribution}; uninstall one, or name those to load in DCSVM_LOAD_PLUGINS"
-                )
+                raise PluginError(_collision(kind, name, taken.distribution, distribution))
             self.offers[kind, name] = Offer(kind, name, each, distribution, version)
 
 
@@ -216,17 +227,44 @@ def build(kind: str, name: str, **settings: Any) -> Any:
 def _installed() -> list[importlib.metadata.EntryPoint]:
     points = sorted(
         importlib.metadata.entry_points(group=GROUP),
-        key=lambda point: (point.dist.name if point.dist else "", point.name),
+        key=lambda point: (_distribution(point), point.name),
     )
     wanted = os.environ.get("DCSVM_LOAD_PLUGINS")
     if wanted is None:
         return points
-    names = {name.strip() for name in wanted.split(",")}
-    return [
-        point
-        for point in points
-        if point.name in names or (point.dist and point.dist.name in names)
-    ]
+    titles = {title for point in points for title in (point.name, _distribution(point))}
+    names = [name.strip() for name in wanted.split(",") if name.strip()]
+    for name in names:
+        if name not in titles:
+            raise PluginError(
+                f"DCSVM_LOAD_PLUGINS names {name!r}, but no plugin and no distribution of "
+                f"plugins is called that; {did_you_mean(name, titles)}"
+            )
+    return [point for point in points if point.name in names or _distribution(point) in names]
+
+
+def _distribution(point: importlib.metadata.EntryPoint) -> str:
+    return point.dist.name if point.dist else "an unknown distribution"
+
+
+def _about(recipe: str) -> str:
+    try:
+        return str(tomllib.loads(recipe).get("about", ""))
+    except tomllib.TOMLDecodeError:
+        return ""
+
+
+def _reason(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _collision(kind: str, name: str, first: str, second: str) -> str:
+    if first == second:
+        return f"{first} offers two different {kind}s called {name!r}; rename one"
+    return (
+        f"two plugins offer a {kind} called {name!r}: {first} and {second}; "
+        "uninstall one, or name those to load in DCSVM_LOAD_PLUGINS"
+    )
 
 
 def _check_class(kind: str, cls: Any, distribution: str) -> None:
@@ -243,6 +281,9 @@ def _check_class(kind: str, cls: Any, distribution: str) -> None:
 
 def _picklable(module: ModuleType) -> None:
     """Let worker processes rebuild what a single-file plugin defines: they cannot import it."""
-    from joblib.externals import cloudpickle
+    try:
+        from joblib.externals import cloudpickle
+    except ImportError:  # joblib no longer brings a copy of its own
+        import cloudpickle
 
     cloudpickle.register_pickle_by_value(module)

@@ -82,6 +82,18 @@ def check_names(cls: type, given: typing.Iterable[str]) -> None:
             )
 
 
+def check_value(cls: Any, name: str, value: Any) -> None:
+    """Refuse a value that the setting of that name does not allow."""
+    field = settings_of(cls)[name]
+    hint = type_hints(cls).get(name, Any)
+    if not field.metadata.get("kind"):
+        fits = any(_is_a(value, option) for option in _options(hint))
+        if not fits or not _within(value, field.metadata.get("limits", {})):
+            raise SettingError(
+                f"{_title(cls)}: {name} must be {allowed(cls, name)}, not {value!r}"
+            )
+
+
 def allowed(cls: type, name: str) -> str:
     """What a setting allows, in words: `a whole number of at least 2`."""
     field = settings_of(cls)[name]
@@ -109,14 +121,7 @@ def type_hints(cls: Any) -> dict[str, Any]:
 
 
 def _check(instance: Any, field: attrs.Attribute[Any], value: Any) -> None:
-    cls: Any = type(instance)
-    hint = type_hints(cls).get(field.name, Any)
-    if not field.metadata.get("kind"):
-        fits = any(_is_a(value, option) for option in _options(hint))
-        if not fits or not _within(value, field.metadata["limits"]):
-            raise SettingError(
-                f"{_title(cls)}: {field.name} must be {allowed(cls, field.name)}, not {value!r}"
-            )
+    check_value(type(instance), field.name, value)
 
 
 def _title(cls: type) -> str:

@@ -1,6 +1,6 @@
 """The built-in decomposers: one file each, listed here."""
 
-from dcsvm import Decomposer, Repeat, Sum, hookimpl
+from dcsvm import Decomposer, Repeat, Scaled, Sum, hookimpl
 from dcsvm_plugins.decomposers.bootstrap import Bootstrap
 from dcsvm_plugins.decomposers.chunks import Chunks
 from dcsvm_plugins.decomposers.class_pairs import ClassPairs
@@ -11,4 +11,4 @@ from dcsvm_plugins.decomposers.whole import Whole
 
 @hookimpl
 def dcsvm_decomposers() -> list[type[Decomposer]]:
-    return [Bootstrap, Chunks, ClassPairs, ClassRest, Repeat, Sum, Tree, Whole]
+    return [Bootstrap, Chunks, ClassPairs, ClassRest, Repeat, Scaled, Sum, Tree, Whole]
