@@ -169,4 +169,4 @@ class Committee:
 
 
 def _ascending(rows: Sequence[int] | IntArray) -> bool:
-    return len(rows) == 0 or (rows[0] == 0 and rows[-1] == len(rows) - 1)
+    return bool((np.diff(rows) == 1).all())

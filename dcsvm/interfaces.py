@@ -149,6 +149,12 @@ class Sum(Decomposer):
     """Several decomposers of the same problem side by side; each keeps its router and its seed.
 
     Made by `a + b`. A combiner sees the answers of all of them, group by group.
+
+    Examples
+    --------
+    >>> from dcsvm import build
+    >>> sorted((build("decomposer", "tree") + build("decomposer", "chunks")).yields)
+    ['groups', 'regions', 'subsets']
     """
 
     name = "sum"
@@ -175,7 +181,18 @@ class Sum(Decomposer):
 
 @component
 class Repeat(Decomposer):
-    """One decomposer several times, each with its own seed: a forest is `n * tree`."""
+    """One decomposer several times, each with its own seed: a forest is `n * tree`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier, build
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = 5 * build("decomposer", "tree", ceiling=60, splitter="random")
+    >>> clf = DivideAndConquerClassifier(forest, "kernel_svm", "mean", random_state=0).fit(X, y)
+    >>> len(clf.model_.committee.groups)
+    5
+    """
 
     name = "repeat"
 
