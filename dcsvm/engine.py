@@ -5,19 +5,24 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Iterator
 from typing import Any, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 import attrs
 import joblib
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from dcsvm.interfaces import LocalLearner, Steps
+from dcsvm.digest import digest
+from dcsvm.interfaces import LocalLearner, Steps, together
 from dcsvm.models import Constant, LocalModel
 from dcsvm.numeric.matrix import FloatArray, IntArray
 from dcsvm.problem import Part, Problem, Seed
 from dcsvm.views import Chain, Columns, View
 
 Result = TypeVar("Result")
+
+#: Rounds with fewer jobs than this may leave cores idle.
+FEW_JOBS = 32
 
 
 @attrs.frozen(eq=False)
@@ -54,6 +59,12 @@ class Job:
         sides = len(present) if signs is None else len(np.unique(y))
         local = Problem(X, y, sides, self.seed, weights, start)
         return Cut(local, rows, view, code)
+
+    def key(self) -> str:
+        """The name of this job's outcome: the same exactly when all that decides it is."""
+        part = self.part
+        described = (part.rows, part.view, part.task, part.weights, part.start)
+        return digest(_problem_key(self.problem), *described, self.learner, self.seed)
 
     def run(self) -> Outcome:
         """Train the part; called in a worker."""
@@ -127,16 +138,27 @@ class Watcher(Protocol):
     def round_ends(self) -> None: ...
 
 
+class Checkpoints(Protocol):
+    """Where outcomes are kept, so that a run that was cut short need not train them again."""
+
+    def get(self, key: str) -> Outcome | None: ...
+
+    def put(self, key: str, outcome: Outcome) -> None: ...
+
+
 @attrs.define
 class Engine:
     """Runs work in steps: every round's jobs at the same time, results as they come.
 
+    A job whose learner is made of others is taken apart, and its own jobs join the round, where a
+    round would else leave cores idle (fewer than FEW_JOBS jobs) or where finished jobs are kept.
     The same bits come out for any `n_jobs` and any joblib backend: a job's seed is its place in
     the division, BLAS has one thread per job, and outcomes are put back in the order of the jobs.
     """
 
     n_jobs: int | None = None
     watchers: tuple[Watcher, ...] = ()
+    checkpoints: Checkpoints | None = None
 
     def run(self, steps: Generator[list[Job], list[Outcome], Result]) -> Result:
         """Drive `steps` to its end, with one BLAS thread per job, and return what it returns."""
@@ -154,6 +176,9 @@ class Engine:
         return result
 
     def _round(self, jobs: list[Job]) -> list[Outcome]:
+        few = len(jobs) < FEW_JOBS or self.checkpoints is not None
+        if few and any(_is_made_of_others(job.learner) for job in jobs):
+            return self.drive(together(_steps_of(job) for job in jobs))
         for watcher in self.watchers:
             watcher.round_begins(len(jobs))
         outcomes: dict[int, Outcome] = {}
@@ -166,7 +191,23 @@ class Engine:
         return [outcomes[number] for number in range(len(jobs))]
 
     def _stream(self, jobs: list[tuple[int, Job]]) -> Iterator[tuple[int, Outcome]]:
-        if len(jobs) == 1 or joblib.effective_n_jobs(self.n_jobs) == 1:
+        if self.checkpoints is None:
+            yield from self._train(jobs)
+            return
+        keys = {number: job.key() for number, job in jobs}
+        missing = []
+        for number, job in jobs:
+            kept = self.checkpoints.get(keys[number])
+            if kept is None:
+                missing.append((number, job))
+            else:
+                yield number, kept
+        for number, outcome in self._train(missing):
+            self.checkpoints.put(keys[number], outcome)
+            yield number, outcome
+
+    def _train(self, jobs: list[tuple[int, Job]]) -> Iterator[tuple[int, Outcome]]:
+        if len(jobs) < 2 or joblib.effective_n_jobs(self.n_jobs) == 1:
             yield from (_numbered(number, job) for number, job in jobs)
             return
         for prefer, releases in (("threads", True), ("processes", False)):
@@ -178,16 +219,16 @@ class Engine:
                 yield from parallel(joblib.delayed(_numbered)(number, job) for number, job in mine)
 
 
-def steps_of(job: Job, *, expand: bool) -> Generator[list[Job], list[Outcome], Outcome]:
-    """One job as work in steps; a learner made of others is taken apart if `expand` says so."""
-    if expand:
+def _steps_of(job: Job) -> Generator[list[Job], list[Outcome], Outcome]:
+    """One job as work in steps: a learner made of others is taken apart, any other is one step."""
+    if _is_made_of_others(job.learner):
         cut = job.cut()
-        nested: Steps | None = None
-        if cut.constant() is None:
-            nested = job.learner.fit_in_steps(cut.problem)
+        started = time.perf_counter()
+        model = cut.constant()
+        nested = None if model else job.learner.fit_in_steps(cut.problem)
         if nested is not None:
-            started = time.perf_counter()
             model = yield from nested
+        if model is not None:
             return cut.outcome(model, time.perf_counter() - started)
     (outcome,) = yield [job]
     return outcome
@@ -198,9 +239,18 @@ def in_one_go(steps: Steps) -> LocalModel:
     return Engine(n_jobs=1).drive(steps)
 
 
-def is_made_of_others(learner: LocalLearner) -> bool:
+def _is_made_of_others(learner: LocalLearner) -> bool:
     """Whether the learner can hand its work to the engine in steps."""
     return type(learner).fit_in_steps is not LocalLearner.fit_in_steps
+
+
+_problem_keys: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
+
+
+def _problem_key(problem: Problem) -> str:
+    if problem not in _problem_keys:
+        _problem_keys[problem] = digest(problem)
+    return _problem_keys[problem]
 
 
 def _numbered(number: int, job: Job) -> tuple[int, Outcome]:

@@ -11,7 +11,7 @@ import numpy as np
 from dcsvm.committee import Committee
 from dcsvm.composite import Composite
 from dcsvm.composition import check_composition
-from dcsvm.engine import Job, Outcome, is_made_of_others, steps_of
+from dcsvm.engine import Job, Outcome
 from dcsvm.errors import CompositionError, ContractError
 from dcsvm.interfaces import Combiner, Decomposer, LocalLearner, concluded, together
 from dcsvm.ledger import Record
@@ -19,10 +19,6 @@ from dcsvm.member import Member
 from dcsvm.numeric.matrix import FloatArray, IntArray
 from dcsvm.problem import Part, Problem
 from dcsvm.registry import Registry
-
-#: Stages with fewer parts than this may leave cores idle: learners that are made of others are
-#: then taken apart, so that their parts run side by side too.
-FEW_PARTS = 32
 
 Result = TypeVar("Result")
 Work: TypeAlias = Generator[list[Job], list[Outcome], Result]
@@ -86,10 +82,7 @@ class Pipeline:
             )
             for place, part in enumerate(self._checked(parts, problem))
         ]
-        expand = len(parts) < FEW_PARTS
-        outcomes = yield from together(
-            steps_of(job, expand=expand and is_made_of_others(job.learner)) for job in jobs
-        )
+        outcomes = yield jobs
         for place, (job, outcome) in enumerate(zip(jobs, outcomes, strict=True)):
             ledger.append(Record.of(stage, place, job, outcome))
             if isinstance(outcome.model, Composite):

@@ -217,7 +217,7 @@ def test_pipelines_nest_to_any_depth(depth):
 def test_a_nested_pipeline_gives_the_same_bits_taken_apart_or_in_one_go(monkeypatch):
     nested = DivideAndConquerClassifier(Deal(3), Centroids(jitter=0.5), Average())
     apart = fitted(Deal(4), nested).decision_function(X)
-    monkeypatch.setattr("dcsvm.pipeline.FEW_PARTS", 0)
+    monkeypatch.setattr("dcsvm.engine.FEW_JOBS", 0)
     in_one_go = fitted(Deal(4), nested).decision_function(X)
     np.testing.assert_array_equal(apart, in_one_go)
 
