@@ -3,6 +3,7 @@
 from dcsvm import Decomposer, Repeat, Scaled, Sum, hookimpl
 from dcsvm_plugins.decomposers.bootstrap import Bootstrap
 from dcsvm_plugins.decomposers.chunks import Chunks
+from dcsvm_plugins.decomposers.class_codes import ClassCodes
 from dcsvm_plugins.decomposers.class_pairs import ClassPairs
 from dcsvm_plugins.decomposers.class_rest import ClassRest
 from dcsvm_plugins.decomposers.tree import Tree
@@ -11,4 +12,4 @@ from dcsvm_plugins.decomposers.whole import Whole
 
 @hookimpl
 def dcsvm_decomposers() -> list[type[Decomposer]]:
-    return [Bootstrap, Chunks, ClassPairs, ClassRest, Repeat, Scaled, Sum, Tree, Whole]
+    return [Bootstrap, Chunks, ClassCodes, ClassPairs, ClassRest, Repeat, Scaled, Sum, Tree, Whole]
