@@ -188,3 +188,30 @@ def test_every_built_in_shows_an_example() -> None:
         and ">>>" not in (offer.what.__doc__ or "")
     ]
     assert not silent
+
+
+def test_the_readme_gives_two_commands_of_one_line_each() -> None:
+    text = "".join(block.text for block in blocks(ROOT / "README.md") if block.language == "sh")
+    assert text.splitlines() == [
+        "python3 -m venv .venv && .venv/bin/pip install -q . && .venv/bin/dcsvm run",
+        "python3 -m venv .venv-test && .venv-test/bin/pip install -q -e '.[test]'"
+        " && .venv-test/bin/python -m pytest",
+    ]
+
+
+def test_continuous_integration_runs_the_command_of_the_readme(tmp_path: Path) -> None:
+    (tmp_path / ".ci").mkdir()
+    script = tmp_path / ".ci" / "run"
+    script.write_bytes((ROOT / ".ci" / "run").read_bytes())
+    readme = tmp_path / "README.md"
+    readme.write_text("```sh\npython3 -m venv --help > said && false -m pytest\n```\n")
+    run = subprocess.run(["bash", script], capture_output=True, text=True)
+    assert run.returncode == 1
+    assert re.search(r"^\+ python3 -m venv .*\ntook \d+ min \d+ s$", run.stdout, re.MULTILINE)
+    assert "usage: venv" in (tmp_path / "said").read_text()
+    readme.write_text(2 * "python3 -m venv x && y -m pytest\n")
+    run = subprocess.run(["bash", script], capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (
+        1,
+        "README.md should give exactly one test command\n",
+    )
