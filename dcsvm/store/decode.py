@@ -23,6 +23,7 @@ class Decoder:
         self.catalogue = catalogue
         self.plugins: list[dict[str, Any]] = archive.manifest["plugins"]
         self.arrays = unpacked(tables["arrays"], archive.read)
+        self.texts = [_texts(*row) for row in tables["texts"]]
         self.matrices = [self._matrix(*row) for row in tables["matrices"]]
         self.estimators = [
             loaded(archive.read(f"estimators/{number}.skops"))
@@ -47,8 +48,6 @@ class Decoder:
         if kind == "component":
             settings = {key: self.value(each) for key, each in encoded["settings"].items()}
             return self.catalogue.build(content, settings, self.plugins)
-        if kind == "texts":
-            return _texts(content, encoded["shape"])
         if more:
             raise Flaw(f"is damaged: {kind!r} is described in an unknown way")
         return self._plain(kind, content)
@@ -62,6 +61,8 @@ class Decoder:
             return float(content)
         if kind == "scalar":
             return _at(self.arrays, content)[()]
+        if kind == "texts":
+            return _at(self.texts, content)
         if kind == "matrix":
             return _at(self.matrices, content)
         if kind == "estimator":
@@ -100,13 +101,13 @@ class Decoder:
                     f"holds a {name} without the field {field!r}, which the installed version "
                     "needs; load it with the versions that its manifest names"
                 )
-        given = [known[field].alias for field in fields if known[field].init]
+        given = [known[field].alias or field for field in fields if known[field].init]
         if len(given) == len(fields):
             return lambda values: cls(**dict(zip(given, values, strict=True)))
 
         def make(values: list[Any]) -> Any:
             by_name = dict(zip(fields, values, strict=True))
-            made = cls(**{known[f].alias: v for f, v in by_name.items() if known[f].init})
+            made = cls(**{known[f].alias or f: v for f, v in by_name.items() if known[f].init})
             for field, value in by_name.items():
                 if not known[field].init:
                     object.__setattr__(made, field, value)
@@ -121,7 +122,7 @@ def _at(table: list[Any], number: Any) -> Any:
     return table[number]
 
 
-def _texts(texts: list[Any], shape: list[int]) -> Any:
+def _texts(shape: list[int], *texts: str) -> Any:
     array = np.empty(len(texts), dtype=object)
     array[:] = texts
     return array.reshape(shape)

@@ -51,6 +51,7 @@ class Encoder:
         self.arrays = Packer()
         self.types: dict[type, int] = {}
         self.objects: list[list[Any]] = []
+        self.texts: list[list[Any]] = []
         self.matrices: list[list[Any]] = []
         self.estimators: list[bytes] = []
         self._seen: dict[int, Any] = {}
@@ -66,6 +67,7 @@ class Encoder:
             "objects": self.objects,
             "matrices": self.matrices,
             "estimators": len(self.estimators),
+            "texts": self.texts,
             "arrays": self.arrays.places,
         }
         text = json.dumps(tables, separators=(",", ":"), allow_nan=False)
@@ -132,7 +134,8 @@ class Encoder:
             return {"object": self._object(value)}
         if cls in (np.ndarray, np.memmap):
             if value.dtype == object:
-                return {"texts": self._texts(value, where), "shape": list(value.shape)}
+                self.texts.append([list(value.shape), *self._texts(value, where)])
+                return {"texts": len(self.texts) - 1}
             return {"array": self._array(value, where)}
         if cls.__name__ in SPARSE_TYPES and cls is SPARSE_TYPES[cls.__name__]:
             parts = [self.value(part, where) for part in (value.data, value.indices, value.indptr)]
