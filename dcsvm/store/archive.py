@@ -145,7 +145,7 @@ def _manifest(zipped: zipfile.ZipFile, size: int) -> dict[str, Any]:
         raise Flaw(f"is damaged: it has no entry {CHECKSUM!r}")
     if not _bytes_of(zipped, CHECKSUM).startswith(hashlib.sha256(text).hexdigest().encode()):
         raise Flaw("is damaged or was altered: the checksum of its manifest does not match")
-    if version != FORMAT_VERSION:
+    if type(version) is not int or version != FORMAT_VERSION:
         raise Flaw(f"has the unknown format version {version!r}")
     return manifest
 
