@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from dcsvm.engine import Job, Outcome
+    from dcsvm.engine import Done, Runnable
 
 
 #: Seconds of training grow about like this power of the rows: kernel machines are seen between
@@ -70,7 +69,7 @@ class TerminalProgress:
         self._reset(title, n_jobs, self._forecast() if n_jobs == 1 else None)
         self._count_parts()
 
-    def part_done(self, job: Job, outcome: Outcome) -> None:
+    def part_done(self, job: Runnable, outcome: Done) -> None:
         work = float(outcome.n_rows) ** GROWTH
         self.seconds_by_work += outcome.seconds * work
         self.work_squared += work**2
@@ -117,4 +116,6 @@ def time_left(elapsed: float, remaining: float | None, forecast: float | None) -
             return "longer than forecast"
     if seconds is None:
         return "time left: not known yet"
-    return f"about {time.strftime('%H:%M:%S', time.gmtime(seconds)).removeprefix('00:')} left"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"about {f'{hours}:' if hours else ''}{minutes:02}:{rest:02} left"
