@@ -66,7 +66,8 @@ def test_a_single_large_part_is_forecast_from_the_small_ones():
     ("elapsed", "remaining", "forecast", "words"),
     [
         (1.0, 65.0, None, "about 01:05 left"),
-        (1.0, 3661.0, 5.0, "about 01:01:01 left"),
+        (1.0, 3661.0, 5.0, "about 1:01:01 left"),
+        (1.0, 180000.0, None, "about 50:00:00 left"),
         (1.0, None, 31.0, "about 00:30 left"),
         (9.0, None, 5.0, "longer than forecast"),
         (1.0, None, None, "time left: not known yet"),
