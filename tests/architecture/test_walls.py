@@ -95,13 +95,6 @@ def test_the_walls_have_eyes() -> None:
     assert "dcsvm_plugins.learners" in set(said(ast.parse("load('dcsvm_plugins.learners')")))
 
 
-@pytest.mark.parametrize("offer", built_ins(), ids=lambda offer: f"{offer.kind}-{offer.name}")
-def test_a_name_leads_to_its_file_its_class_and_its_test(offer: Offer, repository: Path) -> None:
-    assert offer.what.__module__ == f"dcsvm_plugins.{offer.kind}s.{offer.name}"
-    assert offer.what.__name__.lower() == offer.name.replace("_", "")
-    assert (repository / f"tests/plugins/test_{offer.name}.py").is_file()
-
-
 @pytest.fixture(scope="module")
 def core(repository: Path) -> dict[str, ast.AST]:
     return {

@@ -1,7 +1,10 @@
 """The core without its plugins: it imports, its own tests pass with fakes, its errors help."""
 
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -56,3 +59,15 @@ def test_the_tests_of_the_core_pass_without_plugins(environment, core_only: Path
     assert passed, said
     skipped = re.search(r"(\d+) skipped", said)
     assert int(passed[1]) > 4 * int(skipped[1] if skipped else 0), said
+
+
+def test_the_environment_can_shut_the_door_on_every_plugin() -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", EMPTY_HANDED],
+        env=os.environ | {"DCSVM_LOAD_PLUGINS": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    said = run.stdout.splitlines()
+    assert said == ["3 no decomposer is called 'tree'; available: none"] * 2
