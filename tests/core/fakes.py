@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
+from itertools import combinations
 
 import attrs
 import numpy as np
+from sklearn.svm import SVC
 
 from dcsvm import (
     Combiner,
     Decomposer,
     Hyperplanes,
+    KernelExpansion,
     LocalLearner,
     Part,
     Router,
@@ -20,6 +23,7 @@ from dcsvm import (
     part,
     setting,
 )
+from dcsvm.numeric import Kernel
 
 
 @component
@@ -92,6 +96,18 @@ class Rest(Decomposer):
 
 
 @component
+class Pairs(Decomposer):
+    name = "pairs"
+    yields = frozenset({"class pairs"})
+
+    def divide(self, problem):
+        yield [
+            Part(np.flatnonzero(np.isin(problem.y, pair)), task=Task(pair[:1], pair[1:]))
+            for pair in combinations(range(problem.n_classes), 2)
+        ]
+
+
+@component
 class Centroids(LocalLearner):
     """The nearest class mean, as hyperplanes; jittered by the seed if asked to be."""
 
@@ -124,6 +140,29 @@ class Slow(Centroids):
 
     name = "slow"
     releases_gil = False
+
+
+@component
+class Machine(LocalLearner):
+    """scikit-learn's SVC as an expansion, solved to many digits."""
+
+    name = "machine"
+
+    C: float = setting(1e6, above=0)
+    kernel: str = setting("linear")
+    gamma: float = setting(1.0, above=0)
+
+    def fit(self, problem):
+        svm = SVC(C=self.C, kernel=self.kernel, gamma=self.gamma, tol=1e-9)
+        svm.fit(problem.X, problem.y)
+        return KernelExpansion(
+            problem.X[svm.support_],
+            svm.dual_coef_.T.copy(),
+            svm.intercept_.copy(),
+            Kernel(self.kernel, gamma=self.gamma),
+            svm.support_.astype(np.intp),
+            svm.n_support_.astype(np.intp) if problem.n_classes > 2 else None,
+        )
 
 
 @component

@@ -5,59 +5,23 @@ from math import e, log, log10, sqrt
 
 import numpy as np
 import pytest
-from fakes import Average, Centroids, Everything, Regional, Rest, Strips, blobs
+from fakes import (
+    Average,
+    Centroids,
+    Everything,
+    Machine,
+    Pairs,
+    Regional,
+    Rest,
+    Strips,
+    blobs,
+)
 from sklearn.svm import SVC
 
-from dcsvm import (
-    Decomposer,
-    DivideAndConquerClassifier,
-    KernelExpansion,
-    LocalLearner,
-    Part,
-    Task,
-    Wrapped,
-    component,
-    setting,
-)
+from dcsvm import DivideAndConquerClassifier, Wrapped
 from dcsvm.bounds import enclosing_radius, graph_bounds, tree_terms
 from dcsvm.errors import DataError
 from dcsvm.numeric import Kernel
-
-
-@component
-class Pairs(Decomposer):
-    name = "pairs"
-    yields = frozenset({"class pairs"})
-
-    def divide(self, problem):
-        yield [
-            Part(np.flatnonzero(np.isin(problem.y, pair)), task=Task(pair[:1], pair[1:]))
-            for pair in combinations(range(problem.n_classes), 2)
-        ]
-
-
-@component
-class Machine(LocalLearner):
-    """scikit-learn's SVC as an expansion, solved to many digits."""
-
-    name = "machine"
-
-    C: float = setting(1e6, above=0)
-    kernel: str = setting("linear")
-    gamma: float = setting(1.0, above=0)
-
-    def fit(self, problem):
-        svm = SVC(C=self.C, kernel=self.kernel, gamma=self.gamma, tol=1e-9)
-        svm.fit(problem.X, problem.y)
-        return KernelExpansion(
-            problem.X[svm.support_],
-            svm.dual_coef_.T.copy(),
-            svm.intercept_.copy(),
-            Kernel(self.kernel, gamma=self.gamma),
-            svm.support_.astype(np.intp),
-            svm.n_support_.astype(np.intp) if problem.n_classes > 2 else None,
-        )
-
 
 CORNERS = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
 

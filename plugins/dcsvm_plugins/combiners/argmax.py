@@ -33,3 +33,11 @@ class Argmax(Combiner):
             sums[answers.rows] += answers.gains()
             counts[answers.rows] += answers.gaining()
         return mean_or_nan(sums, counts)
+
+    def trace(self, committee: Committee, x: Matrix) -> list[str]:
+        scores = self.combine(committee, x)[0]
+        return [
+            f"class {label}: its own member says {scores[label]:.4g}"
+            for label in np.argsort(-scores, kind="stable")[:3]
+            if not np.isnan(scores[label])
+        ]

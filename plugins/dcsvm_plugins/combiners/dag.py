@@ -75,10 +75,9 @@ class DecisionGraph:
         sentences = []
         for one, other, value, list_before in self.path(committee, x):
             winner, loser = (one, other) if value > 0 else (other, one)
-            names = " ".join(str(each) for each in list_before)
             sentences.append(
-                f"list {names}: class {winner} beats class {loser} by {abs(value):.4g} "
-                f"(member {self.node[one, other]})"
+                f"{len(list_before)} in the list: class {winner} beats class {loser} "
+                f"by {abs(value):.4g}, member {self.node[one, other]}"
             )
         return [*sentences, f"class {winner} is left"]
 

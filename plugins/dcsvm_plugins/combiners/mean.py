@@ -1,5 +1,7 @@
 """The mean of the members' scores."""
 
+import numpy as np
+
 from dcsvm import Combiner, Committee, component
 from dcsvm.numeric import FloatArray, Matrix
 
@@ -22,3 +24,11 @@ class Mean(Combiner):
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         return committee.mean_scores(X)
+
+    def trace(self, committee: Committee, x: Matrix) -> list[str]:
+        scores = self.combine(committee, x)[0]
+        return [
+            f"class {label} has the mean score {scores[label]:.4g}"
+            for label in np.argsort(-scores, kind="stable")[:3]
+            if not np.isnan(scores[label])
+        ]

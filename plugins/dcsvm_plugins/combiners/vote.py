@@ -40,3 +40,12 @@ class Vote(Combiner):
         means = sums / np.maximum(known, 1.0)
         scores = votes + means / (3.0 * (np.abs(means) + 1.0))
         return np.where(known > 0, scores, np.nan)
+
+    def trace(self, committee: Committee, x: Matrix) -> list[str]:
+        scores = self.combine(committee, x)[0]
+        # The share that decides ties is below one half: rounding leaves the votes.
+        return [
+            f"class {label} has {round(scores[label])} votes"
+            for label in np.argsort(-scores, kind="stable")[:3]
+            if not np.isnan(scores[label])
+        ]
