@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -126,7 +128,7 @@ def plugins(
             ]
             typer.echo(json.dumps({"offers": rows, "broken": broken}, indent=2))
         else:
-            print_table(fields, [list(row.values()) for row in rows])
+            print_table(fields, [list(row.values()) for row in rows], wrapped=1)
 
 
 @plugins_app.command()
@@ -230,6 +232,8 @@ def _speaking(debug: bool) -> Iterator[None]:
         leave(130)
     except typer.Exit:
         raise
+    except BrokenPipeError:  # whoever reads us, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except Exception as error:
         if debug:
             traceback.print_exc()

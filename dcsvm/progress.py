@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.table import Column
 from rich.text import Text
 
 if TYPE_CHECKING:
@@ -33,11 +34,11 @@ class TerminalProgress:
         self.seconds_by_work = 0.0
         self.work_squared = 0.0
         self.progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.fields[count]}"),
+            TextColumn("{task.description}", table_column=Column(no_wrap=True)),
+            BarColumn(bar_width=16),
+            TextColumn("{task.fields[count]}", table_column=Column(no_wrap=True)),
             TimeElapsedColumn(),
-            TimeLeft(),
+            TimeLeft(Column(no_wrap=True)),
             console=console,
             transient=True,
             disable=not self.shown,
@@ -115,7 +116,7 @@ def time_left(elapsed: float, remaining: float | None, forecast: float | None) -
         if seconds < 0:
             return "longer than forecast"
     if seconds is None:
-        return "time left: not known yet"
+        return "time left unknown" if elapsed > 2 else ""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"about {f'{hours}:' if hours else ''}{minutes:02}:{rest:02} left"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -11,8 +13,13 @@ if TYPE_CHECKING:
     from dcsvm.run import Result
 
 
-def print_table(header: tuple[str, ...], rows: list[list[str]], numbers: bool = False) -> None:
-    """Print aligned columns: wrapped to a terminal's width, and never cut where it is piped."""
+def print_table(
+    header: tuple[str, ...], rows: list[list[str]], *, wrapped: int = 0, numbers: bool = False
+) -> None:
+    """Print aligned columns: never cut where the output is piped.
+
+    On a terminal, the last `wrapped` columns give way to the others where space is scarce.
+    """
     from rich.console import Console
     from rich.table import Table
 
@@ -20,10 +27,13 @@ def print_table(header: tuple[str, ...], rows: list[list[str]], numbers: bool = 
     if not console.is_terminal:
         console = Console(file=sys.stdout, highlight=False, width=100_000)
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    last = len(header) - 1
     for place, title in enumerate(header):
-        justify = "right" if numbers and place else "left"
-        table.add_column(title, justify=justify, no_wrap=place != last or numbers)  # type: ignore[arg-type]
+        table.add_column(
+            title,
+            justify="right" if numbers and place else "left",
+            no_wrap=place < len(header) - wrapped,
+            overflow="fold",
+        )
     for row in rows:
         table.add_row(*(str(value) for value in row))
     with console.capture() as captured:
@@ -33,6 +43,7 @@ def print_table(header: tuple[str, ...], rows: list[list[str]], numbers: bool = 
 
 
 def print_result(result: Result) -> None:
+    jobs = "one part" if result.n_jobs == 1 else f"up to {result.n_jobs} parts"
     scaled = {"none": "features as they are", "minmax": "features scaled to [0, 1]"}
     typer.echo(f"{result.recipe}: {result.about}" if result.about else result.recipe)
     typer.echo(
@@ -41,7 +52,7 @@ def print_result(result: Result) -> None:
     )
     typer.echo(
         f"{scaled.get(result.scale, 'features scaled to mean 0 and deviation 1')}, "
-        f"seed {result.seed}, up to {result.n_jobs} parts at a time\n"
+        f"seed {result.seed}, {jobs} at a time\n"
     )
     lines = [
         ("accuracy", "test_accuracy", "{:.4f}"),
@@ -76,12 +87,21 @@ def print_described(described: dict[str, Any]) -> None:
         return
     title = f"{described['name']}: a {described['kind']} of {described['distribution']}"
     typer.echo(f"{title} {described['version']}".rstrip())
-    typer.echo(f"\n{described['about']}\n")
+    typer.echo(f"\n{_fitted(described['about'])}\n")
     for word in ("yields", "accepts"):
         if word in described:
             typer.echo(f"{word}: {', '.join(described[word]) or 'depends on its settings'}\n")
     if described["settings"]:
         fields = ("setting", "default", "allowed", "help")
-        print_table(fields, [[each[key] for key in fields] for each in described["settings"]])
+        rows = [[each[key] for key in fields] for each in described["settings"]]
+        print_table(fields, rows, wrapped=2)
     else:
         typer.echo("no settings")
+
+
+def _fitted(prose: str) -> str:
+    """Paragraphs broken anew to a terminal's width, and left as they are where it is piped."""
+    if not sys.stdout.isatty():
+        return prose
+    width = shutil.get_terminal_size().columns
+    return "\n\n".join(textwrap.fill(each, width) for each in prose.split("\n\n"))

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 
 import dcsvm as package
 from dcsvm.registry import KINDS, default_registry
@@ -208,3 +210,13 @@ def test_without_any_plugin_the_error_says_that_nothing_is_there(
     )
     assert len(result.stderr.splitlines()) == len(KINDS)
     assert result.exit_code == 3
+
+
+def test_a_reader_that_has_seen_enough_is_no_error():
+    listing = subprocess.Popen(
+        [sys.executable, "-m", "dcsvm", "plugins"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    listing.stdout.close()
+    with listing.stderr:
+        assert listing.stderr.read() == b""
+    assert listing.wait(timeout=30) == 0

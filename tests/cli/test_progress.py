@@ -70,7 +70,8 @@ def test_a_single_large_part_is_forecast_from_the_small_ones():
         (1.0, 180000.0, None, "about 50:00:00 left"),
         (1.0, None, 31.0, "about 00:30 left"),
         (9.0, None, 5.0, "longer than forecast"),
-        (1.0, None, None, "time left: not known yet"),
+        (1.0, None, None, ""),
+        (3.0, None, None, "time left unknown"),
     ],
 )
 def test_the_time_left_is_told_in_words(elapsed, remaining, forecast, words):

@@ -18,7 +18,7 @@ def test_the_table_is_aligned_and_says_all_that_was_measured(dcsvm, recipe, iris
     lines = result.stdout.splitlines()
     assert lines[0] == "recipe.toml"
     assert lines[1] == "iris: 112 rows to learn from, 38 held out, 4 features, 3 classes"
-    assert lines[2] == "features scaled to [0, 1], seed 0, up to 1 parts at a time"
+    assert lines[2] == "features scaled to [0, 1], seed 0, one part at a time"
     table = lines[4:]
     assert table[0].split() == ["recipe", "undivided"]
     assert [line[:33].strip() for line in table[1:]] == [
