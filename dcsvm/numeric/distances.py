@@ -1,0 +1,152 @@
+"""The pairwise matrices that kernels are made of: squared distances, L1 distances, products."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Rows: TypeAlias = Any
+"""A dense (n, features) array or a SciPy CSR matrix or array of that shape."""
+
+SUSPECT = 1e-7
+"""Below this share of the two squared norms an expanded distance has lost its digits."""
+
+BLOCK_BYTES = 64 << 20
+"""What one temporary block may take unless the caller says otherwise."""
+
+
+def squared_distances(X: Rows, Y: Rows | None = None) -> Floats:
+    """Squared Euclidean distances between the rows of X and of Y.
+
+    They are expanded as ``|x|^2 - 2 x.y + |y|^2`` after moving the origin to the mean of Y
+    (dense rows), and the few entries that cancelled are computed again from differences, so
+    none is negative, equal rows are at distance zero and tiny distances keep their digits.
+
+    Parameters
+    ----------
+    X : (n, features) array or CSR
+    Y : (m, features) array or CSR, optional
+        The same rows as X where absent; the diagonal is then exactly zero.
+
+    Returns
+    -------
+    (n, m) array of float64
+    """
+    left = as_rows(X)
+    right = left if Y is None or Y is X else as_rows(Y)
+    if not (is_sparse(left) or is_sparse(right)) and len(right):
+        origin = right.mean(axis=0)
+        same = right is left
+        right = right - origin
+        left = right if same else left - origin
+    left_squares, right_squares = squared_norms(left), squared_norms(right)
+    result = products(left, right)
+    result *= -2.0
+    result += left_squares[:, None]
+    result += right_squares[None, :]
+    np.maximum(result, 0.0, out=result)
+    _refine(result, left, right, left_squares, right_squares)
+    if right is left:
+        np.fill_diagonal(result, 0.0)
+    return result
+
+
+def manhattan_distances(X: Rows, Y: Rows | None = None) -> Floats:
+    """Sums of absolute differences between the rows of X and of Y.
+
+    CSR rows are made dense a block at a time.
+
+    Parameters
+    ----------
+    X : (n, features) array or CSR
+    Y : (m, features) array or CSR, optional
+
+    Returns
+    -------
+    (n, m) array of float64
+    """
+    left = as_rows(X)
+    right = left if Y is None or Y is X else as_rows(Y)
+    result = np.empty((left.shape[0], right.shape[0]))
+    for rows in row_slices(left.shape[0], 8 * left.shape[1], BLOCK_BYTES):
+        for columns in row_slices(right.shape[0], 8 * right.shape[1], BLOCK_BYTES):
+            result[rows, columns] = cdist(
+                as_dense(left[rows]), as_dense(right[columns]), "cityblock"
+            )
+    return result
+
+
+def products(X: Rows, Y: Rows | None = None) -> Floats:
+    """Inner products of the rows of X and of Y.
+
+    Parameters
+    ----------
+    X : (n, features) array or CSR
+    Y : (m, features) array or CSR, optional
+
+    Returns
+    -------
+    (n, m) array of float64
+    """
+    left = as_rows(X)
+    right = left if Y is None or Y is X else as_rows(Y)
+    if not is_sparse(left) and is_sparse(right):
+        return np.ascontiguousarray(products(right, left).T)
+    result = left @ right.T
+    return np.asarray(result.toarray() if is_sparse(result) else result)
+
+
+def squared_norms(X: Rows) -> Floats:
+    """Squared Euclidean norms of the rows of X, an (n,) array."""
+    rows = as_rows(X)
+    if is_sparse(rows):
+        return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(np.einsum("ij,ij->i", rows, rows))
+
+
+def is_sparse(X: Rows) -> bool:
+    """Whether X is a SciPy sparse matrix or array."""
+    return bool(sparse.issparse(X))
+
+
+def as_rows(X: Rows) -> Any:
+    """X as float64, C-ordered where dense, CSR where sparse; not copied where it is so already."""
+    if is_sparse(X):
+        return X.tocsr().astype(np.float64, copy=False)
+    return np.ascontiguousarray(X, dtype=np.float64)
+
+
+def as_dense(X: Rows) -> Floats:
+    """X as a dense, C-ordered float64 array."""
+    return np.ascontiguousarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
+
+
+def row_slices(rows: int, bytes_per_row: int, budget_bytes: int) -> Iterator[slice]:
+    """Slices that cover ``range(rows)``, each within the budget, none empty."""
+    step = max(1, budget_bytes // max(1, bytes_per_row))
+    for start in range(0, rows, step):
+        yield slice(start, min(rows, start + step))
+
+
+def _refine(
+    result: Floats, left: Any, right: Any, left_squares: Floats, right_squares: Floats
+) -> None:
+    """Compute the entries that cancelled again, from differences."""
+    same = right is left
+    for rows in row_slices(len(left_squares), 16 * len(right_squares), BLOCK_BYTES):
+        limit = SUSPECT * (left_squares[rows, None] + right_squares[None, :])
+        i, j = np.nonzero(result[rows] < limit)
+        i += rows.start
+        if same:
+            i, j = i[i < j], j[i < j]
+        for part in row_slices(len(i), 16 * left.shape[1] + 1, BLOCK_BYTES):
+            exact = squared_norms(left[i[part]] - right[j[part]])
+            result[i[part], j[part]] = exact
+            if same:
+                result[j[part], i[part]] = exact
