@@ -1,6 +1,6 @@
 """The numeric core: kernels, dual solvers, ridge regression and fast kernel expansions."""
 
-from dcsvm.numeric.backend import distance_gram, implementation, rbf_gram
+from dcsvm.numeric.backend import gram_of_distances, implementation, rbf_gram
 from dcsvm.numeric.distances import manhattan_distances, products, squared_distances
 from dcsvm.numeric.gram import Gram, as_gram
 from dcsvm.numeric.kernels import Kernel
@@ -17,7 +17,7 @@ __all__ = [
     "Kernel",
     "Solution",
     "as_gram",
-    "distance_gram",
+    "gram_of_distances",
     "implementation",
     "manhattan_distances",
     "products",

@@ -45,13 +45,22 @@ def library() -> ctypes.CDLL | None:
     return _library
 
 
-def distance_gram(X: Floats, Y: Floats | None = None, gamma: float = 0.0) -> Singles:
-    """Squared distances, or with a positive gamma exp(-gamma d) - 1, rounded to float32.
+def distances(X: Floats) -> Floats:
+    """Squared distances between the rows of X, an (n, n) array; as `squared_distances`."""
+    if _library is None:
+        return squared_distances(X)
+    out = np.empty((len(X), len(X)))
+    _distances(_library, X, None, 0.0, out, None)
+    return out
+
+
+def rbf_rows(X: Floats, Y: Floats | None, gamma: float) -> Singles:
+    """exp(-gamma d) - 1 of the squared distances, without a matrix of them.
 
     Parameters
     ----------
     X : (n, features) array of float64
-    Y : (m, features) array of float64, optional
+    Y : (m, features) array of float64, or None for X
     gamma : float
 
     Returns
@@ -59,26 +68,36 @@ def distance_gram(X: Floats, Y: Floats | None = None, gamma: float = 0.0) -> Sin
     (n, m) array of float32
     """
     if _library is None:
-        distances = squared_distances(X, Y)
-        return (np.expm1(-gamma * distances) if gamma > 0 else distances).astype(np.float32)
-    origin = (X if Y is None else Y).mean(axis=0) if len(X) else 0.0
-    left = np.ascontiguousarray(X - origin)
-    right = left if Y is None else np.ascontiguousarray(Y - origin)
-    out = np.empty((len(left), len(right)), dtype=np.float32)
-    done = _library.dcsvm_distances(
-        *(address(left), len(left), address(right), len(right), left.shape[1], gamma),
-        *(int(Y is None), address(out)),
-    )
-    if not done:
-        raise MemoryError("distance_gram: no room for the packed rows")
+        return np.expm1(-gamma * squared_distances(X, Y)).astype(np.float32)
+    out = np.empty((len(X), len(X if Y is None else Y)), dtype=np.float32)
+    _distances(_library, X, Y, gamma, None, out)
     return out
 
 
-def exponentials_minus_one(distances: Singles, gamma: float) -> Singles:
+def _distances(
+    library: ctypes.CDLL,
+    X: Floats,
+    Y: Floats | None,
+    gamma: float,
+    out: Floats | None,
+    values: Singles | None,
+) -> None:
+    origin = (X if Y is None else Y).mean(axis=0) if len(X) else 0.0
+    left = np.ascontiguousarray(X - origin)
+    right = left if Y is None else np.ascontiguousarray(Y - origin)
+    done = library.dcsvm_distances(
+        *(address(left), len(left), address(right), len(right), left.shape[1], gamma),
+        *(int(Y is None), address(out), address(values)),
+    )
+    if not done:
+        raise MemoryError("distances: no room for the packed rows")
+
+
+def exponentials_minus_one(distances: Floats, gamma: float) -> Singles:
     """exp(-gamma d) - 1 of each distance, with all digits where gamma d is small."""
     if _library is None:
-        return np.expm1(-gamma * distances.astype(np.float64)).astype(np.float32)
-    out = np.empty_like(distances)
+        return np.expm1(-gamma * distances).astype(np.float32)
+    out = np.empty(distances.shape, dtype=np.float32)
     _library.dcsvm_exponentials(address(distances), distances.size, gamma, address(out))
     return out
 
@@ -124,19 +143,30 @@ def gram_structure(gram: Gram) -> GramStructure:
     depth = 0 if gram.X is None else gram.X.shape[1]
     return GramStructure(
         *(address(gram.values), gram.values.shape[1], gram.shift),
-        *(address(gram.X), depth, gram.gamma, address(gram.matrix), gram.scale),
+        *(address(gram.matrix), address(gram.X), depth, gram.gamma, gram.scale),
     )
 
 
-def rbf_gram(distances: Singles, gamma: float, X: Floats | None = None) -> Gram:
-    """The Gram matrix exp(-gamma d) of float32 distances, kept less one.
+def gram_of_distances(distances: Floats, gamma: float) -> Gram:
+    """The Gram matrix exp(-gamma d), kept less one.
 
     Parameters
     ----------
-    distances : (n, n) array of float32
+    distances : (n, n) array
         Squared distances for the RBF kernel, L1 distances for the Laplacian one.
     gamma : float
-    X : (n, features) array of float64, optional
-        The rows behind squared distances, for exact values.
     """
-    return Gram(exponentials_minus_one(distances, gamma), shift=1.0, X=X, gamma=gamma)
+    values = exponentials_minus_one(distances, gamma)
+    return Gram(values, shift=1.0, matrix=distances, gamma=gamma)
+
+
+def rbf_gram(X: Floats, gamma: float) -> Gram:
+    """The Gram matrix of the RBF kernel on dense rows, kept less one; no other n x n matrix.
+
+    Parameters
+    ----------
+    X : (n, features) array
+    gamma : float
+    """
+    rows = np.ascontiguousarray(X, dtype=np.float64)
+    return Gram(rbf_rows(rows, None, gamma), shift=1.0, X=rows, gamma=gamma)

@@ -17,7 +17,7 @@ class Gram:
     is made up by subtracting a constant first. That changes nothing in the dual, whose signed
     coefficients sum to zero, and leaves for a small gamma the digits that matter. Where the
     rest of the rounding would show in the optimality gap (large C), the solvers put the
-    gradient right with exact values: those of `matrix`, or of the RBF kernel on `X`.
+    gradient right with exact values, from `matrix` or from the RBF kernel on `X`.
 
     Parameters
     ----------
@@ -25,6 +25,7 @@ class Gram:
     shift : float
     scale : float
     matrix : (n, n) array of float64, optional
+        Kernel values; with a positive gamma the distances that they are made of.
     X : (n, features) array of float64, optional
     gamma : float
     """
@@ -38,12 +39,15 @@ class Gram:
 
     def exact(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> Floats | None:
         """Float64 entries on the scale of `values`, or None where nothing exact is known."""
-        if self.X is not None:
-            distances = squared_distances(self.X[rows], self.X[columns])
-            return np.asarray(np.exp(-self.gamma * distances) - self.shift)
         if self.matrix is not None:
-            return np.asarray(self.matrix[np.ix_(rows, columns)] / self.scale - self.shift)
-        return None
+            entries = self.matrix[np.ix_(rows, columns)]
+            if self.gamma == 0.0:
+                return np.asarray(entries / self.scale - self.shift)
+        elif self.X is not None:
+            entries = squared_distances(self.X[rows], self.X[columns])
+        else:
+            return None
+        return np.asarray(np.exp(-self.gamma * entries) - self.shift)
 
 
 def as_gram(K: npt.NDArray[np.floating] | Gram) -> Gram:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dcsvm.numeric import backend
-from dcsvm.numeric.distances import Floats, Rows, as_rows, is_sparse, squared_distances
+from dcsvm.numeric.distances import Floats, Rows, as_rows, is_sparse
 from dcsvm.numeric.gram import Gram, as_gram
 from dcsvm.numeric.kernels import Kernel
 from dcsvm.numeric.reference import Integers, Tasks
@@ -218,23 +218,20 @@ def grams(kernel: Kernel, X: Rows, gammas: Sequence[float]) -> Iterator[tuple[fl
     ------
     (gamma, Gram)
     """
-    rows = X if kernel.kind in ("callable", "precomputed") else as_rows(X)
-    if kernel.kind == "rbf":
-        exact = None if is_sparse(rows) else rows
-        distances = (
-            squared_distances(rows).astype(np.float32)
-            if exact is None
-            else backend.distance_gram(exact)
-        )
+    if kernel.kind == "rbf" and len(gammas) == 1 and not is_sparse(X):
+        yield gammas[0], backend.rbf_gram(X, gammas[0])
+    elif kernel.kind in ("rbf", "laplacian"):
+        fast = kernel.kind == "rbf" and not is_sparse(X)
+        common = backend.distances(as_rows(X)) if fast else kernel.common(X)
         for gamma in gammas:
-            yield gamma, backend.rbf_gram(distances, gamma, exact)
-    elif kernel.kind in ("linear", "poly", "sigmoid", "laplacian"):
-        common = kernel.common(rows)
+            yield gamma, backend.gram_of_distances(common, gamma)
+    elif kernel.kind in ("linear", "poly", "sigmoid"):
+        common = kernel.common(X)
         for gamma in gammas:
             yield gamma, as_gram(attrs.evolve(kernel, gamma=gamma).from_common(common))
     else:
         for gamma in gammas:
-            yield gamma, as_gram(attrs.evolve(kernel, gamma=gamma)(rows))
+            yield gamma, as_gram(attrs.evolve(kernel, gamma=gamma)(X))
 
 
 @attrs.frozen(eq=False)

@@ -23,10 +23,10 @@ class GramStructure(ctypes.Structure):
         ("G", POINTER),
         ("width", INTEGER),
         ("shift", REAL),
+        ("matrix", POINTER),
         ("X", POINTER),
         ("depth", INTEGER),
         ("gamma", REAL),
-        ("matrix", POINTER),
         ("scale", REAL),
     ]
 
@@ -36,7 +36,9 @@ SIGNATURES: dict[str, list[Any]] = {
         *(ctypes.POINTER(GramStructure), POINTER, POINTER, INTEGER, POINTER, POINTER, POINTER),
         *(INTEGER, POINTER, REAL, INTEGER, REAL, POINTER, POINTER),
     ],
-    "dcsvm_distances": [POINTER, INTEGER, POINTER, INTEGER, INTEGER, REAL, INTEGER, POINTER],
+    "dcsvm_distances": [
+        *(POINTER, INTEGER, POINTER, INTEGER, INTEGER, REAL, INTEGER, POINTER, POINTER),
+    ],
     "dcsvm_exponentials": [POINTER, INTEGER, REAL, POINTER],
 }
 

@@ -42,24 +42,25 @@ typedef struct {
 } effort;
 
 /* A Gram matrix: G is float32, row length width, less the constant shift. The exact values come
-   from X (width rows of depth columns; exp(-gamma d^2) - shift) or from a matrix
-   (matrix / scale - shift); both may be NULL. */
+   from a matrix (of distances where gamma > 0: exp(-gamma d) - shift; else of kernel values:
+   k / scale - shift), or from the rows X of depth columns (exp(-gamma |x - y|^2) - shift). Both
+   may be NULL. */
 typedef struct {
     const float *G;
     int64_t width;
     double shift;
-    const double *X;
+    const double *matrix, *X;
     int64_t depth;
-    double gamma;
-    const double *matrix;
-    double scale;
+    double gamma, scale;
 } gram;
 
-/* The coefficients for which the gradient holds the exact matrix instead of the rounded one. */
+/* exact_for: the coefficients for which the gradient holds the exact matrix instead of the rounded
+   one; residuals: exact less rounded, a row where it was needed and NULL elsewhere. */
 typedef struct {
     int64_t n;
     const int64_t *rows;
-    double *exact_for, *points, *values;
+    double *exact_for, *values, *points;
+    float **residuals;
 } refinement;
 
 enum { MOST_ROUNDS = 4 };

@@ -14,10 +14,16 @@ int refinement_allocate(refinement *r, const int64_t *rows, int64_t n) {
     r->points = NULL;
     r->exact_for = calloc((size_t)(2 * n), sizeof(double));
     r->values = r->exact_for ? r->exact_for + n : NULL;
-    return r->exact_for != NULL;
+    r->residuals = calloc((size_t)n, sizeof(float *));
+    if (r->exact_for && r->residuals) return 1;
+    free(r->exact_for);
+    free(r->residuals);
+    return 0;
 }
 
 void refinement_release(refinement *r) {
+    for (int64_t a = 0; a < r->n; a++) free(r->residuals[a]);
+    free(r->residuals);
     free(r->exact_for);
     free(r->points);
 }
@@ -37,14 +43,8 @@ static int gather_points(const gram *g, refinement *r) {
     return 1;
 }
 
-/* values[b] = the exact entry of row a and row b of the task */
-static void exact_row(const gram *g, refinement *r, int64_t a) {
+static void distances_to(const gram *g, const refinement *r, int64_t a) {
     double *restrict values = r->values;
-    if (!g->X) {
-        const double *row = g->matrix + r->rows[a] * g->width;
-        for (int64_t b = 0; b < r->n; b++) values[b] = row[r->rows[b]] / g->scale - g->shift;
-        return;
-    }
     memset(values, 0, sizeof(double) * (size_t)r->n);
     for (int64_t k = 0; k < g->depth; k++) {
         const double *restrict column = r->points + k * r->n;
@@ -54,8 +54,33 @@ static void exact_row(const gram *g, refinement *r, int64_t a) {
             values[b] += difference * difference;
         }
     }
+}
+
+/* values[b] = the exact entry of row a and row b of the task */
+static void exact_row(const gram *g, const refinement *r, int64_t a) {
+    double *restrict values = r->values, scale = g->gamma > 0.0 ? 1.0 : 1.0 / g->scale;
+    if (g->matrix) {
+        const double *row = g->matrix + r->rows[a] * g->width;
+        for (int64_t b = 0; b < r->n; b++) values[b] = row[r->rows[b]] * scale;
+    } else {
+        distances_to(g, r, a);
+    }
+    if (g->gamma > 0.0)
+        for (int64_t b = 0; b < r->n; b++)
+            values[b] = exp_not_positive_f64(-g->gamma * values[b]);
+}
+
+/* Exact less rounded for row a, computed once; NULL where memory ran out. */
+static const float *residual_row(const problem *p, const gram *g, refinement *r, int64_t a) {
+    if (r->residuals[a]) return r->residuals[a];
+    float *row = malloc(sizeof(float) * (size_t)r->n);
+    if (!row) return NULL;
+    const float *rounded = p->K + a * p->stride;
+    exact_row(g, r, a);
     for (int64_t b = 0; b < r->n; b++)
-        values[b] = exp_not_positive_f64(-g->gamma * values[b]) - g->shift;
+        row[b] = (float)(r->values[b] - g->shift - (double)rounded[b]);
+    r->residuals[a] = row;
+    return row;
 }
 
 /* Correct the gradient for what changed since the last time; 0 where that would not show. */
@@ -70,10 +95,9 @@ int refine(problem *p, const gram *g, refinement *r, double tolerance) {
     for (int64_t a = 0; a < r->n; a++) {
         double change = p->beta[a] - r->exact_for[a];
         if (change == 0.0) continue;
-        exact_row(g, r, a);
-        const float *rounded = p->K + a * p->stride;
-        for (int64_t b = 0; b < r->n; b++)
-            p->f[b] += change * (r->values[b] - (double)rounded[b]);
+        const float *residual = residual_row(p, g, r, a);
+        if (!residual) return 0;
+        for (int64_t b = 0; b < r->n; b++) p->f[b] += change * residual[b];
         r->exact_for[a] = p->beta[a];
     }
     return 1;
