@@ -71,7 +71,8 @@ def as_gram(K: npt.NDArray[np.floating] | Gram) -> Gram:
     constant = np.ptp(diagonal) == 0
     shift = float(diagonal[0] if constant else matrix.mean())
     scale = abs(shift) if constant else float(np.abs(matrix - shift).max())
-    scale = scale if scale > 0 else 1.0
+    # A power of two, so that coefficients come back from the scale with their last bit.
+    scale = float(2.0 ** np.ceil(np.log2(scale))) if scale > 0 else 1.0
     values = np.empty(matrix.shape, dtype=np.float32)
     np.subtract(matrix / scale, shift / scale, out=values, casting="same_kind")
     return Gram(values, shift / scale, scale, matrix=matrix)

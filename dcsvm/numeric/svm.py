@@ -14,7 +14,7 @@ from dcsvm.numeric.distances import Floats
 from dcsvm.numeric.gram import Gram, as_gram
 from dcsvm.numeric.reference import Tasks
 
-MAX_ITERATIONS = 50_000_000
+MAX_ITERATIONS = 10_000_000
 """Where a problem is left alone, with a warning, unless the caller says otherwise."""
 
 

@@ -75,14 +75,41 @@ int cholesky(double *A, int64_t m, int64_t stride) {
     return 1;
 }
 
-/* x := (L L')^-1 x */
-void cholesky_solve(const double *L, int64_t m, int64_t stride, double *x) {
-    for (int64_t i = 0; i < m; i++) x[i] = (x[i] - dot(L + i * stride, x, i)) / L[i * stride + i];
+/* Sums of one row with two vectors, read once. */
+INLINE void two_dots(const double *row, const double *x, const double *y, int64_t k, double *sums) {
+    lanes first = {0}, second = {0};
+    int64_t t = 0;
+    for (; t + 4 <= k; t += 4) {
+        first += LANES(row + t) * LANES(x + t);
+        second += LANES(row + t) * LANES(y + t);
+    }
+    sums[0] = total(first);
+    sums[1] = total(second);
+    for (; t < k; t++) {
+        sums[0] += row[t] * x[t];
+        sums[1] += row[t] * y[t];
+    }
+}
+
+/* x := (L L')^-1 x, and y likewise */
+void cholesky_solve(const double *L, int64_t m, int64_t stride, double *restrict x,
+                    double *restrict y) {
+    for (int64_t i = 0; i < m; i++) {
+        const double *row = L + i * stride;
+        double sums[2], inverse = 1.0 / row[i];
+        two_dots(row, x, y, i, sums);
+        x[i] = (x[i] - sums[0]) * inverse;
+        y[i] = (y[i] - sums[1]) * inverse;
+    }
     for (int64_t i = m - 1; i >= 0; i--) {
         const double *row = L + i * stride;
-        double value = x[i] / row[i];
-        x[i] = value;
-        for (int64_t t = 0; t < i; t++) x[t] -= value * row[t];
+        double left = x[i] / row[i], right = y[i] / row[i];
+        x[i] = left;
+        y[i] = right;
+        for (int64_t t = 0; t < i; t++) {
+            x[t] -= left * row[t];
+            y[t] -= right * row[t];
+        }
     }
 }
 

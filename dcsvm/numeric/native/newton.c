@@ -45,8 +45,7 @@ static double find_direction(face *w, double *level) {
         w->direction[a] = w->gradient[a];
         w->ones[a] = 1.0;
     }
-    cholesky_solve(w->L, w->m, w->stride, w->direction);
-    cholesky_solve(w->L, w->m, w->stride, w->ones);
+    cholesky_solve(w->L, w->m, w->stride, w->direction, w->ones);
     for (int64_t a = 0; a < w->m; a++) {
         total += w->direction[a];
         weight += w->ones[a];

@@ -15,7 +15,7 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /* Rows are padded to whole blocks, so that inner loops have a constant length. */
-enum { BLOCK = 32 };
+enum { BLOCK = 64 };
 #define WALL 1e30
 #define SMALLEST_CURVATURE 1e-12f
 
@@ -83,7 +83,8 @@ int64_t free_rows_of(const problem *p, int64_t *rows);
 int solve(problem *p, effort *e);
 
 int cholesky(double *A, int64_t m, int64_t stride);
-void cholesky_solve(const double *L, int64_t m, int64_t stride, double *x);
+void cholesky_solve(const double *L, int64_t m, int64_t stride, double *restrict x,
+                    double *restrict y);
 void cholesky_remove(double *L, int64_t m, int64_t stride, int64_t k);
 
 #endif

@@ -56,15 +56,30 @@ static void set_bounds(problem *p, const double *y, const double *weights, doubl
     }
 }
 
+/* How many rows from place a on follow each other in the matrix. */
+static int64_t run_length(const int64_t *rows, int64_t a, int64_t n) {
+    int64_t length = 1;
+    while (a + length < n && rows[a + length] == rows[a] + length) length++;
+    return length;
+}
+
+static void copy_rows(problem *p, const gram *g, const int64_t *rows) {
+    for (int64_t from = 0, length; from < p->n; from += length) {
+        length = run_length(rows, from, p->n);
+        for (int64_t a = 0; a < p->n; a++)
+            memcpy(p->K + a * p->stride + from, g->G + rows[a] * g->width + rows[from],
+                   sizeof(float) * (size_t)length);
+    }
+}
+
 static int load(problem *p, const gram *g, const int64_t *rows, int64_t n, const double *start) {
     if (!problem_allocate(p, n)) return 0;
     p->shift = g->shift;
+    copy_rows(p, g, rows);
     for (int64_t a = 0; a < n; a++) {
-        const float *from = g->G + rows[a] * g->width;
-        float *to = p->K + a * p->stride;
-        for (int64_t b = 0; b < n; b++) to[b] = from[rows[b]];
-        for (int64_t b = n; b < p->stride; b++) to[b] = 0.0f;
-        p->diagonal[a] = to[a];
+        float *row = p->K + a * p->stride;
+        for (int64_t b = n; b < p->stride; b++) row[b] = 0.0f;
+        p->diagonal[a] = row[a];
         if (start) p->beta[a] = start[a];
     }
     return 1;

@@ -87,21 +87,22 @@ int64_t free_rows_of(const problem *p, int64_t *rows) {
     return count;
 }
 
-/* How many iterations of SMO take as long as a Newton phase on m free rows: it pays to let both
-   have equal shares of the time. */
-static int64_t price_of_newton(const problem *p, int64_t m) {
-    double flops = (double)m * m * m / 3.0 * 0.25 + 3.0 * m * m + 0.5 * (double)m * p->stride;
-    return (int64_t)(flops / (1.2 * p->stride + 40.0));
+/* How many iterations of SMO take as long as a Newton phase on m free rows with so many solves:
+   it pays to let both have equal shares of the time. Operations, not seconds, are counted, so
+   that every run takes the same steps. */
+static int64_t price_of_newton(const problem *p, double m, double solves) {
+    double factor = m * m * m / 3.0, changes = 12.0 * m * m * solves, update = 4.0 * m * (double)p->stride;
+    return (int64_t)((factor + changes + update) / (24.0 * (1.3 * (double)p->stride + 60.0)));
 }
 
 static int64_t accelerate(problem *p, effort *e, int64_t *rows) {
-    int64_t m = free_rows_of(p, rows);
-    int64_t price = price_of_newton(p, m);
-    if (price > e->iterations + e->newton_after) return e->iterations + e->newton_after;
+    int64_t m = free_rows_of(p, rows), wait = e->newton_after;
+    if (price_of_newton(p, (double)m, 1.0) > e->iterations + wait) return e->iterations + wait;
     int64_t solves = newton(p, rows, m);
     e->newton_solves += solves;
-    int64_t rest = price > e->newton_after ? price : e->newton_after;
-    return e->iterations + (solves ? rest : 4 * rest + p->n);
+    int64_t price = price_of_newton(p, (double)m, (double)solves);
+    if (price > wait) wait = price;
+    return e->iterations + (solves ? wait : 4 * wait + p->n);
 }
 
 /* Iterate until the gap is below the tolerance or the effort is spent; gives the gap. */
