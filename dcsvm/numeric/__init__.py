@@ -1,17 +1,36 @@
 """The numeric core: kernels, dual solvers, ridge regression and fast kernel expansions."""
 
+from dcsvm.numeric.backend import gram_of_distances, implementation, rbf_gram
 from dcsvm.numeric.distances import manhattan_distances, products, squared_distances
+from dcsvm.numeric.gram import Gram, as_gram
 from dcsvm.numeric.kernels import Kernel, kernel_of
 from dcsvm.numeric.matrix import BoolArray, FloatArray, IntArray, Matrix
+from dcsvm.numeric.multiclass import Pairs, Rest, grams, solve_grid, solve_pairs, solve_rest
+from dcsvm.numeric.svm import ConvergenceWarning, Solution, solve, solve_path
 
 __all__ = [
     "BoolArray",
+    "ConvergenceWarning",
     "FloatArray",
+    "Gram",
     "IntArray",
     "Kernel",
     "Matrix",
+    "Pairs",
+    "Rest",
+    "Solution",
+    "as_gram",
+    "gram_of_distances",
+    "grams",
+    "implementation",
     "kernel_of",
     "manhattan_distances",
     "products",
+    "rbf_gram",
+    "solve",
+    "solve_grid",
+    "solve_pairs",
+    "solve_path",
+    "solve_rest",
     "squared_distances",
 ]
