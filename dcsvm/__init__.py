@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dcsvm.answers import mean_or_nan as mean_or_nan
     from dcsvm.classifier import DivideAndConquerClassifier as DivideAndConquerClassifier
     from dcsvm.committee import Committee as Committee
+    from dcsvm.each import Each as Each
     from dcsvm.errors import DataError as DataError
     from dcsvm.errors import DcsvmError as DcsvmError
     from dcsvm.errors import SettingError as SettingError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from dcsvm.interfaces import Combiner as Combiner
     from dcsvm.interfaces import Decomposer as Decomposer
     from dcsvm.interfaces import Division as Division
+    from dcsvm.interfaces import Level as Level
     from dcsvm.interfaces import LocalLearner as LocalLearner
     from dcsvm.interfaces import Repeat as Repeat
     from dcsvm.interfaces import Router as Router
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from dcsvm.problem import Problem as Problem
     from dcsvm.problem import Task as Task
     from dcsvm.problem import part as part
+    from dcsvm.problem import parts_by as parts_by
     from dcsvm.registry import build as build
     from dcsvm.settings import component as component
     from dcsvm.settings import setting as setting
@@ -47,8 +50,10 @@ if TYPE_CHECKING:
     from dcsvm.views import Chain as Chain
     from dcsvm.views import Columns as Columns
     from dcsvm.views import LinearMap as LinearMap
+    from dcsvm.views import LocalScaling as LocalScaling
     from dcsvm.views import Scaling as Scaling
     from dcsvm.views import View as View
+    from dcsvm.views import local_view as local_view
 
 __version__ = "0.1.0"
 
@@ -58,19 +63,20 @@ _WHERE = {
     "answers": "Answers mean_or_nan",
     "committee": "Committee",
     "member": "Member",
+    "each": "Each",
     "errors": "DataError DcsvmError SettingError did_you_mean",
     "hookspecs": "hookimpl",
     "interfaces": (
-        "Combiner Decomposer Division LocalLearner Repeat Router Routing Stages Sum "
+        "Combiner Decomposer Division Level LocalLearner Repeat Router Routing Stages Sum "
         "support_of together"
     ),
     "models": "Constant Cost Hyperplanes KernelExpansion LocalModel MappedHyperplanes Wrapped",
     "preparation": "Scaled",
-    "problem": "Part Problem Task part",
+    "problem": "Part Problem Task part parts_by",
     "registry": "build",
     "settings": "component setting",
     "store": "load save",
-    "views": "Chain Columns LinearMap Scaling View",
+    "views": "Chain Columns LinearMap LocalScaling Scaling View local_view",
 }
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names.split()}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from dcsvm.engine import Job, Outcome
+from dcsvm.engine import Done, Runnable
 
 __all__ = ["CallbackSupport", "Callbacks", "with_callbacks"]
 
@@ -38,7 +38,7 @@ class Callbacks:
             self.round = self.root.subcontext(task_name="parts", max_subtasks=n_jobs)
             self.round.call_on_fit_task_begin(estimator=self.estimator)
 
-    def part_done(self, job: Job, outcome: Outcome) -> None:
+    def part_done(self, job: Runnable, outcome: Done) -> None:
         if self.active:
             part = self.round.subcontext(task_name="part")
             part.call_on_fit_task_begin(estimator=self.estimator)

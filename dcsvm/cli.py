@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -15,9 +14,11 @@ import typer
 
 from dcsvm import __version__
 from dcsvm.errors import DcsvmError, UnknownNameError, did_you_mean
+from dcsvm.tables import print_described, print_result, print_table
 
 # Importing scikit-learn takes a second: whatever needs it is imported inside the commands.
 if TYPE_CHECKING:
+    from dcsvm.progress import TerminalProgress
     from dcsvm.registry import Registry
     from dcsvm.run import Result
 
@@ -90,30 +91,16 @@ def run(
     with _speaking(debug):
         from rich.console import Console
 
-        registry = _registry(plugin)
-        from joblib import cpu_count
-
-        from dcsvm.interruption import interruptible
         from dcsvm.progress import TerminalProgress
-        from dcsvm.recipe import QUICKSTART, find_recipe
-        from dcsvm.run import check_writable, run_recipe
 
-        found = find_recipe(recipe, registry)
-        if out is not None:
-            check_writable(out)
         with TerminalProgress(Console(stderr=True)) as progress:
-            result = interruptible(
-                lambda: run_recipe(found, seed=seed, n_jobs=jobs or cpu_count(), audience=progress)
-            )
-        if out is not None:
-            from dcsvm.store import save
-
-            save(result.model, out)
+            progress.step_begins("starting")
+            result = _run(recipe, out, jobs, seed, plugin, progress)
         if as_json:
             typer.echo(json.dumps(result.as_dict(), indent=2))
         else:
-            _print_result(result)
-        _say(_what_next(out, is_quickstart=recipe in (None, QUICKSTART)))
+            print_result(result)
+        _say(_what_next(out, is_quickstart=recipe in (None, "quickstart")))
 
 
 @plugins_app.callback(invoke_without_command=True)
@@ -139,13 +126,17 @@ def plugins(
             ]
             typer.echo(json.dumps({"offers": rows, "broken": broken}, indent=2))
         else:
-            _print_table(fields, [list(row.values()) for row in rows])
+            print_table(fields, [list(row.values()) for row in rows])
 
 
 @plugins_app.command()
 def show(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="A component or recipe.", metavar="NAME")],
+    kind: Annotated[
+        str | None,
+        typer.Option("--kind", help="decomposer, learner, combiner or recipe; default: any."),
+    ] = None,
     plugin: PluginFiles = None,
     as_json: AsJson = False,
     debug: Debug = False,
@@ -155,18 +146,46 @@ def show(
         registry = _registry([*(context.obj or []), *(plugin or [])])
         from dcsvm.describe import describe
 
-        offers = [registry.offers[kind, name] for kind in _kinds() if name in registry.names(kind)]
+        kinds = _kinds() if kind is None else [kind]
+        offers = [registry.offers[each, name] for each in kinds if (each, name) in registry.offers]
         if not offers:
-            names = {known for _, known in registry.offers}
-            raise UnknownNameError(
-                f"no component or recipe is called {name!r}; {did_you_mean(name, names)}"
-            )
+            names = {known for each, known in registry.offers if each in kinds}
+            what = "component or recipe" if kind is None else kind
+            raise UnknownNameError(f"no {what} is called {name!r}; {did_you_mean(name, names)}")
         described = [describe(offer) for offer in offers]
         if as_json:
             typer.echo(json.dumps(described, indent=2))
             return
         for each in described:
-            _print_described(each)
+            print_described(each)
+
+
+def _run(
+    recipe: str | None,
+    out: Path | None,
+    jobs: int | None,
+    seed: int | None,
+    files: list[Path] | None,
+    progress: TerminalProgress,
+) -> Result:
+    from joblib import cpu_count
+
+    from dcsvm.interruption import interruptible
+    from dcsvm.recipe import find_recipe
+    from dcsvm.run import check_writable, run_recipe
+
+    found = find_recipe(recipe, _registry(files))
+    if out is not None:
+        check_writable(out)
+    result = interruptible(
+        lambda: run_recipe(found, seed=seed, n_jobs=jobs or cpu_count(), audience=progress)
+    )
+    if out is not None:
+        from dcsvm.store import save
+
+        progress.step_begins("saving the model")
+        save(result.model, out)
+    return result
 
 
 def _kinds() -> list[str]:
@@ -233,79 +252,3 @@ def _what_next(out: Path | None, is_quickstart: bool) -> str:
     if out is None:
         return "next: --out model.dcsvm keeps the model"
     return f"next: in Python, dcsvm.load({str(out)!r}).predict(X) answers new rows"
-
-
-def _print_table(header: tuple[str, ...], rows: list[list[str]], numbers: bool = False) -> None:
-    """Print aligned columns: wrapped to a terminal's width, and never cut where it is piped."""
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(file=sys.stdout, highlight=False)
-    if not console.is_terminal:
-        console = Console(file=sys.stdout, highlight=False, width=100_000)
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    last = len(header) - 1
-    for place, title in enumerate(header):
-        justify = "right" if numbers and place else "left"
-        table.add_column(title, justify=justify, no_wrap=place != last or numbers)  # type: ignore[arg-type]
-    for row in rows:
-        table.add_row(*(str(value) for value in row))
-    with console.capture() as captured:
-        console.print(table, markup=False)
-    for line in captured.get().splitlines():
-        typer.echo(line.rstrip())
-
-
-def _print_result(result: Result) -> None:
-    scaled = {"none": "features as they are", "minmax": "features scaled to [0, 1]"}
-    typer.echo(f"{result.recipe}: {result.about}" if result.about else result.recipe)
-    typer.echo(
-        f"{result.data}: {result.n_train} rows to learn from, {result.n_test} held out, "
-        f"{result.n_features} features, {result.n_classes} classes"
-    )
-    typer.echo(
-        f"{scaled.get(result.scale, 'features scaled to mean 0 and deviation 1')}, "
-        f"seed {result.seed}, up to {result.n_jobs} parts at a time\n"
-    )
-    lines = [
-        ("accuracy", "test_accuracy", "{:.4f}"),
-        ("fit seconds", "fit_seconds", "{:.2f}"),
-        ("predict seconds", "predict_seconds", "{:.2f}"),
-        ("parts", "n_parts", "{}"),
-        ("kernel evaluations per row, mean", "kernel_evaluations_mean", "{:.1f}"),
-        ("kernel evaluations per row, max", "kernel_evaluations_max", "{:.0f}"),
-        ("  each support vector once, mean", "unique_kernel_evaluations_mean", "{:.1f}"),
-        ("  each support vector once, max", "unique_kernel_evaluations_max", "{:.0f}"),
-    ]
-    if any(each.hyperplanes_max for each in result.measures):
-        lines.append(("hyperplanes per row, mean", "hyperplanes_mean", "{:.1f}"))
-        lines.append(("hyperplanes per row, max", "hyperplanes_max", "{:.0f}"))
-    _print_table(
-        ("", *(each.model for each in result.measures)),
-        [
-            [title, *(_number(getattr(each, field), form) for each in result.measures)]
-            for title, field, form in lines
-        ],
-        numbers=True,
-    )
-
-
-def _number(value: float, form: str) -> str:
-    return "unknown" if value != value else form.format(value)
-
-
-def _print_described(described: dict[str, Any]) -> None:
-    if described["kind"] == "recipe":
-        typer.echo(described["text"].rstrip("\n"))
-        return
-    title = f"{described['name']}: a {described['kind']} of {described['distribution']}"
-    typer.echo(f"{title} {described['version']}".rstrip())
-    typer.echo(f"\n{described['about']}\n")
-    for word in ("yields", "accepts"):
-        if word in described:
-            typer.echo(f"{word}: {', '.join(described[word]) or 'depends on its settings'}\n")
-    if described["settings"]:
-        fields = ("setting", "default", "allowed", "help")
-        _print_table(fields, [[each[key] for key in fields] for each in described["settings"]])
-    else:
-        typer.echo("no settings")

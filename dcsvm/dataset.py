@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -227,13 +229,11 @@ _HALVES = ("train", "test")
 
 
 def _arrays(path: Path) -> dict[str, Any]:
-    import zipfile
-
     try:
         # Without pickle: a data file must not be able to run code.
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             return {key: file[key] for key in file.files}
-    except (ValueError, EOFError, KeyError, AttributeError, zipfile.BadZipFile) as error:
+    except (ValueError, EOFError, KeyError, TypeError, zipfile.BadZipFile, zlib.error) as error:
         raise DataError(f"data file {str(path)!r} is not an NPZ file of plain arrays") from error
 
 

@@ -60,6 +60,11 @@ class Job:
         local = Problem(X, y, sides, self.seed, weights, start)
         return Cut(local, rows, view, code)
 
+    @property
+    def is_made_of_others(self) -> bool:
+        """Whether the learner can hand its work to the engine in steps."""
+        return type(self.learner).fit_in_steps is not LocalLearner.fit_in_steps
+
     def key(self) -> str:
         """The name of this job's outcome: the same exactly when all that decides it is."""
         part = self.part
@@ -128,12 +133,36 @@ class Outcome:
     seconds: float
 
 
+class Done(Protocol):
+    """What comes back from any kind of work on a part."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def seconds(self) -> float: ...
+
+
+class Runnable(Protocol):
+    """Work that the engine can run: a Job, or any other kind of work on a part."""
+
+    @property
+    def learner(self) -> LocalLearner: ...
+
+    @property
+    def is_made_of_others(self) -> bool: ...
+
+    def key(self) -> str: ...
+
+    def run(self) -> Any: ...
+
+
 class Watcher(Protocol):
     """Who is told how training goes on: a progress bar, a log, scikit-learn's callbacks."""
 
     def round_begins(self, n_jobs: int) -> None: ...
 
-    def part_done(self, job: Job, outcome: Outcome) -> None: ...
+    def part_done(self, job: Runnable, outcome: Done) -> None: ...
 
     def round_ends(self) -> None: ...
 
@@ -160,12 +189,12 @@ class Engine:
     watchers: tuple[Watcher, ...] = ()
     checkpoints: Checkpoints | None = None
 
-    def run(self, steps: Generator[list[Job], list[Outcome], Result]) -> Result:
+    def run(self, steps: Generator[list[Any], list[Any], Result]) -> Result:
         """Drive `steps` to its end, with one BLAS thread per job, and return what it returns."""
         with threadpool_limits(limits=1, user_api="blas"):
             return self.drive(steps)
 
-    def drive(self, steps: Generator[list[Job], list[Outcome], Result]) -> Result:
+    def drive(self, steps: Generator[list[Any], list[Any], Result]) -> Result:
         """Drive `steps` to its end with BLAS as it is: for work that already runs in a worker."""
         try:
             jobs = next(steps)
@@ -175,13 +204,13 @@ class Engine:
             result: Result = stop.value
         return result
 
-    def _round(self, jobs: list[Job]) -> list[Outcome]:
+    def _round(self, jobs: list[Runnable]) -> list[Any]:
         few = len(jobs) < FEW_JOBS or self.checkpoints is not None
-        if few and any(_is_made_of_others(job.learner) for job in jobs):
+        if few and any(job.is_made_of_others for job in jobs):
             return self.drive(together(_steps_of(job) for job in jobs))
         for watcher in self.watchers:
             watcher.round_begins(len(jobs))
-        outcomes: dict[int, Outcome] = {}
+        outcomes: dict[int, Any] = {}
         for number, outcome in self._stream(list(enumerate(jobs))):
             outcomes[number] = outcome
             for watcher in self.watchers:
@@ -190,7 +219,7 @@ class Engine:
             watcher.round_ends()
         return [outcomes[number] for number in range(len(jobs))]
 
-    def _stream(self, jobs: list[tuple[int, Job]]) -> Iterator[tuple[int, Outcome]]:
+    def _stream(self, jobs: list[tuple[int, Runnable]]) -> Iterator[tuple[int, Any]]:
         if self.checkpoints is None:
             yield from self._train(jobs)
             return
@@ -206,7 +235,7 @@ class Engine:
             self.checkpoints.put(keys[number], outcome)
             yield number, outcome
 
-    def _train(self, jobs: list[tuple[int, Job]]) -> Iterator[tuple[int, Outcome]]:
+    def _train(self, jobs: list[tuple[int, Runnable]]) -> Iterator[tuple[int, Any]]:
         if len(jobs) < 2 or joblib.effective_n_jobs(self.n_jobs) == 1:
             yield from (_numbered(number, job) for number, job in jobs)
             return
@@ -219,9 +248,9 @@ class Engine:
                 yield from parallel(joblib.delayed(_numbered)(number, job) for number, job in mine)
 
 
-def _steps_of(job: Job) -> Generator[list[Job], list[Outcome], Outcome]:
+def _steps_of(job: Any) -> Generator[list[Runnable], list[Any], Any]:
     """One job as work in steps: a learner made of others is taken apart, any other is one step."""
-    if _is_made_of_others(job.learner):
+    if job.is_made_of_others:
         cut = job.cut()
         started = time.perf_counter()
         model = cut.constant()
@@ -239,11 +268,6 @@ def in_one_go(steps: Steps) -> LocalModel:
     return Engine(n_jobs=1).drive(steps)
 
 
-def _is_made_of_others(learner: LocalLearner) -> bool:
-    """Whether the learner can hand its work to the engine in steps."""
-    return type(learner).fit_in_steps is not LocalLearner.fit_in_steps
-
-
 _problem_keys: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
 
 
@@ -253,7 +277,7 @@ def _problem_key(problem: Problem) -> str:
     return _problem_keys[problem]
 
 
-def _numbered(number: int, job: Job) -> tuple[int, Outcome]:
+def _numbered(number: int, job: Runnable) -> tuple[int, Any]:
     return number, job.run()
 
 

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from dcsvm.errors import ContractError
+from dcsvm.errors import CompositionError, ContractError
 from dcsvm.models import LocalModel
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
 from dcsvm.problem import Part, Problem, union
@@ -99,6 +99,19 @@ class Division:
     groups: Sequence[Division] = ()
 
 
+@attrs.frozen(eq=False)
+class Level:
+    """One granularity of a division before anything is trained: a Division of parts, not members.
+
+    `settings` are those of the decomposer that would divide the problem like this.
+    """
+
+    settings: Mapping[str, Any]
+    parts: Sequence[Part] = ()
+    router: Router | None = None
+    groups: Sequence[Level] = ()
+
+
 class Decomposer(Component):
     """Divides a Problem into Parts, in one or more stages.
 
@@ -129,9 +142,16 @@ class Decomposer(Component):
         (every member of the last stage sees every row).
         """
 
-    def levels(self, problem: Problem) -> Iterator[Decomposer]:
-        """Yield decomposers for the same division from fine to coarse, without dividing again."""
-        raise ContractError(f"{self.name} has no levels")
+    def levels(self, problem: Problem, factor: int = 4) -> Iterator[Level]:
+        """Yield the same division from fine to coarse, without dividing again.
+
+        Called by the granularity search. The first level is what `divide` would yield; each of
+        the following has parts about `factor` times larger, every one of them a union of parts of
+        the level before; the last has a single part. Only a division of one stage has levels.
+        """
+        raise CompositionError(
+            f"decomposer {self.name or type(self).__name__!r} has no levels to search through"
+        )
 
     def __add__(self, other: Decomposer) -> Sum:
         mine = self.summands if isinstance(self, Sum) else (self,)
@@ -209,6 +229,14 @@ class Repeat(Decomposer):
 
     def divide(self, problem: Problem) -> Stages:
         return (yield from Sum((self.decomposer,) * self.times).divide(problem))
+
+    def levels(self, problem: Problem, factor: int = 4) -> Iterator[Level]:
+        each = [
+            self.decomposer.levels(problem.seeded(place), factor) for place in range(self.times)
+        ]
+        for groups in zip(*each, strict=False):
+            settings = {f"decomposer__{key}": value for key, value in groups[0].settings.items()}
+            yield Level(settings, groups=groups)
 
 
 class LocalLearner(Component):

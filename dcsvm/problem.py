@@ -143,6 +143,13 @@ def part(*rows: IntArray, **others: Any) -> Part:
     return Part(np.concatenate([np.asarray(each, dtype=np.intp) for each in rows]), **others)
 
 
+def parts_by(home: IntArray, n_parts: int, **others: Any) -> list[Part]:
+    """Make parts 0 .. n_parts - 1 of rows 0 .. n - 1, where row i belongs to part `home[i]`."""
+    order = np.argsort(home, kind="stable")
+    edges = np.searchsorted(home[order], np.arange(1, n_parts))
+    return [Part(rows, **others) for rows in np.split(order, edges)]
+
+
 def union(sets: Iterable[IntArray]) -> IntArray:
     """The row ids in any of the sets, ascending, each once."""
     arrays = list(sets)

@@ -93,7 +93,7 @@ def parse(text: str, source: str, folder: Path, registry: Registry) -> Recipe:
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise RecipeError(_not_toml(source, str(error))) from error
+        raise RecipeError(_not_toml(source, text, str(error))) from error
     except RecursionError:
         raise RecipeError(f"{source}: not a recipe: it is nested too deeply") from None
     reader = _Reader(source, text, registry)
@@ -102,12 +102,12 @@ def parse(text: str, source: str, folder: Path, registry: Registry) -> Recipe:
     return recipe
 
 
-def _not_toml(source: str, message: str) -> str:
+def _not_toml(source: str, text: str, message: str) -> str:
     """Turn tomllib's `Invalid value (at line 3, column 5)` into `source:3:5: ...`."""
-    found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message, re.DOTALL)
-    where = f"{source}:{found[2]}:{found[3]}" if found else source
-    what = found[1] if found else message
-    return f"{where}: not TOML: {what[:1].lower()}{what[1:]}"
+    what, _, place = message.removesuffix(")").rpartition(" (at ")
+    found = re.fullmatch(r"line (\d+), column (\d+)", place)
+    where = f"{found[1]}:{found[2]}" if found else str(text.count("\n") + 1)
+    return f"{source}:{where}: not TOML: {what[:1].lower()}{what[1:]}"
 
 
 class _Reader:

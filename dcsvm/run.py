@@ -13,7 +13,7 @@ import numpy as np
 
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.dataset import Dataset, Halves, load_embedded, load_file, split
-from dcsvm.engine import Engine, Job, Outcome
+from dcsvm.engine import Done, Engine, Runnable
 from dcsvm.errors import UsageError
 from dcsvm.models import Cost
 from dcsvm.preparation import Scaled
@@ -32,7 +32,7 @@ class Audience(Protocol):
 
     def round_begins(self, n_jobs: int) -> None: ...
 
-    def part_done(self, job: Job, outcome: Outcome) -> None: ...
+    def part_done(self, job: Runnable, outcome: Done) -> None: ...
 
     def round_ends(self) -> None: ...
 
@@ -46,7 +46,7 @@ class Nobody:
 
     def round_begins(self, n_jobs: int) -> None: ...
 
-    def part_done(self, job: Job, outcome: Outcome) -> None: ...
+    def part_done(self, job: Runnable, outcome: Done) -> None: ...
 
     def round_ends(self) -> None: ...
 

@@ -31,7 +31,7 @@ class Tally:
         self.unique = np.zeros(n_rows)
         self.hyperplanes = np.zeros(n_rows)
         self.panels: dict[tuple[int, ...], int] = {}
-        self.asked: list[tuple[IntArray, int]] = []
+        self.asked: list[tuple[IntArray, int | IntArray]] = []
 
     def add(self, rows: IntArray, members: Sequence[int], cost: Cost) -> None:
         """Count that each of `rows` asked all of `members`, at this cost for each row."""
@@ -40,6 +40,13 @@ class Tally:
         self.hyperplanes[rows] += cost.hyperplanes
         self.asked.append((rows, self.panels.setdefault(tuple(members), len(self.panels))))
 
+    def add_each(self, rows: IntArray, members: IntArray, costs: Cost) -> None:
+        """Count that `rows[i]` asked `members[i]`; `costs` holds what each member takes."""
+        self.kernel_evaluations[rows] += np.asarray(costs.kernel_evaluations)[members]
+        self.unique[rows] += np.asarray(costs.unique_kernel_evaluations)[members]
+        self.hyperplanes[rows] += np.asarray(costs.hyperplanes)[members]
+        self.asked.append((rows, members))
+
     def add_hyperplanes(self, count: FloatArray) -> None:
         """Count what a router needed for each row."""
         self.hyperplanes += count
@@ -47,8 +54,13 @@ class Tally:
     def members_of(self, row: int) -> list[int]:
         """The members that one row asked, in the order it asked them."""
         panels = list(self.panels)
-        asked = [panels[panel] for rows, panel in self.asked if (rows == row).any()]
-        return [member for members in asked for member in members]
+        found: list[int] = []
+        for rows, asked in self.asked:
+            if isinstance(asked, int):
+                found += panels[asked] if (rows == row).any() else ()
+            else:
+                found += asked[rows == row].tolist()
+        return found
 
     def cost(self, members: Sequence[Member]) -> Cost:
         """The sums, with support vectors that several members share counted once per row."""
@@ -77,20 +89,26 @@ class Tally:
 
     def _circles(self, n_members: int) -> tuple[Any, IntArray]:
         """Who asked the same members: (circles, members) as CSR, and the circle of each row."""
-        n_rows = len(self.unique)
-        row = np.concatenate([rows for rows, _ in self.asked])
-        panel = np.repeat([panel for _, panel in self.asked], [len(r) for r, _ in self.asked])
-        asked = _marks(row, panel, (n_rows, len(self.panels)))
-        # Rows with the same panels have the same sum of large random numbers, and no others do.
-        salt = np.random.default_rng(0).integers(2**63, size=len(self.panels), dtype=np.uint64)
-        _, one_row, circle_of = np.unique(asked @ salt, return_index=True, return_inverse=True)
         chairs = [len(members) for members in self.panels]
         seats = _marks(
             np.repeat(np.arange(len(chairs)), chairs),
-            np.concatenate([np.asarray(members, dtype=np.intp) for members in self.panels]),
+            np.concatenate([np.zeros(0, dtype=np.intp), *map(np.array, self.panels)]),
             (len(chairs), n_members),
         )
-        return sparse.csr_array(asked[one_row] @ seats).astype(bool), circle_of
+        row = np.concatenate([rows for rows, _ in self.asked])
+        # Behind the panels, every member is a panel of its own.
+        panel = np.concatenate(
+            [
+                np.full(len(rows), asked) if isinstance(asked, int) else asked + len(chairs)
+                for rows, asked in self.asked
+            ]
+        )
+        asked = _marks(row, panel, (len(self.unique), len(chairs) + n_members))
+        # Rows with the same panels have the same sum of large random numbers, and no others do.
+        salt = np.random.default_rng(0).integers(2**63, size=asked.shape[1], dtype=np.uint64)
+        _, one_row, circle_of = np.unique(asked @ salt, return_index=True, return_inverse=True)
+        everyone = sparse.vstack([seats, sparse.eye_array(n_members, dtype=np.uint64)], "csr")
+        return sparse.csr_array(asked[one_row] @ everyone).astype(bool), circle_of
 
 
 def _marks(row: IntArray, column: IntArray, shape: tuple[int, int]) -> Any:

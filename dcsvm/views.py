@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import attrs
 import numpy as np
@@ -88,6 +88,15 @@ class Chain(View):
         for view in self.views:
             X = view.apply(X)
         return X
+
+
+#: What a region decomposer's setting `local_scaling` may say.
+LocalScaling: TypeAlias = Literal["none", "minmax", "standard"]
+
+
+def local_view(scaling: LocalScaling) -> View | None:
+    """The view of a part whose features are rescaled from its own rows; "none": as they are."""
+    return None if scaling == "none" else Scaling(scaling)
 
 
 def _range(X: FloatArray, kind: str) -> tuple[FloatArray, FloatArray]:

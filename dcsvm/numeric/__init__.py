@@ -1,6 +1,8 @@
 """The numeric core: kernels, dual solvers, ridge regression and fast kernel expansions."""
 
 from dcsvm.numeric.backend import gram_of_distances, implementation, rbf_gram
+from dcsvm.numeric.borders import BoxBorders
+from dcsvm.numeric.descent import AxisTree, single_thresholds
 from dcsvm.numeric.distances import manhattan_distances, products, squared_distances
 from dcsvm.numeric.gram import Gram, as_gram
 from dcsvm.numeric.kernels import Kernel, kernel_of
@@ -9,8 +11,10 @@ from dcsvm.numeric.multiclass import Pairs, Rest, grams, solve_grid, solve_pairs
 from dcsvm.numeric.svm import ConvergenceWarning, Solution, solve, solve_path
 
 __all__ = [
+    "AxisTree",
     "BoolArray",
     "ConvergenceWarning",
+    "BoxBorders",
     "FloatArray",
     "Gram",
     "IntArray",
@@ -32,5 +36,6 @@ __all__ = [
     "solve_pairs",
     "solve_path",
     "solve_rest",
+    "single_thresholds",
     "squared_distances",
 ]

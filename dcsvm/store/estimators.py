@@ -8,6 +8,9 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+from scipy import sparse
+
 from dcsvm.errors import ModelFileError
 from dcsvm.store.archive import Flaw, check_plain, zipped_bytes
 from dcsvm.store.trees import check_trees
@@ -15,9 +18,13 @@ from dcsvm.store.trees import check_trees
 SCHEMA = "schema.json"
 #: Where every type in an estimator must come from, whatever skops itself would trust.
 TRUSTED_PACKAGES = frozenset({"builtins", "collections", "numpy", "scipy", "sklearn"})
-#: Types of scikit-learn that skops does not trust by itself. None of them runs what a file says;
-#: those of compiled code index memory unchecked, so their content is checked after loading.
+#: Types of scikit-learn and scipy that skops does not trust by itself. None of them runs what a
+#: file says; trees index memory unchecked, so their content is checked after loading.
 TRUSTED_TYPES = (
+    "scipy.sparse._csc.csc_array",
+    "scipy.sparse._csc.csc_matrix",
+    "scipy.sparse._csr.csr_array",
+    "scipy.sparse._csr.csr_matrix",
     "sklearn.calibration._CalibratedClassifier",
     "sklearn.calibration._SigmoidCalibration",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
@@ -113,11 +120,27 @@ def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
 
 
 def _plain(content: bytes) -> bytes:
-    """A sparse matrix is a zip in the zip: its entries are uncompressed, too."""
+    """The content of an entry without what differs from one time to the next."""
+    if content.startswith(b"\x93NUMPY"):
+        return _without_gaps(content)
     if not content.startswith(b"PK\x03\x04"):
         return content
-    with zipfile.ZipFile(io.BytesIO(content)) as zipped:
+    # A sparse matrix is a zip in the zip: uncompressed, too, and with the indices of its choice.
+    buffer = io.BytesIO()
+    sparse.save_npz(buffer, sparse.load_npz(io.BytesIO(content)), compressed=False)
+    with zipfile.ZipFile(buffer) as zipped:
         return zipped_bytes({name: zipped.read(name) for name in zipped.namelist()})
+
+
+def _without_gaps(content: bytes) -> bytes:
+    """The nodes of a tree have gaps between their fields, with whatever was in memory there."""
+    array = np.load(io.BytesIO(content), allow_pickle=False)
+    if array.dtype.names is None or array.ndim != 1:
+        return content
+    clean = np.zeros(array.nbytes, dtype=np.uint8)
+    for name in array.dtype.names:
+        clean.view(array.dtype)[name] = array[name]
+    return bytes(content[: len(content) - array.nbytes] + clean.tobytes())
 
 
 def _check_plain(content: bytes) -> None:

@@ -62,11 +62,14 @@ def _check_features(owner: Any) -> None:
 
 
 def _check_decisions(tree: Any) -> None:
+    # A tree that was just loaded has room for the nodes it was given, and no more.
+    if tree.node_count != tree.capacity:
+        raise Flaw("is damaged: a decision tree has another number of nodes than it says")
     nodes = tree.__getstate__()["nodes"]
     inner = nodes["left_child"] != -1
     named = nodes["feature"][inner]
-    if tree.node_count != len(nodes) or (named < 0).any() or (named >= tree.n_features).any():
-        raise Flaw("is damaged: a decision tree names features or nodes that it does not have")
+    if (named < 0).any() or (named >= tree.n_features).any():
+        raise Flaw("is damaged: a decision tree names features that it does not have")
     _check_children(inner, nodes["left_child"], nodes["right_child"])
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any
+
 import attrs
 import numpy as np
 
+from dcsvm.errors import CompositionError
 from dcsvm.interfaces import (
     CLASS_CODES,
     CLASS_PAIRS,
@@ -18,11 +22,12 @@ from dcsvm.interfaces import (
     Division,
 )
 from dcsvm.numeric.matrix import IntArray
+from dcsvm.pipeline import DIVISION
 from dcsvm.problem import Problem, union
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.component_laws import expect_no_state, state_of
 from dcsvm.testing.problems import easy_problem, fingerprint, new_rows, problems
-from dcsvm.testing.trials import kept_rows, try_out
+from dcsvm.testing.trials import kept_rows, parts_of, try_out
 
 
 @law("decomposer")
@@ -40,7 +45,7 @@ def divides_an_easy_problem(decomposer: Decomposer) -> None:
 @for_any(problems())
 def names_rows_of_the_problem(decomposer: Decomposer, problem: Problem) -> None:
     """every part names at least one row, by ids of the problem that was given"""
-    for place, part in enumerate(try_out(decomposer, problem).parts):
+    for place, part in enumerate(parts_of(decomposer, problem)):
         rows = part.rows
         expect(
             isinstance(rows, np.ndarray) and rows.ndim == 1 and rows.dtype.kind in "iu",
@@ -78,7 +83,7 @@ def covers_every_row(decomposer: Decomposer, problem: Problem) -> None:
 @for_any(problems())
 def weighs_each_row_of_a_part_once(decomposer: Decomposer, problem: Problem) -> None:
     """a part's weights and start have one finite number for each of its rows"""
-    for place, part in enumerate(try_out(decomposer, problem).parts):
+    for place, part in enumerate(parts_of(decomposer, problem)):
         for word, values in (("weights", part.weights), ("start", part.start)):
             if values is not None:
                 expect(
@@ -115,7 +120,7 @@ def passes_row_weights_on(decomposer: Decomposer, problem: Problem) -> None:
 @for_any(problems())
 def asks_questions_about_classes_there_are(decomposer: Decomposer, problem: Problem) -> None:
     """a part's task has classes of the problem on both sides, none of them twice"""
-    for place, part in enumerate(try_out(decomposer, problem).parts):
+    for place, part in enumerate(parts_of(decomposer, problem)):
         if part.task is None:
             continue
         both = (*part.task.plus, *part.task.minus)
@@ -201,14 +206,36 @@ def can_be_added_to_another(decomposer: Decomposer) -> None:
 
 @law("decomposer", when=lambda component: type(component).levels is not Decomposer.levels)
 def grows_coarser_by_level(decomposer: Decomposer) -> None:
-    """`levels` goes from fine to coarse: no level has more members than the one before"""
+    """`levels` starts as `divide` does, every part is a union of finer ones, and one is left"""
     problem = easy_problem()
-    counts = [
-        len(try_out(level, problem).model.committee.members)
-        for level in decomposer.levels(problem)
+    try:
+        levels = [_parts_by_group(level) for level in decomposer.levels(problem.seeded(DIVISION))]
+    except CompositionError:  # made of decomposers, one of which has no levels
+        return
+    expect(levels, "it has no level at all")
+    divided = [
+        [set(member.part.rows.tolist()) for member in group.members or () if member.part]
+        for group in try_out(decomposer, problem).groups
     ]
-    expect(counts, "it has no level at all")
-    expect(counts == sorted(counts, reverse=True), f"its levels have {counts} members")
+    expect(
+        [sorted(map(sorted, group)) for group in levels[0]]
+        == [sorted(map(sorted, group)) for group in divided],
+        "the finest level is not what divide yields",
+    )
+    for number, (fine, coarse) in enumerate(pairwise(levels)):
+        for small, large in zip(fine, coarse, strict=True):
+            expect(
+                all(any(one <= other for other in large) for one in small),
+                f"a part of level {number} is not inside one part of level {number + 1}",
+            )
+    sizes = [len(group) for group in levels[-1]]
+    expect(set(sizes) == {1}, f"the coarsest level has {sizes} parts, not 1 for each group")
+
+
+def _parts_by_group(level: Any) -> list[list[set[int]]]:
+    if level.groups:
+        return [parts for group in level.groups for parts in _parts_by_group(group)]
+    return [[set(part.rows.tolist()) for part in level.parts]]
 
 
 def _held_back(division: Division) -> list[IntArray]:

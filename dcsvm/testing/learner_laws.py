@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from sklearn.base import clone
 
-from dcsvm.errors import DcsvmError
+from dcsvm.errors import DcsvmError, SettingError
 from dcsvm.interfaces import LocalLearner
 from dcsvm.models import KernelExpansion, winners
 from dcsvm.numeric.matrix import FloatArray
@@ -236,11 +236,18 @@ def fits_a_path_as_one_by_one(learner: LocalLearner) -> None:
 
 
 def _grid(learner: LocalLearner) -> list[dict[str, Any]]:
-    """Two cells that differ in one number, or one cell where no setting is a number."""
-    for name, value in learner.get_params(deep=False).items():
-        if isinstance(value, float):
-            return [{name: value}, {name: value / 8}]
-    return [{}]
+    """Two cells that differ in every number, or one cell where no setting is a number."""
+    numbers = {
+        name: value
+        for name, value in learner.get_params(deep=False).items()
+        if isinstance(value, float)
+    }
+    try:
+        eighths = {name: value / 8 for name, value in numbers.items()}
+        clone(learner).set_params(**eighths)
+    except SettingError:  # a range that does not reach so far
+        eighths = numbers
+    return [numbers, eighths] if numbers else [{}]
 
 
 def _expect_close(

@@ -62,6 +62,7 @@ class Watched(Decomposer):
     decomposer: Any = setting(kind="decomposer", help="whom to watch")
 
     def __attrs_post_init__(self) -> None:
+        self.name = self.decomposer.name  # type: ignore[misc]
         self.stages: list[list[Part]] = []
         self.division = Division()
 
@@ -119,6 +120,18 @@ def try_out(
     pipeline = Pipeline(watched, Centroids(), MeanScores())
     model = (run or Engine(n_jobs=1).run)(pipeline.conquer(problem))
     return Trial(problem, watched.stages, watched.division, model)
+
+
+def parts_of(decomposer: Decomposer, problem: Problem) -> list[Part]:
+    """The parts of all stages; those up to one that could not be trained, where there is one."""
+    watched = Watched(decomposer)
+    pipeline = Pipeline(watched, Centroids(), MeanScores())
+    try:
+        Engine(n_jobs=1).run(pipeline.conquer(problem))
+    except Exception:
+        if not watched.stages:
+            raise
+    return [part for stage in watched.stages for part in stage]
 
 
 def last_first(steps: Work) -> Composite:

@@ -20,7 +20,7 @@ from dcsvm.store import archive
 
 X, _ = blobs(60, 2)
 quickly = settings(
-    max_examples=250, suppress_health_check=[HealthCheck.function_scoped_fixture], database=None
+    max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], database=None
 )
 
 

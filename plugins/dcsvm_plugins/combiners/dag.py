@@ -1,16 +1,23 @@
 """The decision graph over class pairs: first against last, the loser leaves the list."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import attrs
 import numpy as np
 
-from dcsvm import Combiner, Committee, DcsvmError, Problem, SettingError, component, setting
+from dcsvm import (
+    Combiner,
+    Committee,
+    DcsvmError,
+    Each,
+    Problem,
+    SettingError,
+    component,
+    setting,
+)
 from dcsvm.numeric import FloatArray, IntArray, Matrix, squared_distances
 
-#: Rows asked at one node at a time. A constant: the bits of an answer depend on nothing else.
-BLOCK_ROWS = 4096
 #: What a winner by a margin of zero is above the class it beat.
 HAIR = 1e-300
 
@@ -33,9 +40,22 @@ class DecisionGraph:
     node: IntArray
     sign: IntArray
 
+    _each: list[Each] = attrs.field(factory=list, metadata={"stored": False})
+
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
-        n, k = X.shape[0], len(self.order)
-        rows = np.arange(n)
+        if not self._each:
+            self._each.append(Each.of(committee))
+        scores = np.full((X.shape[0], committee.n_classes), np.nan)
+        for hearing in self._each[0].hearings(committee, X):
+            left, beaten_by, margins = self._walk(hearing.values, len(hearing.rows))
+            scores[hearing.rows] = _scores(left, beaten_by, margins, committee.n_classes)
+        return scores
+
+    def _walk(
+        self, ask: Callable[[IntArray], FloatArray], n: int
+    ) -> tuple[IntArray, IntArray, FloatArray]:
+        """Who leaves the list of each row at each step, who beat it, by how much: (n, k - 1)."""
+        k = len(self.order)
         first = np.zeros(n, dtype=np.intp)
         left = np.empty((n, k - 1), dtype=np.intp)
         beaten_by = np.empty_like(left)
@@ -43,22 +63,13 @@ class DecisionGraph:
         for step in range(k - 1):
             one = self.order[first]
             other = self.order[first + k - 1 - step]
-            values = _values(committee, X, self.node[one, other])
+            values = ask(self.node[one, other])
             one_wins = (values > 0) == (self.sign[one, other] > 0)
             left[:, step] = np.where(one_wins, other, one)
             beaten_by[:, step] = np.where(one_wins, one, other)
             margins[:, step] = np.abs(values)
             first += ~one_wins
-        winner = self.order[first]
-        scores = np.full((n, committee.n_classes), np.nan)
-        scores[rows, winner] = 0.0
-        # From the last to leave to the first: each stands below the class that beat it.
-        for step in reversed(range(k - 1)):
-            above = scores[rows, beaten_by[:, step]]
-            scores[rows, left[:, step]] = above - margins[:, step]
-        narrowest = np.where(beaten_by == winner[:, None], margins, np.inf).min(axis=1)
-        scores[rows, winner] = np.maximum(narrowest, HAIR)
-        return scores
+        return left, beaten_by, margins
 
     def trace(self, committee: Committee, x: Matrix) -> list[str]:
         sentences = []
@@ -79,9 +90,10 @@ class DecisionGraph:
         remaining = self.order.tolist()
         while len(remaining) > 1:
             one, other = remaining[0], remaining[-1]
-            value = float(_values(committee, x, self.node[[one], [other]])[0])
-            one_wins = (value > 0) == (self.sign[one, other] > 0)
-            yield one, other, max(abs(value), HAIR) * (1 if one_wins else -1), list(remaining)
+            said = committee.ask(x, np.arange(1), self.node[[one], [other]])
+            one_wins = bool(said.values[0, 0] > 0) == bool(self.sign[one, other] > 0)
+            margin = max(abs(float(said.values[0, 0])), HAIR)
+            yield one, other, margin if one_wins else -margin, list(remaining)
             remaining.pop(-1 if one_wins else 0)
 
 
@@ -150,6 +162,21 @@ class Dag(Combiner):
         return order[np.isin(order, known)]
 
 
+def _scores(
+    left: IntArray, beaten_by: IntArray, margins: FloatArray, n_classes: int
+) -> FloatArray:
+    rows, winner = np.arange(len(left)), beaten_by[:, -1]
+    scores = np.full((len(left), n_classes), np.nan)
+    scores[rows, winner] = 0.0
+    # From the last to leave to the first: each stands below the class that beat it.
+    for step in reversed(range(left.shape[1])):
+        above = scores[rows, beaten_by[:, step]]
+        scores[rows, left[:, step]] = above - margins[:, step]
+    narrowest = np.where(beaten_by == winner[:, None], margins, np.inf).min(axis=1)
+    scores[rows, winner] = np.maximum(narrowest, HAIR)
+    return scores
+
+
 def _nodes(committee: Committee) -> tuple[IntArray, IntArray]:
     """For any two classes the member that knows them, and the side of the first of the two."""
     code = committee.code
@@ -181,15 +208,3 @@ def _chain(problem: Problem, known: IntArray) -> IntArray:
         distances[:, chain[-1]] = np.inf
         chain.append(int(distances[chain[-1]].argmin()))
     return known[chain]
-
-
-def _values(committee: Committee, X: Matrix, members: IntArray) -> FloatArray:
-    """What each row's own member says of it: rows with the same member are asked together."""
-    values = np.empty(len(members))
-    order = np.argsort(members, kind="stable")
-    asked, starts = np.unique(members[order], return_index=True)
-    for member, rows in zip(asked, np.split(order, starts[1:]), strict=True):
-        for start in range(0, len(rows), BLOCK_ROWS):
-            block = rows[start : start + BLOCK_ROWS]
-            values[block] = committee.ask(X, block, np.array([member])).values[:, 0]
-    return values

@@ -1,5 +1,6 @@
 """Any classifier that scikit-learn registers, by its name."""
 
+import threading
 from functools import cache
 from typing import Any
 
@@ -17,6 +18,8 @@ from dcsvm import (
     did_you_mean,
     setting,
 )
+
+_LISTING = threading.Lock()
 
 
 @component
@@ -83,6 +86,12 @@ def _build(kind: str, name: str, settings: dict[str, Any], problem: Problem) -> 
     return made
 
 
-@cache
 def _registered(kind: str) -> dict[str, Any]:
+    # Listing them imports all of scikit-learn, which two threads must not do at the same time.
+    with _LISTING:
+        return _listed(kind)
+
+
+@cache
+def _listed(kind: str) -> dict[str, Any]:
     return dict(all_estimators(type_filter=kind))
