@@ -31,6 +31,28 @@ class GramStructure(ctypes.Structure):
     ]
 
 
+class ExpansionStructure(ctypes.Structure):
+    """The C struct ``expansion``: points and coefficients, packed."""
+
+    _fields_ = [
+        ("classes", INTEGER),
+        ("columns", INTEGER),
+        ("depth", INTEGER),
+        ("kind", INTEGER),
+        ("degree", INTEGER),
+        ("gamma", REAL),
+        ("coef0", REAL),
+        ("starts", POINTER),
+        ("panels", POINTER),
+        ("squares", POINTER),
+        ("coefficients", POINTER),
+        ("by_column", POINTER),
+    ]
+
+
+EXPANSION = ctypes.POINTER(ExpansionStructure)
+LABEL = [POINTER, INTEGER, INTEGER, INTEGER, POINTER, POINTER, INTEGER, POINTER, POINTER]
+
 SIGNATURES: dict[str, list[Any]] = {
     "dcsvm_paths": [
         *(ctypes.POINTER(GramStructure), POINTER, POINTER, INTEGER, POINTER, POINTER, POINTER),
@@ -40,6 +62,11 @@ SIGNATURES: dict[str, list[Any]] = {
         *(POINTER, INTEGER, POINTER, INTEGER, INTEGER, REAL, INTEGER, POINTER, POINTER),
     ],
     "dcsvm_exponentials": [POINTER, INTEGER, REAL, POINTER],
+    "dcsvm_expand_f32": [EXPANSION, POINTER, INTEGER, POINTER],
+    "dcsvm_expand_f64": [EXPANSION, POINTER, INTEGER, POINTER],
+    "dcsvm_label_f32": LABEL,
+    "dcsvm_label_f64": LABEL,
+    "dcsvm_one": [EXPANSION, POINTER, POINTER, POINTER, INTEGER, POINTER],
 }
 
 
@@ -61,6 +88,7 @@ def load() -> ctypes.CDLL | None:
         return None
     for name, arguments in SIGNATURES.items():
         getattr(library, name).argtypes = arguments
+    library.dcsvm_one.restype = INTEGER
     return library
 
 
