@@ -1,0 +1,172 @@
+"""The choice between the compiled library and numpy, and the calls that both answer."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import numpy.typing as npt
+
+from dcsvm.numeric import native, reference
+from dcsvm.numeric.distances import Floats, squared_distances
+from dcsvm.numeric.gram import Gram
+from dcsvm.numeric.native import GramStructure, address
+from dcsvm.numeric.reference import OUTCOME, Tasks
+
+Singles = npt.NDArray[np.float32]
+
+_library: ctypes.CDLL | None = native.load()
+
+
+def implementation() -> str:
+    """Which implementation runs: ``native`` (compiled C) or ``numpy``.
+
+    The choice falls at import: numpy serves where the library was not built and where the
+    environment variable DCSVM_NUMERIC is ``numpy``.
+    """
+    return "numpy" if _library is None else "native"
+
+
+@contextmanager
+def numpy_only() -> Iterator[None]:
+    """Let numpy serve inside the block, to compare the two implementations."""
+    global _library
+    saved, _library = _library, None
+    try:
+        yield
+    finally:
+        _library = saved
+
+
+def library() -> ctypes.CDLL | None:
+    """The compiled library, or None where numpy serves."""
+    return _library
+
+
+def distances(X: Floats) -> Floats:
+    """Squared distances between the rows of X, an (n, n) array; as `squared_distances`."""
+    if _library is None:
+        return squared_distances(X)
+    out = np.empty((len(X), len(X)))
+    _distances(_library, X, None, 0.0, out, None)
+    return out
+
+
+def rbf_rows(X: Floats, Y: Floats | None, gamma: float) -> Singles:
+    """exp(-gamma d) - 1 of the squared distances, without a matrix of them.
+
+    Parameters
+    ----------
+    X : (n, features) array of float64
+    Y : (m, features) array of float64, or None for X
+    gamma : float
+
+    Returns
+    -------
+    (n, m) array of float32
+    """
+    if _library is None:
+        return np.expm1(-gamma * squared_distances(X, Y)).astype(np.float32)
+    out = np.empty((len(X), len(X if Y is None else Y)), dtype=np.float32)
+    _distances(_library, X, Y, gamma, None, out)
+    return out
+
+
+def _distances(
+    library: ctypes.CDLL,
+    X: Floats,
+    Y: Floats | None,
+    gamma: float,
+    out: Floats | None,
+    values: Singles | None,
+) -> None:
+    origin = (X if Y is None else Y).mean(axis=0) if len(X) else 0.0
+    left = np.ascontiguousarray(X - origin)
+    right = left if Y is None else np.ascontiguousarray(Y - origin)
+    done = library.dcsvm_distances(
+        *(address(left), len(left), address(right), len(right), left.shape[1], gamma),
+        *(int(Y is None), address(out), address(values)),
+    )
+    if not done:
+        raise MemoryError("distances: no room for the packed rows")
+
+
+def exponentials_minus_one(distances: Floats, gamma: float) -> Singles:
+    """exp(-gamma d) - 1 of each distance, with all digits where gamma d is small."""
+    if _library is None:
+        return np.expm1(-gamma * distances).astype(np.float32)
+    out = np.empty(distances.shape, dtype=np.float32)
+    _library.dcsvm_exponentials(address(distances), distances.size, gamma, address(out))
+    return out
+
+
+def solve_paths(
+    gram: Gram, tasks: Tasks, Cs: Floats, tol: float, limits: tuple[int, float]
+) -> tuple[Floats, npt.NDArray[np.void]]:
+    """Solve every task for every value of C.
+
+    Parameters
+    ----------
+    gram : Gram
+    tasks : Tasks
+    Cs : (c,) array, increasing
+    tol : float
+    limits : (int, float)
+        Iterations and seconds that one problem may take; no limit of seconds where zero.
+
+    Returns
+    -------
+    (c, total) array
+        Signed coefficients in the order of ``tasks.rows``.
+    (c, tasks) structured array
+        Bias, objective, gap, iterations, newton, converged.
+    """
+    if _library is None:
+        return reference.solve_paths(gram, tasks, Cs, tol, limits)
+    betas = np.empty((len(Cs), len(tasks.rows)))
+    outcomes = np.zeros((len(Cs), len(tasks.offsets) - 1), dtype=OUTCOME)
+    done = _library.dcsvm_paths(
+        *(gram_structure(gram), address(tasks.rows), address(tasks.offsets)),
+        *(len(tasks.offsets) - 1, address(tasks.signs), address(tasks.weights), address(Cs)),
+        *(len(Cs), address(tasks.start), tol, limits[0], limits[1]),
+        *(address(betas), address(outcomes)),
+    )
+    if not done:
+        raise MemoryError("solve_paths: no room for a copy of the Gram matrix")
+    return betas, outcomes
+
+
+def gram_structure(gram: Gram) -> GramStructure:
+    """The C struct of a Gram matrix; it points into the arrays and must not outlive them."""
+    depth = 0 if gram.X is None else gram.X.shape[1]
+    return GramStructure(
+        *(address(gram.values), gram.values.shape[1], gram.shift),
+        *(address(gram.matrix), address(gram.X), depth, gram.gamma, gram.scale),
+    )
+
+
+def gram_of_distances(distances: Floats, gamma: float) -> Gram:
+    """The Gram matrix exp(-gamma d), kept less one.
+
+    Parameters
+    ----------
+    distances : (n, n) array
+        Squared distances for the RBF kernel, L1 distances for the Laplacian one.
+    gamma : float
+    """
+    values = exponentials_minus_one(distances, gamma)
+    return Gram(values, shift=1.0, matrix=distances, gamma=gamma)
+
+
+def rbf_gram(X: Floats, gamma: float) -> Gram:
+    """The Gram matrix of the RBF kernel on dense rows, kept less one; no other n x n matrix.
+
+    Parameters
+    ----------
+    X : (n, features) array
+    gamma : float
+    """
+    rows = np.ascontiguousarray(X, dtype=np.float64)
+    return Gram(rbf_rows(rows, None, gamma), shift=1.0, X=rows, gamma=gamma)

@@ -1,0 +1,101 @@
+"""The compiled library: which one this processor gets, and its functions with their types."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+HERE = Path(__file__).resolve().parent
+LEVELS = ("base", "avx2", "avx512")
+
+POINTER, INTEGER, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+
+
+class GramStructure(ctypes.Structure):
+    """The C struct ``gram``: a float32 matrix and where its exact values come from."""
+
+    _fields_ = [
+        ("G", POINTER),
+        ("width", INTEGER),
+        ("shift", REAL),
+        ("matrix", POINTER),
+        ("X", POINTER),
+        ("depth", INTEGER),
+        ("gamma", REAL),
+        ("scale", REAL),
+    ]
+
+
+class ExpansionStructure(ctypes.Structure):
+    """The C struct ``expansion``: points and coefficients, packed."""
+
+    _fields_ = [
+        ("classes", INTEGER),
+        ("columns", INTEGER),
+        ("depth", INTEGER),
+        ("kind", INTEGER),
+        ("degree", INTEGER),
+        ("gamma", REAL),
+        ("coef0", REAL),
+        ("starts", POINTER),
+        ("panels", POINTER),
+        ("squares", POINTER),
+        ("coefficients", POINTER),
+        ("by_column", POINTER),
+    ]
+
+
+EXPANSION = ctypes.POINTER(ExpansionStructure)
+LABEL = [POINTER, INTEGER, INTEGER, INTEGER, POINTER, POINTER, INTEGER, POINTER, POINTER]
+
+SIGNATURES: dict[str, list[Any]] = {
+    "dcsvm_paths": [
+        *(ctypes.POINTER(GramStructure), POINTER, POINTER, INTEGER, POINTER, POINTER, POINTER),
+        *(INTEGER, POINTER, REAL, INTEGER, REAL, POINTER, POINTER),
+    ],
+    "dcsvm_distances": [
+        *(POINTER, INTEGER, POINTER, INTEGER, INTEGER, REAL, INTEGER, POINTER, POINTER),
+    ],
+    "dcsvm_exponentials": [POINTER, INTEGER, REAL, POINTER],
+    "dcsvm_expand_f32": [EXPANSION, POINTER, INTEGER, POINTER],
+    "dcsvm_expand_f64": [EXPANSION, POINTER, INTEGER, POINTER],
+    "dcsvm_label_f32": LABEL,
+    "dcsvm_label_f64": LABEL,
+    "dcsvm_one": [EXPANSION, POINTER, POINTER, POINTER, INTEGER, POINTER],
+}
+
+
+def load() -> ctypes.CDLL | None:
+    """The library for this processor, or None: not built, or DCSVM_NUMERIC=numpy forbids it."""
+    if os.environ.get("DCSVM_NUMERIC", "") == "numpy":
+        return None
+    base = HERE / "numeric_base.so"
+    if not base.exists():
+        return None
+    try:
+        library = ctypes.CDLL(str(base))
+        for level in LEVELS[library.dcsvm_level() : 0 : -1]:
+            better = HERE / f"numeric_{level}.so"
+            if better.exists():
+                library = ctypes.CDLL(str(better))
+                break
+    except OSError:
+        return None
+    for name, arguments in SIGNATURES.items():
+        getattr(library, name).argtypes = arguments
+    library.dcsvm_one.restype = INTEGER
+    return library
+
+
+def address(array: npt.NDArray[np.generic] | None) -> int | None:
+    """Where an array's data begin; None for no array."""
+    if array is None:
+        return None
+    if not array.flags.c_contiguous:
+        raise ValueError("native: the C functions take C-ordered arrays")
+    return array.ctypes.data

@@ -1,0 +1,135 @@
+/* Newton steps on the free rows of the dual, dropping each row that runs into a bound. */
+#include "numeric.h"
+#include <math.h>
+
+enum { MOST_FREE = 3000 };
+
+typedef struct {
+    int64_t m, stride;
+    int64_t *rows;
+    double *L, *gradient, *direction, *ones;
+    double ridge;
+} face;
+
+/* Entries carry the rounding of float32; a ridge of that size keeps the factor from following
+   noise. */
+static int factor_face(const problem *p, face *w) {
+    double largest = 0.0, mean = 0.0;
+    for (int64_t a = 0; a < w->m; a++) {
+        const float *row = p->K + w->rows[a] * p->stride;
+        for (int64_t b = 0; b <= a; b++) {
+            double size = fabs((double)row[w->rows[b]]);
+            if (size > largest) largest = size;
+        }
+        mean += (double)p->diagonal[w->rows[a]] + p->shift;
+    }
+    mean /= (double)w->m;
+    w->ridge = 6e-8 * largest * 0.03 + 1e-13 * fabs(mean);
+    for (int attempt = 0; attempt < 4; attempt++, w->ridge *= 30.0) {
+        for (int64_t a = 0; a < w->m; a++) {
+            const float *row = p->K + w->rows[a] * p->stride;
+            double *out = w->L + a * w->stride;
+            for (int64_t b = 0; b <= a; b++) out[b] = (double)row[w->rows[b]] + p->shift;
+            out[a] += w->ridge;
+        }
+        if (cholesky(w->L, w->m, w->stride)) return 1;
+    }
+    return 0;
+}
+
+/* The step to the minimum over the face with the sum kept; gives its slope, negative if downhill,
+   and the level that the gradient would have there. */
+static double find_direction(face *w, double *level) {
+    double total = 0.0, weight = 0.0, slope = 0.0;
+    for (int64_t a = 0; a < w->m; a++) {
+        w->direction[a] = w->gradient[a];
+        w->ones[a] = 1.0;
+    }
+    cholesky_solve(w->L, w->m, w->stride, w->direction, w->ones);
+    for (int64_t a = 0; a < w->m; a++) {
+        total += w->direction[a];
+        weight += w->ones[a];
+    }
+    *level = total / weight;
+    for (int64_t a = 0; a < w->m; a++) {
+        w->direction[a] = *level * w->ones[a] - w->direction[a];
+        slope += w->gradient[a] * w->direction[a];
+    }
+    return slope;
+}
+
+/* The share of the step that fits; *hit is the row that stops it, or -1. */
+static double longest_step(const problem *p, const face *w, int64_t *hit) {
+    double share = 1.0;
+    *hit = -1;
+    for (int64_t a = 0; a < w->m; a++) {
+        int64_t t = w->rows[a];
+        double d = w->direction[a], target = p->beta[t] + share * d;
+        if (d > 0.0 && target > p->upper[t]) {
+            share = (p->upper[t] - p->beta[t]) / d;
+            *hit = a;
+        } else if (d < 0.0 && target < p->lower[t]) {
+            share = (p->lower[t] - p->beta[t]) / d;
+            *hit = a;
+        }
+    }
+    return share > 0.0 ? share : 0.0;
+}
+
+static void move(problem *p, face *w, double share, double level) {
+    for (int64_t a = 0; a < w->m; a++) {
+        double d = share * w->direction[a];
+        p->beta[w->rows[a]] += d;
+        w->gradient[a] += share * (level - w->gradient[a]) - w->ridge * d;
+    }
+}
+
+static void drop(problem *p, face *w, int64_t hit) {
+    int64_t t = w->rows[hit], rest = w->m - hit - 1;
+    p->beta[t] = w->direction[hit] > 0.0 ? p->upper[t] : p->lower[t];
+    cholesky_remove(w->L, w->m, w->stride, hit);
+    memmove(w->rows + hit, w->rows + hit + 1, sizeof(int64_t) * (size_t)rest);
+    memmove(w->gradient + hit, w->gradient + hit + 1, sizeof(double) * (size_t)rest);
+    w->m--;
+}
+
+static int64_t descend(problem *p, face *w) {
+    int64_t solves = 0, hit, most = w->m;
+    while (w->m >= 2 && solves <= most) {
+        double level, slope = find_direction(w, &level);
+        if (!(slope < 0.0)) break;
+        double share = longest_step(p, w, &hit);
+        move(p, w, share, level);
+        solves++;
+        if (hit < 0) break;
+        drop(p, w, hit);
+    }
+    return solves;
+}
+
+/* Gives the number of linear systems solved; 0 where the face is too small, too large or flat. */
+int64_t newton(problem *p, int64_t *free_rows, int64_t count) {
+    if (count < 2 || count > MOST_FREE) return 0;
+    int64_t stride = (count + 3) / 4 * 4 + 4, solves = 0;
+    double *room = malloc(sizeof(double) * (size_t)(count * stride + 4 * count));
+    int64_t *rows = malloc(sizeof(int64_t) * (size_t)count);
+    if (room && rows) {
+        double *before = room + count * stride;
+        face w = {count, stride, rows, room, before + count, before + 2 * count,
+                  before + 3 * count, 0.0};
+        memcpy(rows, free_rows, sizeof(int64_t) * (size_t)count);
+        for (int64_t a = 0; a < count; a++) {
+            before[a] = p->beta[free_rows[a]];
+            w.gradient[a] = p->f[free_rows[a]];
+        }
+        if (factor_face(p, &w)) solves = descend(p, &w);
+        for (int64_t a = 0; a < count; a++) {
+            before[a] = p->beta[free_rows[a]] - before[a];
+            problem_walls(p, free_rows[a]);
+        }
+        if (solves) add_rows(p, free_rows, before, count);
+    }
+    free(room);
+    free(rows);
+    return solves;
+}

@@ -1,0 +1,144 @@
+/* Entry point: binary problems on rows of one Gram matrix, each over a path of C. */
+#include "numeric.h"
+
+/* One exported call's results, by problem. */
+typedef struct {
+    double bias, objective, gap;
+    int64_t iterations, newton_solves, converged;
+} outcome;
+
+static void conclude(const problem *p, const double *y, const effort *e, int status, outcome *out) {
+    double lowest, highest, sum = 0.0, objective = 0.0;
+    int64_t count = 0;
+    out->gap = problem_gap(p, &lowest, &highest);
+    for (int64_t t = 0; t < p->n; t++) {
+        objective += 0.5 * p->beta[t] * (p->f[t] - y[t]);
+        if (p->up_wall[t] == 0.0 && p->low_wall[t] == 0.0) {
+            sum += p->f[t];
+            count++;
+        }
+    }
+    /* as libsvm: the mean over free rows, or the middle of what the bounded ones allow */
+    if (count) out->bias = -sum / (double)count;
+    else if (lowest >= WALL / 2) out->bias = -highest;
+    else if (highest <= -WALL / 2) out->bias = -lowest;
+    else out->bias = -0.5 * (lowest + highest);
+    out->objective = objective;
+    out->iterations = e->iterations;
+    out->newton_solves = e->newton_solves;
+    out->converged = status == 1;
+}
+
+/* The best multiple of a solution, up to the growth of C, is where the next C starts. */
+static double rescale(problem *p, const double *y, double most) {
+    double linear = 0.0, quadratic = 0.0;
+    for (int64_t t = 0; t < p->n; t++) {
+        linear += p->beta[t] * y[t];
+        quadratic += p->beta[t] * (p->f[t] + y[t]);
+    }
+    double factor = quadratic > 0.0 ? linear / quadratic : 1.0;
+    factor = factor < 1.0 ? 1.0 : factor > most ? most : factor;
+    for (int64_t t = 0; t < p->n; t++) {
+        p->f[t] = factor * (p->f[t] + y[t]) - y[t];
+        p->beta[t] *= factor;
+    }
+    return factor;
+}
+
+static void set_bounds(problem *p, const double *y, const double *weights, double C) {
+    for (int64_t t = 0; t < p->n; t++) {
+        double bound = C * weights[t];
+        p->upper[t] = y[t] > 0.0 ? bound : 0.0;
+        p->lower[t] = y[t] > 0.0 ? 0.0 : -bound;
+        if (p->beta[t] > p->upper[t]) p->beta[t] = p->upper[t];
+        if (p->beta[t] < p->lower[t]) p->beta[t] = p->lower[t];
+        problem_walls(p, t);
+    }
+}
+
+/* How many rows from place a on follow each other in the matrix. */
+static int64_t run_length(const int64_t *rows, int64_t a, int64_t n) {
+    int64_t length = 1;
+    while (a + length < n && rows[a + length] == rows[a] + length) length++;
+    return length;
+}
+
+static void copy_rows(problem *p, const gram *g, const int64_t *rows) {
+    for (int64_t from = 0, length; from < p->n; from += length) {
+        length = run_length(rows, from, p->n);
+        for (int64_t a = 0; a < p->n; a++)
+            memcpy(p->K + a * p->stride + from, g->G + rows[a] * g->width + rows[from],
+                   sizeof(float) * (size_t)length);
+    }
+}
+
+static int load(problem *p, const gram *g, const int64_t *rows, int64_t n, const double *start) {
+    if (!problem_allocate(p, n)) return 0;
+    p->shift = g->shift;
+    copy_rows(p, g, rows);
+    for (int64_t a = 0; a < n; a++) {
+        float *row = p->K + a * p->stride;
+        for (int64_t b = n; b < p->stride; b++) row[b] = 0.0f;
+        p->diagonal[a] = row[a];
+        if (start) p->beta[a] = start[a];
+    }
+    return 1;
+}
+
+/* Solve; where the rounding of the matrix may show in the gap, put the gradient right and go on. */
+static int solve_exactly(problem *p, effort *e, const gram *g, refinement *r) {
+    int status = solve(p, e);
+    for (int round = 0; round < MOST_ROUNDS && status == 1; round++) {
+        double lowest, highest;
+        if (!refine(p, g, r, e->tolerance)) break;
+        if (problem_gap(p, &lowest, &highest) >= e->tolerance) status = solve(p, e);
+    }
+    return status;
+}
+
+static int solve_task(const gram *g, const int64_t *rows, int64_t n, const double *y,
+                      const double *weights, const double *Cs, int64_t count,
+                      const double *start, effort template, double seconds, double *betas,
+                      int64_t betas_stride, outcome *outcomes, int64_t outcomes_stride) {
+    problem p;
+    refinement r;
+    int status = 0;
+    if (!load(&p, g, rows, n, start)) return -1;
+    if (!refinement_allocate(&r, rows, n)) {
+        problem_release(&p);
+        return -1;
+    }
+    set_bounds(&p, y, weights, Cs[0]);
+    problem_gradient(&p, y);
+    for (int64_t c = 0; c < count && status >= 0; c++) {
+        if (c) refinement_rescale(&r, rescale(&p, y, Cs[c] / Cs[c - 1]));
+        set_bounds(&p, y, weights, Cs[c]);
+        effort e = template;
+        if (seconds > 0.0) e.deadline = seconds_now() + seconds;
+        status = solve_exactly(&p, &e, g, &r);
+        conclude(&p, y, &e, status, outcomes + c * outcomes_stride);
+        memcpy(betas + c * betas_stride, p.beta, sizeof(double) * (size_t)n);
+    }
+    refinement_release(&r);
+    problem_release(&p);
+    return status;
+}
+
+/* Every task is a set of rows of one Gram matrix with signs y; the rows of task t stand at
+   offsets[t]..offsets[t + 1]. Each is solved for count increasing values of C, one after the
+   other. start may be NULL. betas are by C, then by place in rows; outcomes by C, then by task.
+   Gives 0 where memory ran out. */
+EXPORT int dcsvm_paths(const gram *g, const int64_t *rows, const int64_t *offsets, int64_t tasks,
+                       const double *y, const double *weights, const double *Cs, int64_t count,
+                       const double *start, double tolerance, int64_t iterations,
+                       double seconds, double *betas, outcome *outcomes) {
+    effort template = {tolerance, 0.0, iterations, 0, 0, 0};
+    for (int64_t t = 0; t < tasks; t++) {
+        int64_t at = offsets[t], n = offsets[t + 1] - at;
+        int status = solve_task(g, rows + at, n, y + at, weights + at, Cs, count,
+                                start ? start + at : NULL, template, seconds, betas + at,
+                                offsets[tasks], outcomes + t, tasks);
+        if (status < 0) return 0;
+    }
+    return 1;
+}

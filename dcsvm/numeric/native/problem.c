@@ -1,0 +1,101 @@
+/* The dual problem's arrays: allocation, walls, gradient, optimality gap. */
+#define _POSIX_C_SOURCE 200809L
+#include "numeric.h"
+#include <time.h>
+
+double seconds_now(void) {
+    struct timespec now;
+#if defined(CLOCK_MONOTONIC)
+    clock_gettime(CLOCK_MONOTONIC, &now);
+#else
+    timespec_get(&now, TIME_UTC);
+#endif
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* The best of the libraries built from these sources that this processor can run: 0 any, 1 with
+   256-bit vectors, 2 with 512-bit ones. */
+EXPORT int dcsvm_level(void) {
+#if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 0;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512cd"))
+        return 2;
+    return 1;
+#else
+    return 0;
+#endif
+}
+
+int problem_allocate(problem *p, int64_t n) {
+    int64_t s = padded(n);
+    p->n = n;
+    p->stride = s;
+    p->shift = 0.0;
+    p->K = malloc(sizeof(float) * (size_t)(s * s) + 64);
+    p->room = calloc((size_t)(7 * s), sizeof(double));
+    if (!p->K || !p->room) {
+        problem_release(p);
+        return 0;
+    }
+    p->beta = p->room;
+    p->f = p->room + s;
+    p->lower = p->room + 2 * s;
+    p->upper = p->room + 3 * s;
+    p->up_wall = p->room + 4 * s;
+    p->low_wall = p->room + 5 * s;
+    p->diagonal = (float *)(p->room + 6 * s);
+    for (int64_t t = n; t < s; t++) p->up_wall[t] = p->low_wall[t] = WALL;
+    return 1;
+}
+
+void problem_release(problem *p) {
+    free(p->K);
+    free(p->room);
+    p->K = NULL;
+    p->room = NULL;
+}
+
+void problem_walls(problem *p, int64_t t) {
+    p->up_wall[t] = p->beta[t] < p->upper[t] ? 0.0 : WALL;
+    p->low_wall[t] = p->beta[t] > p->lower[t] ? 0.0 : WALL;
+}
+
+/* f += sum of steps[a] K[rows[a]], four rows at a time to read f less often */
+void add_rows(problem *p, const int64_t *rows, const double *steps, int64_t count) {
+    int64_t a = 0, s = p->stride;
+    double *restrict f = p->f;
+    for (; a + 4 <= count; a += 4) {
+        const float *k0 = p->K + rows[a] * s, *k1 = p->K + rows[a + 1] * s;
+        const float *k2 = p->K + rows[a + 2] * s, *k3 = p->K + rows[a + 3] * s;
+        double d0 = steps[a], d1 = steps[a + 1], d2 = steps[a + 2], d3 = steps[a + 3];
+        for (int64_t t = 0; t < s; t++)
+            f[t] += d0 * k0[t] + d1 * k1[t] + (d2 * k2[t] + d3 * k3[t]);
+    }
+    for (; a < count; a++) {
+        const float *k0 = p->K + rows[a] * s;
+        double d0 = steps[a];
+        for (int64_t t = 0; t < s; t++) f[t] += d0 * k0[t];
+    }
+}
+
+void problem_gradient(problem *p, const double *y) {
+    for (int64_t t = 0; t < p->n; t++) p->f[t] = -y[t];
+    for (int64_t t = 0; t < p->n; t++)
+        if (p->beta[t] != 0.0) add_rows(p, &t, p->beta + t, 1);
+}
+
+/* max of f over what can fall minus min of f over what can grow: zero or less at the optimum */
+double problem_gap(const problem *p, double *lowest, double *highest) {
+    double low = WALL, high = -WALL;
+    for (int64_t t = 0; t < p->n; t++) {
+        double up = p->f[t] + p->up_wall[t], down = p->f[t] - p->low_wall[t];
+        if (up < low) low = up;
+        if (down > high) high = down;
+    }
+    *lowest = low;
+    *highest = high;
+    return high - low;
+}

@@ -1,0 +1,169 @@
+"""Points and coefficients laid out as the compiled library reads them."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import threading
+from typing import Any
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from dcsvm.numeric import backend
+from dcsvm.numeric.distances import Floats, Rows, as_dense, is_sparse
+from dcsvm.numeric.kernels import Kernel
+from dcsvm.numeric.native import ExpansionStructure, address
+
+NATIVE_KINDS = {"linear": 0, "rbf": 1, "poly": 2}
+MOST_BYTES = 1 << 30
+"""Points whose packed copy would be larger than this are left to numpy."""
+
+Integers = npt.NDArray[np.int64]
+
+ROUNDING = 2.0**-24
+SAFETY = 16.0
+"""Measured errors stay below a share of 4 of the roundings that are counted."""
+
+
+@attrs.frozen(eq=False)
+class Packed:
+    """One expansion in float64 and in float32, moved to the points' mean where that is allowed.
+
+    Parameters
+    ----------
+    origin : (features,) array
+    single, double : ExpansionStructure
+    arrays : list
+        What the structures point into.
+    room : int
+        Numbers that one row's answer needs beside them.
+    largest_square : float
+        The largest squared norm of a point.
+    gamma : float
+        Zero where the kernel is no function of distances.
+    """
+
+    origin: Floats
+    single: ExpansionStructure
+    double: ExpansionStructure
+    arrays: list[npt.NDArray[Any]]
+    room: int
+    largest_square: float
+    gamma: float
+    scratch: threading.local = attrs.field(factory=threading.local)
+
+    def ask(
+        self, library: ctypes.CDLL, X: Floats, precision: str
+    ) -> tuple[npt.NDArray[Any], Floats | None]:
+        """Sums by row, class and column, and the share by which float32 may be off, by row."""
+        moved = X - self.origin
+        if precision == "float64":
+            return self._expand(library.dcsvm_expand_f64, self.double, moved), None
+        squares = np.einsum("ij,ij->i", moved, moved)
+        rounded = np.ascontiguousarray(moved, dtype=np.float32)
+        # An expanded distance is off by some roundings of the squared norms; the exponent
+        # multiplies that by gamma, and the sums add a few roundings of their own.
+        error = self.gamma * (squares + self.largest_square) + 4.0
+        return (
+            self._expand(library.dcsvm_expand_f32, self.single, rounded),
+            SAFETY * ROUNDING * error,
+        )
+
+    def _expand(self, function: Any, structure: Any, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        sums = np.empty((len(X), structure.classes, structure.columns), dtype=X.dtype)
+        if not function(structure, address(X), len(X), address(sums)):
+            raise MemoryError("evaluate: no room for the sums of one tile")
+        return sums
+
+    def ask_one(self, library: ctypes.CDLL, x: Floats, biases: Floats, walks: bool) -> int:
+        """One row's label by votes or by a walk."""
+        room = getattr(self.scratch, "room", None)
+        if room is None:
+            self.scratch.keep = np.empty(self.room)
+            room = self.scratch.room = address(self.scratch.keep)
+        label: int = library.dcsvm_one(
+            *(self.double, address(x), address(self.origin), address(biases), walks, room)
+        )
+        return label
+
+
+def pack_native(
+    kernel: Kernel, points: Rows, coefficients: Floats, counts: Integers | None
+) -> Packed | None:
+    """The packed expansion, or None where the library cannot serve it."""
+    size = points.shape[0] * points.shape[1] * 8
+    if backend.library() is None or kernel.kind not in NATIVE_KINDS or size > MOST_BYTES:
+        return None
+    if is_sparse(points) and size > MOST_BYTES // 16:
+        return None
+    rows = as_dense(points)
+    moves = kernel.kind == "rbf" and len(rows) > 0
+    origin = rows.mean(axis=0) if moves else np.zeros(rows.shape[1])
+    centred = rows - origin
+    sizes = np.array([len(rows)], dtype=np.int64) if counts is None else counts
+    arrays: list[npt.NDArray[Any]] = []
+    # The last column of the float32 table gives magnitudes, against which errors are measured.
+    magnitudes = np.abs(coefficients).max(axis=1, initial=0.0)
+    widened = np.hstack([coefficients, magnitudes[:, None]])
+    single = _structure(kernel, centred.astype(np.float32), widened, sizes, arrays)
+    double = _structure(kernel, centred, coefficients, sizes, arrays)
+    classes, padded = len(sizes), int(_starts(sizes, 8)[-1])
+    squares = np.einsum("ij,ij->i", centred, centred)
+    return Packed(
+        origin=origin,
+        single=single,
+        double=double,
+        arrays=arrays,
+        room=rows.shape[1] + padded + classes * (classes - 1) + 3 * classes + 16,
+        largest_square=float(squares.max(initial=0.0)),
+        gamma=kernel.gamma if kernel.kind == "rbf" else 0.0,
+    )
+
+
+def _starts(sizes: Integers, width: int) -> Integers:
+    padded = (sizes + width - 1) // width * width
+    return np.concatenate([[0], np.cumsum(padded)]).astype(np.int64)
+
+
+def _structure(
+    kernel: Kernel,
+    points: npt.NDArray[Any],
+    coefficients: Floats,
+    sizes: Integers,
+    arrays: list[npt.NDArray[Any]],
+) -> ExpansionStructure:
+    """Everything padded class by class to whole panels of 64 bytes, and cut into panels."""
+    width = 64 // points.itemsize
+    starts = _starts(sizes, width)
+    ends = np.cumsum(sizes)
+    place = np.concatenate(
+        [np.arange(size) + start for size, start in zip(sizes, starts, strict=False)]
+    )
+    padded = np.zeros((starts[-1], points.shape[1]), dtype=points.dtype)
+    table = np.zeros((starts[-1], coefficients.shape[1]), dtype=points.dtype)
+    padded[place], table[place] = points[: ends[-1]], coefficients
+    columns = coefficients.shape[1]
+    wide = (columns + width - 1) // width * width
+    spread = np.zeros((starts[-1], wide), dtype=points.dtype)
+    spread[:, :columns] = table
+    blocks, lines = [np.empty(0, points.dtype)], [np.empty(0, points.dtype)]
+    for begin, end in itertools.pairwise(starts):
+        block = spread[begin:end].reshape(end - begin, wide // width, width)
+        blocks.append(block.transpose(1, 0, 2).ravel())
+        lines.append(table[begin:end].T.ravel())
+    panels = padded.reshape(-1, width, points.shape[1]).transpose(0, 2, 1)
+    squares = np.einsum("ij,ij->i", padded.astype(float), padded.astype(float))
+    held = [
+        starts,
+        np.ascontiguousarray(panels).ravel(),
+        squares.astype(points.dtype),
+        np.concatenate(blocks),
+        np.concatenate(lines),
+    ]
+    arrays.extend(held)
+    return ExpansionStructure(
+        *(len(sizes), columns, points.shape[1], NATIVE_KINDS[kernel.kind], kernel.degree),
+        *(kernel.gamma, kernel.coef0, *(address(array) for array in held)),
+    )

@@ -1,0 +1,274 @@
+"""The dual solver in plain numpy: the C library's algorithm, for reading and as its fallback.
+
+With b the signed coefficients and y the signs, it minimises 1/2 b'Kb - y'b between bounds while
+sum(b) stays zero. f = Kb - y is the gradient; at the optimum no row that can grow has a smaller f
+than a row that can fall.
+"""
+
+from __future__ import annotations
+
+import time
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from dcsvm.numeric.distances import Floats
+from dcsvm.numeric.gram import Gram
+
+Integers = npt.NDArray[np.int64]
+Singles = npt.NDArray[np.float32]
+
+OUTCOME = np.dtype(
+    [
+        *(("bias", "f8"), ("objective", "f8"), ("gap", "f8")),
+        *(("iterations", "i8"), ("newton", "i8"), ("converged", "i8")),
+    ]
+)
+ROUNDING, NOTICEABLE, MOST_ROUNDS = 1.7e-8, 0.1, 4
+SMALLEST_CURVATURE = 1e-12
+FIRST_NEWTON, SHRUNK_NEWTON, MOST_FREE = 500, 200, 3000
+
+
+@attrs.frozen(eq=False)
+class Tasks:
+    """Binary problems on rows of one Gram matrix, one after the other.
+
+    Task t has the entries offsets[t]:offsets[t + 1] of the other arrays: `rows` into the
+    matrix, `signs` +1.0 or -1.0, `weights` that multiply C, `start` signed coefficients or None.
+    """
+
+    rows: Integers
+    offsets: Integers
+    signs: Floats
+    weights: Floats
+    start: Floats | None = None
+
+
+@attrs.define(eq=False)
+class Problem:
+    """One binary problem: matrix, bounds, coefficients and gradient, changed in place."""
+
+    K: Singles
+    shift: float
+    lower: Floats
+    upper: Floats
+    beta: Floats
+    f: Floats
+
+    def can_grow(self) -> npt.NDArray[np.bool_]:
+        """Which coefficients are below their upper bound."""
+        return self.beta < self.upper
+
+    def can_fall(self) -> npt.NDArray[np.bool_]:
+        """Which coefficients are above their lower bound."""
+        return self.beta > self.lower
+
+    def extremes(self) -> tuple[float, float]:
+        """The smallest f that can grow and the largest that can fall."""
+        return (
+            float(self.f.min(initial=np.inf, where=self.can_grow())),
+            float(self.f.max(initial=-np.inf, where=self.can_fall())),
+        )
+
+
+@attrs.define
+class Effort:
+    """What a problem may still take, and what it took."""
+
+    tol: float
+    left: int
+    deadline: float
+    iterations: int = 0
+    newton: int = 0
+
+    def spent(self) -> bool:
+        """Whether a limit is reached."""
+        return self.left <= 0 or (0 < self.deadline < time.monotonic())
+
+
+def solve_paths(
+    gram: Gram, tasks: Tasks, Cs: Floats, tol: float, limits: tuple[int, float]
+) -> tuple[Floats, npt.NDArray[np.void]]:
+    """Solve every task for every value of C; see `backend.solve_paths`."""
+    betas = np.empty((len(Cs), len(tasks.rows)))
+    outcomes = np.zeros((len(Cs), len(tasks.offsets) - 1), dtype=OUTCOME)
+    for task, (begin, end) in enumerate(zip(tasks.offsets[:-1], tasks.offsets[1:], strict=True)):
+        rows, y = tasks.rows[begin:end], tasks.signs[begin:end]
+        weights = tasks.weights[begin:end]
+        beta = np.zeros(end - begin) if tasks.start is None else tasks.start[begin:end].copy()
+        K = gram.values[np.ix_(rows, rows)]
+        problem = Problem(K, gram.shift, beta, beta, beta, K.astype(np.float64) @ beta - y)
+        exact_for = np.zeros(len(y))
+        for index, C in enumerate(Cs):
+            if index:
+                exact_for *= _rescale(problem, y, C / Cs[index - 1])
+            problem.upper = np.where(y > 0, C * weights, 0.0)
+            problem.lower = np.where(y > 0, 0.0, -C * weights)
+            problem.beta = np.clip(problem.beta, problem.lower, problem.upper)
+            deadline = time.monotonic() + limits[1] if limits[1] > 0 else 0.0
+            effort = Effort(tol, limits[0], deadline)
+            converged = _solve_exactly(problem, effort, gram, rows, exact_for)
+            betas[index, begin:end] = problem.beta
+            outcomes[index, task] = _conclude(problem, y, effort, converged)
+    return betas, outcomes
+
+
+def _rescale(problem: Problem, y: Floats, most: float) -> float:
+    """Start the next C at the best multiple of the solution, up to the growth of C."""
+    linear, quadratic = float(problem.beta @ y), float(problem.beta @ (problem.f + y))
+    factor = min(max(linear / quadratic, 1.0), most) if quadratic > 0 else 1.0
+    problem.f = factor * (problem.f + y) - y
+    problem.beta = factor * problem.beta
+    return factor
+
+
+def _solve_exactly(
+    problem: Problem, effort: Effort, gram: Gram, rows: Integers, exact_for: Floats
+) -> bool:
+    """Solve; where the matrix's rounding may show, put the gradient right and go on."""
+    converged = _solve(problem, effort)
+    for _ in range(MOST_ROUNDS):
+        change = problem.beta - exact_for
+        changed = np.flatnonzero(change)
+        noise = ROUNDING * float(np.linalg.norm(change))
+        if not converged or noise < NOTICEABLE * effort.tol:
+            break
+        exact = gram.exact(rows[changed], rows)
+        if exact is None:
+            break
+        problem.f += change[changed] @ (exact - problem.K[changed])
+        exact_for[:] = problem.beta
+        converged = _solve(problem, effort)
+    return converged
+
+
+def _conclude(
+    problem: Problem, y: Floats, effort: Effort, converged: bool
+) -> tuple[float, float, float, int, int, int]:
+    lowest, highest = problem.extremes()
+    free = problem.can_grow() & problem.can_fall()
+    if free.any():
+        bias = -float(problem.f[free].mean())
+    else:
+        bounds = [value for value in (lowest, highest) if np.isfinite(value)]
+        bias = -float(np.mean(bounds)) if bounds else 0.0
+    objective = 0.5 * float(problem.beta @ (problem.f - y))
+    gap = highest - lowest
+    return bias, objective, gap, effort.iterations, effort.newton, int(converged)
+
+
+def _solve(problem: Problem, effort: Effort) -> bool:
+    """SMO on the whole problem first, then on what shrinking leaves of it."""
+    first = True
+    while True:
+        lowest, highest = problem.extremes()
+        if highest - lowest < effort.tol:
+            return True
+        if effort.spent():
+            return False
+        grow, fall = problem.can_grow(), problem.can_fall()
+        active = np.flatnonzero(
+            (grow & fall) | (grow & (problem.f < highest)) | (fall & (problem.f > lowest))
+        )
+        if first or 4 * len(active) > 3 * len(problem.beta):
+            chunk = min(effort.left, 2 * len(problem.beta) + 100)
+            _smo(problem, effort, effort.tol, chunk, 0 if first else FIRST_NEWTON)
+        else:
+            _solve_shrunk(problem, effort, active, highest - lowest)
+        first = False
+
+
+def _solve_shrunk(problem: Problem, effort: Effort, active: Integers, gap: float) -> None:
+    """SMO on the rows that can still form a violating pair."""
+    small = Problem(
+        problem.K[np.ix_(active, active)],
+        problem.shift,
+        *(array[active] for array in (problem.lower, problem.upper, problem.beta, problem.f)),
+    )
+    tol = max(0.9 * effort.tol, 0.05 * gap)
+    _smo(small, effort, tol, effort.left, SHRUNK_NEWTON)
+    steps = small.beta - problem.beta[active]
+    problem.f += steps @ problem.K[active].astype(np.float64)
+    problem.beta[active] = small.beta
+
+
+def _smo(problem: Problem, effort: Effort, tol: float, most: int, newton_after: int) -> None:
+    """Sequential minimal optimisation with second-order choice of the pair."""
+    K, f, beta = problem.K, problem.f, problem.beta
+    diagonal = np.diagonal(K).astype(np.float64)
+    last = effort.iterations + most
+    next_newton = effort.iterations + newton_after if newton_after else last
+    while effort.iterations < last:
+        lowest, highest = problem.extremes()
+        if highest - lowest < tol or (effort.iterations % 256 == 255 and effort.spent()):
+            break
+        effort.iterations += 1
+        effort.left -= 1
+        if effort.iterations > next_newton:
+            next_newton = effort.iterations + newton_after + _newton(problem, effort)
+            continue
+        i = int(np.argmin(np.where(problem.can_grow(), f, np.inf)))
+        row = K[i].astype(np.float64)
+        rise = np.where(problem.can_fall(), np.maximum(f - lowest, 0.0), 0.0)
+        curvature = np.maximum(diagonal[i] + diagonal - 2.0 * row, SMALLEST_CURVATURE)
+        j = int(np.argmax(rise * rise / curvature))
+        step = rise[j] / curvature[j]
+        room_i, room_j = problem.upper[i] - beta[i], beta[j] - problem.lower[j]
+        step = min(step, room_i, room_j)
+        beta[i] = problem.upper[i] if step == room_i else beta[i] + step
+        beta[j] = problem.lower[j] if step == room_j else beta[j] - step
+        f += step * (row - K[j])
+
+
+def _newton(problem: Problem, effort: Effort) -> int:
+    """Newton steps on the free rows, dropping each that runs into a bound.
+
+    Gives how many iterations of SMO should follow at least.
+    """
+    free = np.flatnonzero(problem.can_grow() & problem.can_fall())
+    if not 2 <= len(free) <= MOST_FREE:
+        return 4 * len(problem.f)
+    before = problem.beta[free].copy()
+    A = problem.K[np.ix_(free, free)].astype(np.float64)
+    # Entries carry the rounding of float32; a ridge of that size hides it from the factor.
+    ridge = 2e-9 * np.abs(A).max() + 1e-13 * abs(np.diagonal(A).mean() + problem.shift)
+    A += problem.shift
+    gradient, rows, solves = problem.f[free].copy(), free, 0
+    while len(rows) >= 2:
+        try:
+            factor = cho_factor(A + ridge * np.eye(len(rows)), lower=True)
+        except LinAlgError:
+            ridge *= 30.0
+            if ridge > 1e-3 * np.abs(A).max():
+                break
+            continue
+        u, v = cho_solve(factor, np.stack([gradient, np.ones(len(rows))], axis=1)).T
+        level = u.sum() / v.sum()
+        direction = level * v - u
+        if not gradient @ direction < 0:
+            break
+        share, hit = _longest_step(problem, rows, direction)
+        problem.beta[rows] += share * direction
+        gradient += share * (level - gradient) - ridge * share * direction
+        solves += 1
+        if hit < 0:
+            break
+        row = rows[hit]
+        problem.beta[row] = (problem.upper if direction[hit] > 0 else problem.lower)[row]
+        rows, gradient = np.delete(rows, hit), np.delete(gradient, hit)
+        A = np.delete(np.delete(A, hit, axis=0), hit, axis=1)
+    problem.f += (problem.beta[free] - before) @ problem.K[free].astype(np.float64)
+    effort.newton += solves
+    return 0 if solves else 4 * len(problem.f)
+
+
+def _longest_step(problem: Problem, rows: Integers, direction: Floats) -> tuple[float, int]:
+    """The share of a step that the bounds leave room for, and which row stops it, or -1."""
+    target = np.where(direction > 0, problem.upper[rows], problem.lower[rows])
+    room = np.full(len(rows), np.inf)
+    moving = direction != 0
+    room[moving] = (target[moving] - problem.beta[rows][moving]) / direction[moving]
+    hit = int(np.argmin(room))
+    return (max(float(room[hit]), 0.0), hit) if room[hit] < 1.0 else (1.0, -1)

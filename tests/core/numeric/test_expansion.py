@@ -1,0 +1,157 @@
+"""Expansions, votes and walks against brute force and against libsvm's own predictions."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.svm import SVC
+
+from dcsvm.numeric import Kernel
+from dcsvm.numeric.expansion import evaluate, prepare, vote, vote_one, walk, walk_one
+
+KERNELS = [
+    Kernel("rbf", gamma=0.4),
+    Kernel("linear"),
+    Kernel("poly", gamma=0.5, degree=3, coef0=1.0),
+    Kernel("laplacian", gamma=0.2),
+    Kernel("trbf", gamma=0.1, degree=2),
+]
+
+
+def rows(count, features=5, seed=0):
+    return np.random.default_rng(seed).normal(size=(count, features))
+
+
+def fitted(classes=5, seed=0, C=10.0):
+    """A machine of libsvm on several classes, its expansion, and new rows."""
+    random = np.random.default_rng(seed)
+    centres = random.normal(size=(classes, 4))
+    y = random.integers(classes, size=300)
+    y[:classes] = np.arange(classes)
+    X = centres[y] + 0.7 * random.normal(size=(300, 4))
+    model = SVC(C=C, gamma=0.5).fit(X, y)
+    expansion = prepare(
+        *(Kernel("rbf", gamma=0.5), model.support_vectors_, model.dual_coef_.T),
+        *(model.intercept_, model.n_support_),
+    )
+    new = centres[random.integers(classes, size=2000)] + random.normal(size=(2000, 4))
+    return model, expansion, new
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.kind)
+@pytest.mark.parametrize("points", [1, 7, 300])
+@pytest.mark.parametrize("outputs", [1, 3, 40])
+def test_sums_equal_brute_force(either, kernel, points, outputs):
+    P, X = rows(points), rows(23, seed=1)
+    coefficients, biases = rows(points, outputs, seed=2), rows(1, outputs, seed=3)[0]
+    expansion = prepare(kernel, P, coefficients, biases)
+    expected = kernel(X, P) @ coefficients + biases
+    np.testing.assert_allclose(evaluate(expansion, X), expected, rtol=1e-9, atol=1e-10)
+    single = evaluate(expansion, X, precision="float32")
+    size = np.abs(kernel(X, P)) @ np.abs(coefficients) + 1
+    assert (np.abs(single - expected) <= 1e-5 * size).all()
+
+
+def test_sparse_rows_and_points_give_the_same(either):
+    P, X = rows(40), rows(23, seed=1)
+    P[P < 0.2], X[X < 0.2] = 0.0, 0.0
+    coefficients = rows(40, 2, seed=2)
+    expected = evaluate(prepare(Kernel("rbf"), P, coefficients, [0.0, 1.0]), X)
+    for points in (P, sparse.csr_matrix(P)):
+        expansion = prepare(Kernel("rbf"), points, coefficients, [0.0, 1.0])
+        np.testing.assert_allclose(
+            evaluate(expansion, sparse.csr_array(X)), expected, rtol=1e-10, atol=1e-12
+        )
+
+
+@pytest.mark.parametrize("classes", [3, 5, 12])
+def test_decisions_and_votes_are_those_of_libsvm(either, classes):
+    model, expansion, X = fitted(classes)
+    model.decision_function_shape = "ovo"
+    np.testing.assert_allclose(evaluate(expansion, X), model.decision_function(X), atol=1e-9)
+    np.testing.assert_array_equal(vote(expansion, X), model.predict(X))
+
+
+@pytest.mark.parametrize("C", [1.0, 1e3, 1e5])
+def test_float32_gives_the_same_labels(either, C):
+    _, expansion, X = fitted(6, C=C)
+    np.testing.assert_array_equal(vote(expansion, X, precision="float32"), vote(expansion, X))
+    np.testing.assert_array_equal(walk(expansion, X, precision="float32"), walk(expansion, X))
+
+
+def test_rows_on_the_border_are_asked_again_in_float64():
+    # Both sides of the border differ by less than float32 can tell.
+    points = np.array([[0.0], [1.0]])
+    expansion = prepare(Kernel("rbf"), points, [[1.0], [-1.0]], [0.0], counts=[1, 1])
+    X = 0.5 + np.linspace(-1e-9, 1e-9, 41)[:, None]
+    expected = np.where(evaluate(expansion, X)[:, 0] > 0, 0, 1)
+    assert 0 < expected.sum() < 41
+    np.testing.assert_array_equal(vote(expansion, X, precision="float32"), expected)
+    np.testing.assert_array_equal(walk(expansion, X, precision="float32"), expected)
+
+
+def test_a_walk_drops_one_class_at_each_step(either):
+    _, expansion, X = fitted(5)
+    decisions = evaluate(expansion, X)
+    pairs = {pair: i for i, pair in enumerate((a, b) for a in range(5) for b in range(a + 1, 5))}
+    expected = []
+    for row in decisions:
+        left = list(range(5))
+        while len(left) > 1:
+            left.remove(left[-1] if row[pairs[left[0], left[-1]]] > 0 else left[0])
+        expected.append(left[0])
+    np.testing.assert_array_equal(walk(expansion, X), expected)
+
+
+def test_one_row_gets_the_label_that_it_gets_among_many(either):
+    for classes in (2, 3, 12):
+        _, expansion, X = fitted(classes) if classes > 2 else (None, _binary(), rows(300, 5))
+        votes, walks = vote(expansion, X), walk(expansion, X)
+        for row in range(100):
+            assert vote_one(expansion, X[row]) == votes[row]
+            assert walk_one(expansion, X[row]) == walks[row]
+
+
+def _binary():
+    return prepare(Kernel("rbf"), rows(30), rows(30, 1, seed=5), [0.1], counts=[12, 18])
+
+
+def test_a_class_without_points_still_has_its_machines(either):
+    expansion = prepare(Kernel("rbf"), rows(10), rows(10, 2, seed=1), [0.5, -0.5, 0.25], [4, 0, 6])
+    X = rows(50, seed=2)
+    labels = vote(expansion, X)
+    assert [vote_one(expansion, x) for x in X] == labels.tolist()
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_bits_do_not_depend_on_the_number_of_threads(either, precision):
+    _, expansion, X = fitted(5)
+    alone = evaluate(expansion, X, precision=precision)
+    for threads in (2, 3):
+        many = evaluate(expansion, X, precision=precision, threads=threads)
+        np.testing.assert_array_equal(alone, many)
+
+
+def test_predicting_200000_rows_stays_within_64_megabytes(either):
+    X = np.zeros((200_000, 4))
+    X[:, 0] = np.linspace(-3, 3, len(X))
+    _, expansion, _ = fitted(5)
+    tracemalloc.start()
+    labels = vote(expansion, X, precision="float32", threads=2)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(labels) == 200_000
+    assert peak < 64 << 20
+
+
+def test_wrong_arguments_are_refused_with_the_reason():
+    with pytest.raises(ValueError, match="as many rows of coefficients"):
+        prepare(Kernel("rbf"), rows(3), rows(2, 1), [0.0])
+    with pytest.raises(ValueError, match="do not fit"):
+        prepare(Kernel("rbf"), rows(3), rows(3, 1), [0.0], counts=[1, 1])
+    plain = prepare(Kernel("rbf"), rows(3), rows(3, 1), [0.0])
+    with pytest.raises(ValueError, match="no class pairs"):
+        vote(plain, rows(2))
+    with pytest.raises(ValueError, match="'float64' or 'float32'"):
+        evaluate(plain, rows(2), precision="half")
