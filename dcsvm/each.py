@@ -114,6 +114,7 @@ class Each:
     question, and a support vector that was not asked for is not counted.
     """
 
+    members: tuple[Member, ...]
     stacks: tuple[Stack, ...]
     stack_of: IntArray
     place_of: IntArray
@@ -134,7 +135,7 @@ class Each:
             counts[:, numbers] = np.transpose(
                 [attrs.astuple(members[number].model.cost) for number in each.numbers]
             )
-        return cls(stacks, stack_of, place_of, Cost(*counts))
+        return cls(members, stacks, stack_of, place_of, Cost(*counts))
 
     def hearings(self, committee: Committee, X: Matrix) -> Iterator[Hearing]:
         """The rows of X (n, d) in blocks, each ready to ask again and again."""

@@ -22,3 +22,12 @@ def test_it_predicts_as_one_against_the_rest_does() -> None:
 def test_it_refuses_class_pairs() -> None:
     with pytest.raises(DcsvmError, match=r"^combiner 'argmax' does not fit decomposer"):
         DivideAndConquerClassifier("class_pairs", "kernel_svm", "argmax").fit(X, Y)
+
+
+def test_the_trace_tells_what_the_surest_members_said() -> None:
+    clf = DivideAndConquerClassifier("class_rest", "krr", "argmax").fit(X, Y)
+    scores = clf.decision_function(X[:1])[0]
+    told = clf.model_.combination.trace(clf.model_.committee, X[:1])
+    best = scores.argmax()
+    assert told[0] == f"class {best}: its own member says {scores[best]:.4g}"
+    assert len(told) == 3

@@ -20,3 +20,11 @@ def test_a_member_that_lacks_a_class_does_not_count_for_it() -> None:
     first, second, third = (member.answer(X)[0][:, 0] for member in clf.model_.committee.members)
     expected = np.column_stack([(first + second) / 2, (third - first) / 2, (-second - third) / 2])
     np.testing.assert_allclose(clf.decision_function(X), expected, atol=1e-12)
+
+
+def test_the_trace_tells_the_best_means() -> None:
+    clf = DivideAndConquerClassifier("chunks", "krr", "mean", random_state=0).fit(X, Y)
+    scores = clf.decision_function(X[:1])[0]
+    told = clf.model_.combination.trace(clf.model_.committee, X[:1])
+    best = scores.argmax()
+    assert told[0] == f"class {best} has the mean score {scores[best]:.4g}"

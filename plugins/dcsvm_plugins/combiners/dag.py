@@ -43,8 +43,8 @@ class DecisionGraph:
     _each: list[Each] = attrs.field(factory=list, metadata={"stored": False})
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
-        if not self._each:
-            self._each.append(Each.of(committee))
+        if not self._each or self._each[0].members is not committee.members:
+            self._each[:] = [Each.of(committee)]
         scores = np.full((X.shape[0], committee.n_classes), np.nan)
         for hearing in self._each[0].hearings(committee, X):
             left, beaten_by, margins = self._walk(hearing.values, len(hearing.rows))
