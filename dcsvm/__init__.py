@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from dcsvm.problem import part as part
     from dcsvm.problem import parts_by as parts_by
     from dcsvm.registry import build as build
+    from dcsvm.search import GranularitySearch as GranularitySearch
     from dcsvm.settings import component as component
     from dcsvm.settings import setting as setting
     from dcsvm.store import load as load
@@ -74,6 +75,7 @@ _WHERE = {
     "preparation": "Scaled",
     "problem": "Part Problem Task part parts_by",
     "registry": "build",
+    "search": "GranularitySearch",
     "settings": "component setting",
     "store": "load save",
     "views": "Chain Columns LinearMap LocalScaling Scaling View local_view",

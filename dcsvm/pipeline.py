@@ -80,7 +80,7 @@ class Pipeline:
                 part.learner or self.learner,
                 problem.seed.child(PARTS, stage, place),
             )
-            for place, part in enumerate(self._checked(parts, problem))
+            for place, part in enumerate(self.checked(parts, problem))
         ]
         outcomes = yield jobs
         for place, (job, outcome) in enumerate(zip(jobs, outcomes, strict=True)):
@@ -92,7 +92,7 @@ class Pipeline:
             for job, o in zip(jobs, outcomes, strict=True)
         ]
 
-    def _checked(self, parts: list[Part], problem: Problem) -> list[Part]:
+    def checked(self, parts: list[Part], problem: Problem) -> list[Part]:
         """Refuse what no decomposer may yield."""
         title = self.decomposer.name or type(self.decomposer).__name__
         if not parts:
