@@ -67,6 +67,11 @@ class Expansions(Stack):
         return self.kernel(seen, self.pool)
 
     def values(self, prepared: Any, rows: IntArray, members: IntArray) -> FloatArray:
+        if len(rows) == 1:
+            (member,) = members
+            points = slice(self.starts[member], self.starts[member + 1])
+            terms = prepared[rows[0], self.points[points]] * self.coefficients[points]
+            return np.asarray(terms.sum() + self.biases[members])
         sizes = self.starts[members + 1] - self.starts[members]
         ends = np.cumsum(sizes)
         entries = np.arange(ends[-1]) + np.repeat(self.starts[members] - ends + sizes, sizes)
@@ -157,17 +162,17 @@ class Hearing:
 
     def values(self, members: IntArray) -> FloatArray:
         """What `members[i]`, which has one column, says of `rows[i]`: (rows,)."""
+        asked, whose, counts = np.unique(members, return_inverse=True, return_counts=True)
+        stack = self.each.stack_of[asked]
+        stack[counts >= MANY_ROWS] = -1
         values = np.empty(len(members))
-        counts = np.bincount(members, minlength=len(self.each.stack_of))
-        alone = (self.each.stack_of >= 0) & (counts < MANY_ROWS)
-        for stack in np.unique(self.each.stack_of[alone & (counts > 0)]):
-            mine = np.flatnonzero(alone[members] & (self.each.stack_of[members] == stack))
-            values[mine] = self._gathered(int(stack), mine, members[mine])
-        together = np.flatnonzero(~alone[members])
-        together = together[np.argsort(members[together], kind="stable")]
-        asked, starts = np.unique(members[together], return_index=True)
-        for member, places in zip(asked, np.split(together, starts[1:]), strict=len(asked) > 0):
-            said = self.committee.ask(self.X, self.rows[places], np.array([member]))
+        for number in np.unique(stack[stack >= 0]):
+            mine = np.flatnonzero(stack[whose] == number)
+            values[mine] = self._gathered(int(number), mine, members[mine])
+        rest = np.flatnonzero(stack[whose] < 0)
+        rest = rest[np.argsort(whose[rest], kind="stable")]
+        for places in np.split(rest, np.cumsum(counts[stack < 0])[:-1]) if len(rest) else ():
+            said = self.committee.ask(self.X, self.rows[places], members[places[:1]])
             values[places] = said.values[:, 0]
         return values
 
