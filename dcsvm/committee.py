@@ -21,6 +21,8 @@ from dcsvm.tally import Tally
 #: Bytes that one block of kernel values may take; a constant, so that blocks never depend on the
 #: machine and neither do the bits of a prediction.
 BLOCK_BYTES = 2**26
+#: Up to this many entries a table of codes is quicker as a plain array.
+SMALL_CODE = 2**18
 
 
 @attrs.frozen(eq=False)
@@ -148,7 +150,9 @@ class Committee:
 
     def _seats(self, numbers: tuple[int, ...]) -> Seats:
         if numbers not in self._seated:
-            code = self.code[self._columns(np.array(numbers))]
+            code = self.code[self._columns(np.array(numbers))].astype(float)
+            if np.prod(code.shape) <= SMALL_CODE:
+                code = code.toarray()
             self._seated[numbers] = Seats.of(self.members, numbers, code)
         return self._seated[numbers]
 

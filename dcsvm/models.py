@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any
 
 import attrs
 import numpy as np
 
+from dcsvm.numeric.expansion import Expansion, evaluate, prepare
 from dcsvm.numeric.kernels import Kernel
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
 from dcsvm.numeric.pairs import pair_decisions, pair_scores
@@ -132,7 +134,7 @@ def _as_points(given: Any) -> Points:
     return given if isinstance(given, Points) else Points(given)
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, slots=False)
 class KernelExpansion(LocalModel):
     """Scores `kernel(X, points) @ coefficients + biases`.
 
@@ -160,7 +162,17 @@ class KernelExpansion(LocalModel):
     class_sizes: IntArray | None = None
 
     def scores(self, X: Matrix) -> FloatArray:
-        return self.from_gram(self.kernel(X, self.points.rows()))
+        decisions = evaluate(self.prepared, X)
+        if self.class_sizes is None:
+            return decisions
+        return pair_scores(decisions, len(self.class_sizes))
+
+    @cached_property
+    def prepared(self) -> Expansion:
+        """The expansion with its points packed for the compiled loops; made when first asked."""
+        return prepare(
+            self.kernel, self.points.rows(), self.coefficients, self.biases, self.class_sizes
+        )
 
     def from_gram(self, gram: FloatArray) -> FloatArray:
         """Scores from the kernel values (n, m) of n rows against the points."""

@@ -11,22 +11,13 @@ import attrs
 import numpy as np
 from scipy import sparse
 
+from dcsvm.columns import Columns, PairColumns
 from dcsvm.member import Member
 from dcsvm.models import Cost, KernelExpansion
 from dcsvm.numeric import FloatArray, IntArray, Matrix
 
 #: Sharing pays when points would otherwise be evaluated this many times over.
 WORTHWHILE = 1.2
-
-
-@attrs.frozen(eq=False)
-class Block:
-    """Points first .. last - 1 of a pool and the columns they have coefficients in."""
-
-    first: int
-    last: int
-    columns: IntArray
-    coefficients: FloatArray
 
 
 @attrs.frozen(eq=False, slots=False)
@@ -42,46 +33,30 @@ class Panel:
 
     def values(self, X: Matrix) -> FloatArray:
         """The scores of all members for rows X (n, d), side by side: (n, columns)."""
-        view, model = self.members[0].view, self.members[0].model
+        view = self.members[0].view
         seen = X if view is None else view.apply(X)
-        gram = model.kernel(seen, self.pool)  # type: ignore[attr-defined]
-        if self.blocks is None:
-            return np.hstack([_model(m).from_gram(gram[:, _ids(m)]) for m in self.members])
-        values = np.broadcast_to(self.biases, (X.shape[0], len(self.biases))).copy()
-        for block in self.blocks:
-            values[:, block.columns] += gram[:, block.first : block.last] @ block.coefficients
-        return values
+        if self.form is not None:
+            return self.form.values(seen)
+        gram = _model(self.members[0]).kernel(seen, self.pool)
+        return np.hstack([_model(m).from_gram(gram[:, _ids(m)]) for m in self.members])
 
-    @cached_property
-    def order(self) -> IntArray:
-        """The order of the pool in which the blocks stand."""
-        return np.argsort(self._classes(), kind="stable")
-
-    @cached_property
+    @property
     def pool(self) -> Matrix:
-        points = _model(self.members[0]).points.pool
-        return points if self.blocks is None else points[self.order]
+        return _model(self.members[0]).points.pool
 
     @cached_property
-    def biases(self) -> FloatArray:
-        return np.concatenate([_model(member).biases for member in self.members])
-
-    @cached_property
-    def blocks(self) -> tuple[Block, ...] | None:
-        """The coefficients in dense blocks, or None where a member has more than plain columns."""
-        if any(_model(member).class_sizes is not None for member in self.members):
+    def form(self) -> Columns | PairColumns | None:
+        """How all columns are computed at once; None where members have more than columns."""
+        models = [_model(member) for member in self.members]
+        if any(model.class_sizes is not None for model in models):
             return None
-        coefficients = self._coefficients[self.order]
-        sizes = np.bincount(self._classes(), minlength=1)
-        blocks = []
-        for first, last in pairwise(np.concatenate([[0], np.cumsum(sizes)])):
-            rows = coefficients[first:last]
-            columns = np.unique(rows.indices)
-            if len(columns):
-                blocks.append(Block(int(first), int(last), columns, rows[:, columns].toarray()))
-        return tuple(blocks)
+        coefficients = self._coefficients()
+        biases = np.concatenate([model.biases for model in models])
+        code = np.vstack([member.code for member in self.members])
+        kernel = models[0].kernel
+        pairs = PairColumns.of(kernel, self.pool, coefficients, biases, code)
+        return pairs or Columns.of(kernel, self.pool, coefficients, biases, code)
 
-    @cached_property
     def _coefficients(self) -> Any:
         """All coefficients, (points, columns), as CSR."""
         entries = [_model(member).coefficients for member in self.members]
@@ -92,20 +67,12 @@ class Panel:
             for (start, stop), entry in zip(pairwise(widths), entries, strict=True)
         ]
         data = np.concatenate([entry.ravel() for entry in entries])
-        n_points = _model(self.members[0]).points.pool.shape[0]
         table = sparse.csr_array(
-            (data, (np.concatenate(rows), np.concatenate(columns))), shape=(n_points, widths[-1])
+            (data, (np.concatenate(rows), np.concatenate(columns))),
+            shape=(self.pool.shape[0], widths[-1]),
         )
         table.eliminate_zeros()
         return table
-
-    def _classes(self) -> IntArray:
-        """The class each point speaks for most: points of a class fill the same few columns.
-
-        Only the shape of the blocks depends on it, so a guess from the duals' signs will do.
-        """
-        code = np.vstack([member.code for member in self.members])
-        return np.asarray((self._coefficients @ code).argmax(axis=1)).astype(np.intp)
 
 
 @attrs.frozen(eq=False)
