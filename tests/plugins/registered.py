@@ -11,6 +11,17 @@ SETTINGS = {
     ("decomposer", "sum"): {"summands": ("tree", "chunks")},
     ("decomposer", "tree"): {"ceiling": 6},
 }
+#: Other settings under which a component goes other ways, checked as well.
+VARIANTS = [
+    ("decomposer", "class_codes", {"code": "sparse"}),
+    ("decomposer", "tree", {"ceiling": 5, "splitter": "random", "border": 0.2}),
+    ("learner", "kernel_svm", {"kernel": "linear"}),
+    ("learner", "krr", {"kernel": "laplacian", "ridge": 1e-6}),
+    ("learner", "linear_svm", {"loss": "hinge"}),
+    ("learner", "sklearn", {"classifier": "DecisionTreeClassifier"}),
+    ("combiner", "dag", {"order": "similarity"}),
+    ("combiner", "decode", {"loss": "hamming"}),
+]
 
 
 def components():

@@ -7,12 +7,21 @@ import pytest
 from dcsvm.registry import KINDS, default_registry
 from dcsvm.testing import checks_of, summary
 
-from .registered import components, settings_of
+from .registered import VARIANTS, components, settings_of
 
 CHECKS = [
     check
     for kind, name in components()
     for check in checks_of(kind, name, **settings_of(kind, name))
+]
+
+
+# Worker processes are slow to start: one check with them for each component is enough.
+CHECKS += [
+    check
+    for kind, name, settings in VARIANTS
+    for check in checks_of(kind, name, **settings)
+    if check.law.__name__ != "is_the_same_in_two_processes"
 ]
 
 

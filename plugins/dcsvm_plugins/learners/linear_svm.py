@@ -1,11 +1,15 @@
 """The linear support vector machine."""
 
+import threading
+from contextlib import nullcontext
 from typing import Literal
 
 import numpy as np
 from sklearn.svm import LinearSVC
 
 from dcsvm import Hyperplanes, LocalLearner, LocalModel, Problem, component, setting
+
+_DRAWING = threading.Lock()
 
 
 @component
@@ -37,14 +41,22 @@ class LinearSVM(LocalLearner):
     tol: float = setting(1e-4, above=0, help="largest violation of optimality to stop at")
     max_iterations: int = setting(10_000, at_least=1, help="passes over the rows at the most")
 
+    @property
+    def releases_gil(self) -> bool:  # type: ignore[override]
+        return self.loss != "hinge"
+
     def fit(self, problem: Problem) -> LocalModel:
         machine = LinearSVC(
             C=self.C,
             loss=self.loss,
-            dual=True if self.loss == "hinge" else "auto",
+            dual=self.loss == "hinge",
             intercept_scaling=self.intercept_scaling,
             tol=self.tol,
             max_iter=self.max_iterations,
             random_state=problem.seed.integer(),
-        ).fit(problem.X, problem.y, sample_weight=problem.weights)
+        )
+        # LIBLINEAR's dual solver, the only one for this loss, draws from one stream of random
+        # numbers per process: two fits at a time would take numbers from each other.
+        with _DRAWING if self.loss == "hinge" else nullcontext():
+            machine.fit(problem.X, problem.y, sample_weight=problem.weights)
         return Hyperplanes(np.ascontiguousarray(machine.coef_.T), machine.intercept_)
