@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -64,6 +65,8 @@ class Explanation:
         What the combiner says of how it decided.
     questions : tuple of Question
         Every member that was asked, in that order.
+    picture : str
+        The row's way as SVG, where the combiner draws one; notebooks show it.
     """
 
     answer: Any
@@ -71,6 +74,10 @@ class Explanation:
     route: tuple[str, ...]
     reasons: tuple[str, ...]
     questions: tuple[Question, ...]
+    picture: str = attrs.field(default="", repr=False)
+
+    def _repr_html_(self) -> str:
+        return f"{self.picture}<pre>{html.escape(str(self))}</pre>"
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -138,12 +145,14 @@ def _explained(
     winner = int(scores[1] > scores[0]) if len(scores) == 2 else int(scores.argmax())
     trace = getattr(model.combination, "trace", None)
     reasons = trace(model.committee, x) if trace is not None else []
+    draw = getattr(model.combination, "picture", None)
     return Explanation(
         names[winner],
         dict(zip(names, scores.tolist(), strict=True)),
         tuple(_routes(model.committee, x)),
         tuple(_named(sentence, names) for sentence in reasons),
         tuple(questions),
+        draw(model.committee, x, names) if draw is not None else "",
     )
 
 

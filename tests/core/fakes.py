@@ -155,9 +155,10 @@ class Machine(LocalLearner):
     def fit(self, problem):
         svm = SVC(C=self.C, kernel=self.kernel, gamma=self.gamma, tol=1e-9)
         svm.fit(problem.X, problem.y)
+        duals = svm.dual_coef_.toarray() if hasattr(svm.dual_coef_, "toarray") else svm.dual_coef_
         return KernelExpansion(
             problem.X[svm.support_],
-            svm.dual_coef_.T.copy(),
+            duals.T.copy(),
             svm.intercept_.copy(),
             Kernel(self.kernel, gamma=self.gamma),
             svm.support_.astype(np.intp),

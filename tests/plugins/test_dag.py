@@ -1,12 +1,14 @@
 """The decision graph: first against last, the loser leaves."""
 
 import re
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, make_blobs
 
 from dcsvm import DcsvmError, DivideAndConquerClassifier, SettingError, build
+from dcsvm.explain import explain
 
 
 def classifier(learner="kernel_svm", **settings):
@@ -216,3 +218,31 @@ def test_a_missing_pair_is_named(digits) -> None:
 def test_an_unfitted_dag_says_that_it_must_be_fitted(fitted, digits) -> None:
     with pytest.raises(DcsvmError, match="dag must be fitted before it combines"):
         build("combiner", "dag").combine(fitted.model_.committee, digits[0][:1])
+
+
+def test_the_picture_is_the_triangle_of_the_paper_with_the_way_of_the_row() -> None:
+    X, y = make_blobs(80, centers=4, random_state=0)
+    clf = classifier().fit(X, np.array(["a<", "b", "c", "d"])[y])
+    told = explain(clf, X[0])
+    picture = ElementTree.fromstring(told.picture)
+    space = "{http://www.w3.org/2000/svg}"
+    texts = [each.text for each in picture.iter(f"{space}text")]
+    pairs = ["a< v d", "a< v c", "b v d", "a< v b", "b v c", "c v d"]
+    assert [text for text in texts if " v " in text] == pairs
+    assert len(list(picture.iter(f"{space}line"))) == 12
+    on_way = [each for each in picture.iter() if each.get("class") == "way"]
+    assert len(on_way) == 3 + 4
+    for question in told.questions:
+        assert f"{question.margin:.3g}" in texts
+    assert told._repr_html_().startswith("<svg")
+
+
+def test_explain_follows_the_list_from_node_to_node(fitted, digits) -> None:
+    x = digits[0][600]
+    winner, asked, lost = walk(fitted.model_.committee, x[None], range(10))
+    told = explain(fitted, x)
+    assert told.answer == winner
+    assert [question.member for question in told.questions] == asked
+    for question in told.questions:
+        (loser,) = question.losers
+        assert lost[loser] == (question.winners[0], pytest.approx(question.margin))

@@ -1,6 +1,7 @@
 """The decision graph over class pairs: first against last, the loser leaves the list."""
 
-from collections.abc import Callable, Iterator
+import html
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import attrs
@@ -20,6 +21,14 @@ from dcsvm.numeric import FloatArray, IntArray, Matrix, squared_distances
 
 #: What a winner by a margin of zero is above the class it beat.
 HAIR = 1e-300
+#: Classes up to which the graph can be looked at.
+DRAWN = 40
+#: How the picture is drawn: the way of the row is dark.
+STYLE = (
+    "text{font:11px sans-serif;text-anchor:middle}line{stroke:#bbb}"
+    "ellipse{fill:#fff;stroke:#bbb}line.way{stroke:#c30;stroke-width:3}"
+    "ellipse.way{fill:#fe9;stroke:#c30}"
+)
 
 
 @attrs.frozen(eq=False)
@@ -95,6 +104,49 @@ class DecisionGraph:
             yield one, other, margin if one_wins else -margin, list(remaining)
             remaining.pop(-1 if one_wins else 0)
 
+    def picture(self, committee: Committee, x: Matrix, names: Sequence[Any]) -> str:
+        """The graph as SVG, with the way of the single row x (1, d): figure 1(a) of the paper.
+
+        Nothing for more than 40 classes.
+        """
+        k = len(self.order)
+        if k > DRAWN:
+            return ""
+        called = [html.escape(str(names[label])) for label in self.order]
+        way, margins, first = [0], [], 0
+        for _, _, value, _ in self.path(committee, x):
+            margins.append(abs(value))
+            first += value < 0
+            way.append(first)
+        shapes: list[str] = []
+        for layer in range(k):
+            for place in range(layer + 1):
+                across, down = _spot(k, layer, place)
+                on_way = way[layer] == place
+                style = 'class="way"' if on_way else ""
+                if layer < k - 1:
+                    for child in (place, place + 1):
+                        end, bottom = _spot(k, layer + 1, child)
+                        taken = 'class="way"' if on_way and way[layer + 1] == child else ""
+                        shapes.insert(
+                            0,
+                            f'<line {taken} x1="{across}" y1="{down}" x2="{end}" y2="{bottom}"/>',
+                        )
+                text = called[place]
+                if layer < k - 1:
+                    text += f" v {called[place + k - 1 - layer]}"
+                shapes.append(f'<ellipse {style} cx="{across}" cy="{down}" rx="34" ry="15"/>')
+                shapes.append(f'<text x="{across}" y="{down + 4}">{text}</text>')
+                if on_way and layer < k - 1:
+                    shapes.append(
+                        f'<text x="{across}" y="{down + 28}">{margins[layer]:.3g}</text>'
+                    )
+        width, height = 80 * k, 60 * k
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+            f'width="{width}" height="{height}"><style>{STYLE}</style>{"".join(shapes)}</svg>'
+        )
+
 
 @component
 class Dag(Combiner):
@@ -159,6 +211,11 @@ class Dag(Combiner):
             )
         order = np.array(self.order, dtype=np.intp)
         return order[np.isin(order, known)]
+
+
+def _spot(k: int, layer: int, place: int) -> tuple[int, int]:
+    """Where a node of the picture stands: the root at the top, the leaves in the last layer."""
+    return 40 * k + 80 * place - 40 * layer, 30 + 60 * layer
 
 
 def _scores(
