@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import attrs
 import numpy as np
 from scipy import sparse
 
+from dcsvm.numeric.backend import library
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
+from dcsvm.numeric.native import address
 
 #: Rows that go down together: their values stay in the processor's cache.
 BLOCK_ROWS = 8192
@@ -28,9 +31,12 @@ class AxisTree:
 
     def leaves(self, X: Matrix) -> IntArray:
         """The leaf of each row of X (n, d)."""
-        leaf = np.zeros(X.shape[0], dtype=np.intp)
-        if self.left[0] < 0:
+        leaf = np.zeros(X.shape[0], dtype=np.int64)
+        if self.left[0] < 0 or len(leaf) == 0:
             return leaf
+        compiled = library()
+        if compiled is not None and not sparse.issparse(X):
+            return self._descend_compiled(compiled, X, leaf)
         for first, values, column in self._blocks(X):
             leaf[first : first + len(values)] = self._descend(values, column)
         return leaf
@@ -63,6 +69,20 @@ class AxisTree:
         for first in range(0, X.shape[0], BLOCK_ROWS):
             block = X[first : first + BLOCK_ROWS]
             yield first, single_precision(block[:, used] if some else block), column
+
+    def _descend_compiled(self, compiled: Any, X: FloatArray, leaf: IntArray) -> IntArray:
+        # Named, for the arrays must live as long as C reads them.
+        rows = np.ascontiguousarray(X, dtype=np.float64)
+        nodes = [
+            np.ascontiguousarray(each, dtype=np.int64)
+            for each in (self.left, self.right, self.feature)
+        ]
+        threshold = np.ascontiguousarray(self.threshold, dtype=np.float32)
+        compiled.dcsvm_leaves(
+            *(address(rows), *rows.shape, *(address(each) for each in nodes)),
+            *(address(threshold), address(leaf)),
+        )
+        return leaf
 
     def _descend(self, values: FloatArray, column: IntArray) -> IntArray:
         leaf = np.zeros(len(values), dtype=np.intp)

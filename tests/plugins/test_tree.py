@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import dcsvm
 from dcsvm import DivideAndConquerClassifier, Problem, Repeat, SettingError, build
+from dcsvm.numeric.backend import numpy_only
 
 
 def tree(**settings):
@@ -145,6 +146,8 @@ def test_rows_on_a_threshold_go_where_scikit_learn_sends_them():
     )
     assert len(np.unique(leaf)) > 20
     assert np.array_equal(own.leaves(np.nextafter(X, np.inf)), leaf)
+    with numpy_only():
+        assert np.array_equal(own.leaves(np.nextafter(X, np.inf)), leaf)
 
 
 def test_sparse_rows_are_divided_and_routed_as_dense_ones():
