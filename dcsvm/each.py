@@ -8,10 +8,14 @@ from typing import Any
 
 import attrs
 import numpy as np
+from scipy import sparse
 
+from dcsvm.columns import PairColumns
 from dcsvm.committee import BLOCK_BYTES, Committee
 from dcsvm.member import Member
 from dcsvm.models import Cost, Hyperplanes, KernelExpansion
+from dcsvm.numeric.distances import as_dense
+from dcsvm.numeric.expansion import Expansion, walk_one
 from dcsvm.numeric.kernels import Kernel
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
 from dcsvm.panel import panels_of
@@ -142,12 +146,40 @@ class Each:
             )
         return cls(members, stacks, stack_of, place_of, Cost(*counts))
 
+    def walker(self, order: IntArray) -> Walker | None:
+        """One row's walk over all pairs of the classes in `order`, where one pool serves it."""
+        stack = self.stacks[0] if self.stacks else None
+        if not isinstance(stack, Expansions) or len(stack.numbers) < len(self.members):
+            return None
+        members = np.repeat(np.arange(len(self.members)), np.diff(stack.starts))
+        table = sparse.csr_array(
+            (stack.coefficients, (stack.points, members)),
+            shape=(stack.pool.shape[0], len(self.members)),
+        )
+        code = np.vstack([self.members[number].code for number in stack.numbers])[:, order]
+        form = PairColumns.of(stack.kernel, stack.pool, table, stack.biases, code)
+        return None if form is None else Walker(form.expansion, order, stack.view)
+
     def hearings(self, committee: Committee, X: Matrix) -> Iterator[Hearing]:
         """The rows of X (n, d) in blocks, each ready to ask again and again."""
         pools = [stack.pool.shape[0] for stack in self.stacks if isinstance(stack, Expansions)]
         size = int(np.clip(BLOCK_BYTES // (8 * max(pools, default=1)), 64, 4096))
         for start in range(0, X.shape[0], size):
             yield Hearing(self, committee, X, np.arange(start, min(start + size, X.shape[0])))
+
+
+@attrs.frozen(eq=False)
+class Walker:
+    """All pairs of some classes over one pool, for a row that walks alone: microseconds."""
+
+    expansion: Expansion
+    order: IntArray
+    view: View | None
+
+    def label(self, x: Matrix) -> int:
+        """The class that is left of the list after the single row x (1, d) walked it."""
+        seen = x if self.view is None else self.view.apply(x)
+        return int(self.order[walk_one(self.expansion, as_dense(seen)[0])])
 
 
 @attrs.frozen(eq=False)

@@ -55,6 +55,26 @@ def test_every_row_goes_the_way_of_the_list(fitted, digits) -> None:
     assert fitted.predict(X).tolist() == winners
 
 
+@pytest.mark.parametrize("order", ["natural", (3, 1, 4, 0, 5, 9, 2, 6, 8, 7)])
+def test_a_row_alone_walks_to_the_same_class(order, digits) -> None:
+    X, y = digits
+    clf = classifier(build("learner", "kernel_svm", gamma=0.1), order=order).fit(X[:300], y[:300])
+    graph, committee = clf.model_.combination, clf.model_.committee
+    alone = [int(graph.labels(committee, x[None])[0]) for x in X[300:400]]
+    assert (
+        alone == graph.labels(committee, X[300:400]).tolist() == clf.predict(X[300:400]).tolist()
+    )
+    assert graph._prepared(committee)[1] is not None
+
+
+def test_rows_without_a_common_pool_walk_node_by_node(digits) -> None:
+    X, y = digits
+    clf = classifier("linear_svm").fit(X[:200], y[:200])
+    graph, committee = clf.model_.combination, clf.model_.committee
+    assert graph._prepared(committee)[1] is None
+    assert graph.labels(committee, X[300:301]).tolist() == clf.predict(X[300:301]).tolist()
+
+
 def test_an_own_order_of_the_classes_is_walked(digits) -> None:
     X, y = digits
     order = (3, 1, 4, 0, 5, 9, 2, 6, 8, 7)
