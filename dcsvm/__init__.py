@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from dcsvm.interfaces import Sum as Sum
     from dcsvm.interfaces import support_of as support_of
     from dcsvm.interfaces import together as together
+    from dcsvm.layout import Column as Column
+    from dcsvm.layout import Layout as Layout
     from dcsvm.member import Member as Member
     from dcsvm.models import Constant as Constant
     from dcsvm.models import Cost as Cost
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from dcsvm.models import LocalModel as LocalModel
     from dcsvm.models import MappedHyperplanes as MappedHyperplanes
     from dcsvm.models import Wrapped as Wrapped
+    from dcsvm.preparation import Prepared as Prepared
     from dcsvm.preparation import Scaled as Scaled
     from dcsvm.problem import Part as Part
     from dcsvm.problem import Problem as Problem
@@ -72,7 +75,8 @@ _WHERE = {
         "support_of together"
     ),
     "models": "Constant Cost Hyperplanes KernelExpansion LocalModel MappedHyperplanes Wrapped",
-    "preparation": "Scaled",
+    "layout": "Column Layout",
+    "preparation": "Prepared Scaled",
     "problem": "Part Problem Task part parts_by",
     "registry": "build",
     "search": "GranularitySearch",

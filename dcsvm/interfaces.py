@@ -131,6 +131,8 @@ class Decomposer(Component):
     yields: ClassVar[frozenset[str]]
     #: Whether every training row must be in a part (or held back). A sampler says False.
     covers: ClassVar[bool] = True
+    #: Whether X may hold NaN. One that says True fills the gaps before any learner sees them.
+    allows_missing: ClassVar[bool] = False
 
     @abstractmethod
     def divide(self, problem: Problem) -> Stages:
