@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from dcsvm.answers import mean_or_nan as mean_or_nan
     from dcsvm.classifier import DivideAndConquerClassifier as DivideAndConquerClassifier
     from dcsvm.committee import Committee as Committee
+    from dcsvm.drawing import Scene as Scene
+    from dcsvm.drawing import Sketch as Sketch
+    from dcsvm.drawing import class_colour as class_colour
+    from dcsvm.drawing import draw_tree as draw_tree
     from dcsvm.each import Each as Each
     from dcsvm.errors import DataError as DataError
     from dcsvm.errors import DcsvmError as DcsvmError
@@ -67,6 +71,7 @@ _WHERE = {
     "answers": "Answers mean_or_nan",
     "committee": "Committee",
     "member": "Member",
+    "drawing": "Scene Sketch class_colour draw_tree",
     "each": "Each",
     "errors": "DataError DcsvmError SettingError did_you_mean",
     "hookspecs": "hookimpl",
