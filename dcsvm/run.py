@@ -12,12 +12,12 @@ import attrs
 import numpy as np
 
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.dataset import Dataset, Halves, load_embedded, load_file, split
+from dcsvm.dataset import Dataset, Halves, read, split
 from dcsvm.engine import Done, Engine, Runnable
 from dcsvm.errors import UsageError
 from dcsvm.models import Cost
 from dcsvm.preparation import Scaled
-from dcsvm.recipe import Candidate, Recipe
+from dcsvm.recipe import Candidate, Data, Recipe
 
 #: Rows that are predicted at a time, so that progress can be told.
 BLOCK_ROWS = 4096
@@ -115,7 +115,7 @@ def run_recipe(
     audience = audience or Nobody()
     seed = recipe.split.seed if seed is None else seed
     audience.step_begins("reading data")
-    data = _load(recipe)
+    data = _load(recipe.data)
     halves = split(data, recipe.split.test, seed)
     trained = [
         _train_and_measure(each, recipe.data.scale, data, halves, seed, n_jobs, audience)
@@ -152,10 +152,17 @@ def check_writable(path: Path) -> None:
         raise UsageError(f"cannot write the model to {str(path)!r}: {error.strerror}") from error
 
 
-def _load(recipe: Recipe) -> Dataset:
-    if recipe.data.use is not None:
-        return load_embedded(recipe.data.use, recipe.data.rows)
-    return load_file(recipe.folder / str(recipe.data.path), recipe.data.target)
+def _load(given: Data) -> Dataset:
+    source = Path(given.path) if given.path is not None else str(given.use)
+    return read(
+        source,
+        given.target,
+        rows=given.rows,
+        header=given.header,
+        categorical=given.categorical or (),
+        drop=given.drop or (),
+        missing=given.missing,
+    )
 
 
 def _prepared(pipeline: DivideAndConquerClassifier, scale: str) -> DivideAndConquerClassifier:
