@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 import attrs
@@ -172,7 +173,7 @@ class Planes(Stack):
         return np.asarray(products + self.biases[members])
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, slots=False)
 class Each:
     """A committee prepared for rows that each ask one member at a time.
 
@@ -203,6 +204,15 @@ class Each:
                 [attrs.astuple(members[number].model.cost) for number in each.numbers]
             )
         return cls(members, stacks, stack_of, place_of, Cost(*counts))
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether one stack answers for everyone, however many ask."""
+        return (
+            len(self.stacks) == 1
+            and self.stacks[0].many_rows == np.inf
+            and bool((self.stack_of == 0).all())
+        )
 
     def walker(self, order: IntArray) -> Walker | None:
         """One row's walk over all pairs of the classes in `order`, where one pool serves it."""
@@ -250,6 +260,8 @@ class Hearing:
 
     def values(self, members: IntArray) -> FloatArray:
         """What `members[i]`, which has one column, says of `rows[i]`: (rows,)."""
+        if self.each.whole:
+            return self._gathered(0, np.arange(len(members)), members)
         asked, whose, counts = np.unique(members, return_inverse=True, return_counts=True)
         stack = self.each.stack_of[asked]
         for number, each in enumerate(self.each.stacks):
