@@ -42,9 +42,10 @@ class PartErrors:
 
 @attrs.frozen
 class Picture:
-    """An SVG that a component drew of its division."""
+    """An SVG that a component drew of its division, and what it shows in words."""
 
     title: str
+    words: str
     svg: str
 
 
@@ -251,18 +252,22 @@ def _missed(member: Member, X: Matrix, truth: IntArray) -> int:
 def _pictures(stand: _Stand, scene: Scene) -> Iterator[Picture]:
     committee = stand.committee
     drawn = [group for group in committee.groups if group.router is not None]
-    sources: list[tuple[str, Any, Scene]] = []
+    sources: list[tuple[str, str, Any, Scene]] = []
     if isinstance(stand.decomposer, Decomposer):
-        sources.append(("", stand.decomposer, scene))
+        sources.append(("how the problem was divided", "", stand.decomposer, scene))
+    rows = "test rows" if scene.learned is None else "rows that were learned"
+    words = f"Bars are {rows}, coloured by class; wrong answers are to test rows."
     for number, group in enumerate(drawn[:DRAWN_GROUPS], 1):
-        title = f"division {number} of {len(drawn)}" if len(drawn) > 1 else ""
-        sources.append((title, group.router, _seen_by(group, scene)))
-    sources.append(("how answers are combined", stand.model.combination, scene))
-    for title, source, view in sources:
+        title = "how rows find their part"
+        if len(drawn) > 1:
+            title += f": division {number} of {len(drawn)}"
+        sources.append((title, words, group.router, _seen_by(group, scene)))
+    sources.append(("how answers are combined", "", stand.model.combination, scene))
+    for title, words, source, view in sources:
         draw = getattr(source, "overview", None)
         svg = draw(view) if draw is not None else ""
         if svg and len(svg) <= LARGEST_PICTURE:
-            yield Picture(title, svg)
+            yield Picture(title, words, svg)
 
 
 def _seen_by(group: Group, scene: Scene) -> Scene:

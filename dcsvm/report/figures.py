@@ -21,6 +21,7 @@ from dcsvm.report.ink import (
     Drawing,
     class_ink,
     drawn,
+    logarithmic,
 )
 from dcsvm.report.plane import Plane
 
@@ -45,7 +46,7 @@ def accuracy_by_cost(facts: Facts) -> Drawing | None:
 
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
-        axes.set_xscale("log")
+        logarithmic(axes.xaxis)
         for contender in known:
             own = contender is facts.own
             low, high = _interval(contender.accuracy, n_test)
@@ -60,7 +61,7 @@ def accuracy_by_cost(facts: Facts) -> Drawing | None:
         axes.set_ylabel("test accuracy, %")
 
     title = "Accuracy against the cost of an answer"
-    words = f"{words}. Lines are 95 % intervals; up and to the left is better."
+    words = f"{words}. Lines are 95% intervals; up and to the left is better."
     return Drawing(title, words, drawn("cost", f"{title}: {words}", draw, 3.2))
 
 
@@ -106,7 +107,8 @@ def errors_by_part(evidence: Evidence) -> Drawing | None:
     missed = sum(part.wrong for part in parts)
     if len(parts) < 2 or not missed:
         return None
-    worst = sorted(parts, key=lambda part: (-part.wrong, part.part))[:BARS]
+    guilty = [part for part in parts if part.wrong]
+    worst = sorted(guilty, key=lambda part: (-part.wrong, part.part))[:BARS]
 
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
@@ -141,7 +143,7 @@ def part_sizes(parts: Sequence[Mapping[str, Any]]) -> Drawing | None:
 
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
-        axes.set_yscale("log")
+        logarithmic(axes.yaxis)
         axes.fill_between(
             np.arange(len(sizes) + 1),
             np.r_[sizes, sizes[-1]],
@@ -153,6 +155,7 @@ def part_sizes(parts: Sequence[Mapping[str, Any]]) -> Drawing | None:
         )
         axes.set_ylim(0.8, sizes[0] * 1.4)
         axes.set_xlim(0, len(sizes))
+        axes.locator_params(axis="x", nbins=6, integer=True)
         axes.set_xlabel("parts, largest first")
         axes.set_ylabel("rows")
 
@@ -174,8 +177,8 @@ def part_times(parts: Sequence[Mapping[str, Any]]) -> Drawing | None:
 
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+        logarithmic(axes.xaxis)
+        logarithmic(axes.yaxis)
         axes.plot(rows, seconds, "o", color=ACCENT, ms=4, alpha=0.6, mew=0)
         axes.set_xlabel("rows of the part")
         axes.set_ylabel("seconds to train")
@@ -248,7 +251,7 @@ def search_curves(trials: Sequence[Trial]) -> Drawing | None:
 
 
 def _interval(share: float, n: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share of n rows."""
+    """Wilson's 95% interval of a share of n rows."""
     if n == 0:
         return share, share
     z = 1.96
@@ -258,19 +261,56 @@ def _interval(share: float, n: int) -> tuple[float, float]:
 
 
 def _label_points(axes: Any, facts: Facts, known: Sequence[Contender]) -> None:
-    """Name each point beside it; of points that are close, one goes up and the next down."""
-    left, right = (math.log10(limit) for limit in axes.get_xlim())
-    for place, each in enumerate(sorted(known, key=lambda each: (each.work, each.name))):
-        on_right = (math.log10(each.work) - left) / (right - left) > 0.6
+    """Name each point beside it, where the name covers no point and no other name."""
+    axes.autoscale_view()
+    box = axes.figure.bbox
+    left, right = np.log10(axes.get_xlim())
+    low, high = axes.get_ylim()
+    # Rough places in points: the axes take about four fifths of the figure.
+    spots = [
+        (
+            0.8 * box.width * (math.log10(each.work) - left) / (right - left),
+            0.75 * box.height * (100 * each.accuracy - low) / (high - low),
+        )
+        for each in known
+    ]
+    taken = [(x - 5, x + 5, y - 5, y + 5) for x, y in spots]
+    for each, (x, y) in zip(known, spots, strict=True):
+        name = shortened(each.name)
+        length = 6.0 * len(name)
+        choices = [
+            (across, up, aligned)
+            for up in (5, -12, 16, -23, 27, -34)
+            for across, aligned in ((7, "left"), (-7, "right"))
+        ]
+
+        def covered(
+            choice: tuple[int, int, str], x: float = x, y: float = y, length: float = length
+        ) -> float:
+            across, up, aligned = choice
+            start = x + across - (length if aligned == "right" else 0)
+            mine = (start, start + length, y + up - 2, y + up + 9)
+            outside = max(0.0, -start) + max(0.0, mine[1] - 0.8 * box.width)
+            return float(outside + sum(_overlap(mine, other) for other in taken))
+
+        across, up, aligned = min(choices, key=covered)
+        start = x + across - (length if aligned == "right" else 0)
+        taken.append((start, start + length, y + up - 2, y + up + 9))
         axes.annotate(
-            shortened(each.name),
+            name,
             (each.work, 100 * each.accuracy),
-            xytext=(-8 if on_right else 8, 5 if place % 2 else -11),
+            xytext=(across, up),
             textcoords="offset points",
-            ha="right" if on_right else "left",
+            ha=aligned,
             fontsize=9,
             fontweight="bold" if each is facts.own else "normal",
         )
+
+
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+    wide = min(one[1], other[1]) - max(one[0], other[0])
+    high = min(one[3], other[3]) - max(one[2], other[2])
+    return wide * high if wide > 0 and high > 0 else 0.0
 
 
 def _square(across: int, down: int, colour: str, alpha: float) -> Any:
@@ -320,7 +360,7 @@ def _curve(axes: Any, name: str, trials: Sequence[Trial], best: Trial) -> None:
     if plain:
         places = [float(value) for value in values]
         if min(places) > 0 and max(places) / min(places) >= 20:
-            axes.set_xscale("log")
+            logarithmic(axes.xaxis)
     else:
         kinds = sorted({str(value) for value in values})
         places = [float(kinds.index(str(value))) for value in values]
@@ -333,6 +373,8 @@ def _curve(axes: Any, name: str, trials: Sequence[Trial], best: Trial) -> None:
     axes.plot(list(tops), list(tops.values()), "-o" if plain else "o", color=ACCENT, ms=4, lw=1.4)
     at = [place for trial, place in zip(trials, places, strict=True) if trial is best]
     axes.plot(at, [best.score] * len(at), "o", mfc="none", mec=WARN, ms=9, mew=1.5)
+    if plain and axes.get_xscale() == "linear":
+        axes.locator_params(axis="x", nbins=3)
     axes.set_xlabel(shortened(name.rpartition("__")[2], 24))
     axes.set_ylabel("score")
     axes.spines["left"].set_color(GRID)

@@ -66,6 +66,22 @@ def class_ink(label: int) -> str:
     return f"#0001{label % len(PALETTE):02x}"
 
 
+def logarithmic(axis: Any) -> None:
+    """Make an axis logarithmic, with plain numbers beside it: powers would be formulas."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    (axis.axes.set_xscale if axis.axis_name == "x" else axis.axes.set_yscale)("log")
+    axis.set_major_locator(LogLocator(numticks=6))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _plain_number(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _plain_number(value: float) -> str:
+    if value >= 1e6:
+        return f"{value / 1e6:,.0f} million"
+    return f"{value:,.0f}" if value >= 1 else f"{value:.10f}".rstrip("0")
+
+
 def drawn(
     name: str, words: str, draw: Callable[[Any], None], height: float = 3.0, width: float = WIDTH
 ) -> str:

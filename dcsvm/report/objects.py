@@ -14,6 +14,7 @@ import numpy as np
 from dcsvm.models import Cost
 from dcsvm.report.evidence import evidence
 from dcsvm.report.facts import Contender, Facts, Trial, encoded
+from dcsvm.settings import settings_of
 
 #: Distributions whose versions decide what comes out.
 LIBRARIES = ("dcsvm", "scikit-learn", "numpy", "scipy", "joblib")
@@ -36,7 +37,7 @@ def facts_of(
     if search is None and hasattr(classifier, "best_estimator_"):
         search = classifier
     model = getattr(classifier, "best_estimator_", classifier)
-    fitted = {title or _name(model): model, **(against or {})}
+    fitted = {_unlike(against or {}, _name(model)): model, **(against or {})}
     said = {name: each.predict(X_test) for name, each in fitted.items()}
     classes, (truth, *answers) = encoded(y_test, *said.values())
     assert truth is not None
@@ -91,6 +92,13 @@ def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _unlike(names: Mapping[str, Any], name: str) -> str:
+    """A name that no rival has."""
+    while name in names:
+        name += " (own)"
+    return name
+
+
 def _name(model: Any) -> str:
     decomposer = getattr(model, "decomposer", None)
     if decomposer is None:
@@ -117,10 +125,15 @@ def _pipeline(model: Any, depth: int = 0) -> list[tuple[str, str]]:
 
 
 def _shown(value: Any) -> str:
-    """A component as its name and settings, anything else as Python writes it on one line."""
+    """A component as its name and the settings that were changed, anything else in one line."""
     if getattr(value, "name", "") and hasattr(value, "get_params"):
         settings = value.get_params(deep=False)
-        listed = ", ".join(f"{key} = {_shown(each)}" for key, each in settings.items())
+        defaults = {name: field.default for name, field in settings_of(type(value)).items()}
+        listed = ", ".join(
+            f"{key} = {_shown(each)}"
+            for key, each in settings.items()
+            if each is not defaults.get(key) and each != defaults.get(key)
+        )
         return f"{value.name} ({listed})" if listed else str(value.name)
     if isinstance(value, tuple | list):
         return ", ".join(_shown(each) for each in value)

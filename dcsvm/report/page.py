@@ -87,11 +87,19 @@ def _cards(facts: Facts) -> list[tuple[str, str, str]]:
     own, reference = facts.own, facts.reference
     cards = [
         (_share(own.accuracy), "of test rows right", _points(own, reference)),
-        (_count(own.work), "operations per answer", _ratio(own, reference, "work")),
+        (_count(own.work), _work_called(own), _ratio(own, reference, "work")),
         (_count(own.number("n_parts")), "parts", ""),
         (_seconds(own.number("fit_seconds")), "to train", _ratio(own, reference, "fit_seconds")),
     ]
     return [card for card in cards if card[0] != "unknown"]
+
+
+def _work_called(own: Contender) -> str:
+    if not own.number("hyperplanes_mean"):
+        return "kernel evaluations per answer"
+    if not own.number("kernel_evaluations_mean"):
+        return "hyperplanes per answer"
+    return "kernel evaluations and hyperplanes per answer"
 
 
 def _points(own: Contender, reference: Contender | None) -> str:
@@ -149,8 +157,8 @@ def _share(value: float) -> str:
         return "unknown"
     # What only rounds to all or nothing is neither.
     if 0 < value < 1 and f"{value:.2%}" in ("0.00%", "100.00%"):
-        return "under 0.01 %" if value < 0.5 else "over 99.99 %"
-    return f"{100 * value:.2f} %"
+        return "under 0.01%" if value < 0.5 else "over 99.99%"
+    return f"{value:.2%}"
 
 
 def _count(value: float) -> str:
