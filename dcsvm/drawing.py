@@ -46,6 +46,8 @@ class Scene:
         The rows that were learned, where they are at hand.
     offset, factor : (d,) arrays, optional
         The columns were made of the data's own as `(value - offset) * factor`.
+    indicators : frozenset of int
+        Columns that are 1 where what they are called is so, otherwise 0.
     """
 
     committee: Committee
@@ -58,6 +60,14 @@ class Scene:
     learned: tuple[Matrix, IntArray] | None = None
     offset: FloatArray | None = None
     factor: FloatArray | None = None
+    indicators: frozenset[int] = frozenset()
+
+    def is_at_most(self, feature: int, threshold: float) -> str:
+        """The question whether a column that the router sees is at most a threshold, in words."""
+        name = shortened(self.features[feature], 40)
+        if feature in self.indicators:
+            return f"not {name}"
+        return f"{name} ≤ {self.in_data_units(feature, threshold):.4g}"
 
     def in_data_units(self, feature: int, value: float) -> float:
         """A value of a column that the router sees, in the units of the data."""

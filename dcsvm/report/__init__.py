@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from dcsvm.report.evidence import Evidence, evidence
-from dcsvm.report.page import page
+from dcsvm.report.page import check_installed, page
 
-__all__ = ["Evidence", "evidence", "report"]
+__all__ = ["Evidence", "evidence", "report", "write_report"]
+
+
+def write_report(folder: Path) -> Path:
+    """Write `report.html` into a run folder, from its other files, and return where it is.
+
+    The same files give the same bytes. A folder without results, or a library that is not
+    installed, is a UsageError.
+    """
+    from dcsvm.atomic import write_atomically
+    from dcsvm.report.gather import facts_from
+
+    check_installed()
+    place = folder / "report.html"
+    write_atomically(place, page(facts_from(folder)))
+    return place
 
 
 def report(

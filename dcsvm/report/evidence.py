@@ -84,6 +84,7 @@ def evidence(
     y_train: Any = None,
     *,
     features: Sequence[str] = (),
+    answers: Any = None,
 ) -> Evidence:
     """Ask a fitted classifier what a report shows of its parts.
 
@@ -97,6 +98,9 @@ def evidence(
         The rows that were learned: pictures then show the purity of parts.
     features : sequence of str, optional
         What the columns are called.
+    answers : (n,), optional
+        What was answered to the test rows, where that is not what the classifier says: by the
+        models of folds, say.
 
     Examples
     --------
@@ -113,7 +117,8 @@ def evidence(
     known = np.isin(y_test, classifier.classes_)
     truth = np.where(known, np.searchsorted(classifier.classes_, y_test), 0)
     truth = np.minimum(truth, len(classifier.classes_) - 1)
-    wrong: BoolArray = np.asarray(classifier.predict(X_test) != y_test, dtype=bool)
+    answers = np.asarray(classifier.predict(X_test) if answers is None else answers)
+    wrong: BoolArray = np.asarray(answers != y_test, dtype=bool)
     stand = _stand(classifier, X_test.shape[1], features)
     here = stand.see(X_test)
     learned = None
@@ -134,6 +139,7 @@ def evidence(
         learned,
         np.array([column.offset for column in stand.columns]),
         np.array([column.factor for column in stand.columns]),
+        frozenset(place for place, column in enumerate(stand.columns) if column.indicator),
     )
     if routed:
         parts = _routed_errors(stand.committee, here, wrong)
@@ -143,7 +149,7 @@ def evidence(
         routed,
         tuple(parts),
         tuple(_pictures(stand, scene)),
-        plane_of(classifier, X_test, y_test, stand.parts_of),
+        plane_of(classifier, X_test, y_test, stand.parts_of, scene.features, answers),
     )
 
 

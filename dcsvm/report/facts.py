@@ -84,10 +84,10 @@ class Facts:
     about: str = ""
     asked: tuple[tuple[str, str], ...] = ()
     texts: tuple[tuple[str, str], ...] = ()
-    features: tuple[str, ...] = ()
     ledger: tuple[Mapping[str, Any], ...] = ()
     evidence: Evidence = attrs.field(factory=Evidence)
     trials: tuple[Trial, ...] = ()
+    search_ended: str = ""
     environment: tuple[tuple[str, str], ...] = ()
     again: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -192,7 +192,7 @@ def part_times(parts: Sequence[Mapping[str, Any]]) -> Drawing | None:
     return Drawing(title, words, drawn("times", f"{title}: {words}", draw, 2.6))
 
 
-def map_of(plane: Plane, facts: Facts) -> Drawing:
+def map_of(plane: Plane) -> Drawing:
     """Answers all over two features, borders of parts, test rows and mistakes."""
     answers = plane.grid(plane.answers)
     sides = [np.linspace(plane.low[axis], plane.high[axis], answers.shape[1]) for axis in (0, 1)]
@@ -212,9 +212,8 @@ def map_of(plane: Plane, facts: Facts) -> Drawing:
             axes.plot(*points[mine, :2].T, "o", color=class_ink(max(label, 0)), ms=3, mew=0)
         if (~right).any():
             axes.plot(*points[~right, :2].T, "o", mfc="none", mec=INK, ms=7, mew=1.1)
-        names = facts.features if len(facts.features) == 2 else ("feature 0", "feature 1")
-        axes.set_xlabel(shortened(names[0], 40))
-        axes.set_ylabel(shortened(names[1], 40))
+        axes.set_xlabel(shortened(plane.names[0], 40))
+        axes.set_ylabel(shortened(plane.names[1], 40))
 
     missed = int(np.count_nonzero(points[:, 2] != points[:, 3]))
     n_parts = len(np.unique(plane.grid(plane.parts))) if plane.parts else 0

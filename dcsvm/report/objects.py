@@ -61,9 +61,16 @@ def facts_of(
             ("classes", f"{len(classes):,}"),
             *_pipeline(model),
         ),
-        features=names or tuple(f"feature {place}" for place in range(n_features)),
         ledger=tuple(record_of(each) for each in getattr(model, "ledger_", ())),
-        evidence=evidence(model, X_test, y_test, X_train, y_train, features=names),
+        evidence=evidence(
+            model,
+            X_test,
+            y_test,
+            X_train,
+            y_train,
+            features=names,
+            answers=said[contenders[0].name],
+        ),
         trials=() if search is None else tuple(trials_of(search)),
         environment=tuple(_environment()),
     )

@@ -71,7 +71,7 @@ def page(facts: Facts) -> str:
         class_rows=facts.class_rows() if facts.own.answers is not None else [],
         errors=figures.errors_by_part(facts.evidence),
         worst=_worst(facts),
-        map=None if plane is None else figures.map_of(plane, facts),
+        map=None if plane is None else figures.map_of(plane),
         legend=[(name, class_colour(label)) for label, name in enumerate(facts.classes[:10])],
         sizes=figures.part_sizes(parts),
         times=figures.part_times(parts),

@@ -21,7 +21,8 @@ class Plane:
     """A grid over two features; plain data, row after row from the bottom.
 
     `answers` and `parts` hold a line of numbers separated by spaces for each row of the grid.
-    `points` are held-out rows: two values, true class, answered class.
+    `points` are held-out rows: two values, true class, answered class. `names` are those of the
+    two features.
     """
 
     low: tuple[float, float]
@@ -29,6 +30,7 @@ class Plane:
     answers: tuple[str, ...]
     parts: tuple[str, ...]
     points: tuple[tuple[float, float, int, int], ...]
+    names: tuple[str, str] = ("feature 0", "feature 1")
 
     def grid(self, lines: tuple[str, ...]) -> IntArray:
         return np.array([line.split() for line in lines], dtype=np.intp)
@@ -39,6 +41,8 @@ def plane_of(
     X: Matrix,
     y: Any,
     parts_of: Callable[[Matrix], IntArray | None],
+    names: tuple[str, ...],
+    answers: Any,
 ) -> Plane | None:
     """Ask a classifier all over the plane; None where the data has not two plain features."""
     if X.shape[1] != 2 or hasattr(X, "toarray") or X.shape[0] == 0 or np.isnan(X).any():
@@ -48,17 +52,18 @@ def plane_of(
     low, high = low - edge, high + edge
     sides = [np.linspace(low[axis], high[axis], SIDE) for axis in range(2)]
     grid = np.column_stack([each.ravel() for each in np.meshgrid(*sides)])
-    answers = np.searchsorted(classifier.classes_, classifier.predict(grid))
+    there = np.searchsorted(classifier.classes_, classifier.predict(grid))
     parts = parts_of(grid)
     some = np.linspace(0, X.shape[0] - 1, min(DRAWN_ROWS, X.shape[0])).astype(np.intp)
     truth = np.where(np.isin(y, classifier.classes_), np.searchsorted(classifier.classes_, y), -1)
-    said = np.searchsorted(classifier.classes_, classifier.predict(X))
+    said = np.searchsorted(classifier.classes_, answers)
     return Plane(
         (float(low[0]), float(low[1])),
         (float(high[0]), float(high[1])),
-        _lines(answers),
+        _lines(there),
         () if parts is None else _lines(parts),
         tuple((float(X[i, 0]), float(X[i, 1]), int(truth[i]), int(said[i])) for i in some),
+        (names[0], names[1]),
     )
 
 

@@ -14,11 +14,15 @@ from dcsvm.views import Chain, Columns, LinearMap, Scaling, View
 
 @attrs.frozen
 class Column:
-    """A column as a router sees it: its name, and the rescaling that made it."""
+    """A column as a router sees it: its name, and the rescaling that made it.
+
+    An `indicator` is 1 where what its name says is so, otherwise 0.
+    """
 
     name: str
     offset: float = 0.0
     factor: float = 1.0
+    indicator: bool = False
 
 
 def columns_through(
@@ -45,7 +49,11 @@ def _rescaled(scaling: Scaling, columns: Sequence[Column]) -> tuple[Column, ...]
     offset = np.zeros(len(columns)) if scaling.offset is None else scaling.offset
     return tuple(
         # (value - a) * f, then (that - b) * g, is (value - (a + b / f)) * (f g).
-        Column(column.name, column.offset + float(b) / (column.factor or 1.0), column.factor * g)
+        attrs.evolve(
+            column,
+            offset=column.offset + float(b) / (column.factor or 1.0),
+            factor=column.factor * g,
+        )
         for column, b, g in zip(columns, offset, factor.tolist(), strict=True)
     )
 
@@ -60,7 +68,7 @@ def _prepared(view: Preparation, columns: Sequence[Column], layout: Any) -> tupl
         known = None if layout is None else layout.features[place].levels
         for level in view.seen[place]:
             called = f"level {level}" if known is None else known[level]
-            levels.append(Column(f"{columns[place].name} = {called}"))
+            levels.append(Column(f"{columns[place].name} = {called}", indicator=True))
     marked: list[int] = [] if view.marked is None else view.marked.tolist()
-    missing = [Column(f"{columns[place].name} missing") for place in marked]
+    missing = [Column(f"{columns[place].name} missing", indicator=True) for place in marked]
     return (*numbers, *levels, *missing)

@@ -62,9 +62,8 @@ class TreeRouter(Router):
         inner = self.tree.left >= 0
         questions = [""] * nodes
         for node in np.flatnonzero(inner):
-            feature = int(self.tree.feature[node])
-            threshold = scene.in_data_units(feature, float(self.tree.threshold[node]))
-            questions[node] = f"{scene.features[feature]} ≤ {threshold:.4g}"
+            feature, threshold = int(self.tree.feature[node]), float(self.tree.threshold[node])
+            questions[node] = scene.is_at_most(feature, threshold)
         X, y = (scene.X, scene.y) if scene.learned is None else scene.learned
         counts = np.zeros((nodes, k), dtype=np.intp)
         np.add.at(counts, (self.tree.leaves(X), y), 1)
