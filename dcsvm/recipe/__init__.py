@@ -3,6 +3,7 @@
 from dcsvm.recipe.layers import Layered, find_text, layered, override
 from dcsvm.recipe.reader import QUICKSTART, Candidate, Recipe, find_recipe, parse, read
 from dcsvm.recipe.tables import Data, Measure, Search, Split
+from dcsvm.recipe.written import resolved, toml
 
 __all__ = [
     "QUICKSTART",
@@ -19,4 +20,6 @@ __all__ = [
     "override",
     "parse",
     "read",
+    "resolved",
+    "toml",
 ]

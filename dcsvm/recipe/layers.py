@@ -48,8 +48,8 @@ class Layered:
     def over(self, below: Layered) -> Layered:
         """This table on top of another, key by key.
 
-        A component of another name replaces the one below with all its settings, and so does
-        another source of data. Whatever is given here is no longer searched for.
+        A component with the key `use` is given anew, and so is another source of data; without
+        it, settings join those below. Whatever is given here is no longer searched for.
         """
         result = Layered(self.source, copy.deepcopy(below.table), dict(below.places))
         for key in sorted(self.table, key=lambda key: key == SEARCH):
@@ -185,9 +185,7 @@ def _replaces(key: Key, value: dict[str, Any], old: dict[str, Any]) -> bool:
     """Whether a component is given anew, so that no setting of the old one makes sense."""
     if key[-1] not in KINDS or key[0] == SEARCH:
         return False
-    if "use" in value:
-        return bool(value["use"] != old.get("use"))
-    return "use" in old and bool(value.keys() & KINDS.keys())
+    return "use" in value or ("use" in old and bool(value.keys() & KINDS.keys()))
 
 
 def _forget(result: Layered, key: Key, table: dict[str, Any]) -> None:

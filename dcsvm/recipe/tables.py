@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from dcsvm.dataset import READERS
+from dcsvm.dataset import NEED_TARGET, READERS, ending
 from dcsvm.embedded import EMBEDDED
 from dcsvm.errors import did_you_mean
 from dcsvm.preparation import Encode, Missing, Scale
@@ -131,11 +131,11 @@ def mistakes_of_data(data: Data, given: bool) -> Iterator[tuple[tuple[str, ...],
 
 
 def _mistakes_of_file(data: Data) -> Iterator[tuple[tuple[str, ...], str]]:
-    suffix = Path(str(data.path)).suffix.lower()
+    suffix = ending(Path(str(data.path)))
     if suffix not in READERS:
         known = ", ".join(READERS)
         yield ("path",), f"[data]: no reader knows the ending {suffix!r}; available: {known}"
-    if suffix == ".csv" and data.target is None:
+    if suffix in NEED_TARGET and data.target is None:
         yield (), "[data] needs the key 'target': the column that holds the classes"
     if data.rows is not None:
         yield ("rows",), "[data]: rows can be asked of a generated set only, not of a file"
