@@ -138,6 +138,46 @@ def solve_paths(
     return betas, outcomes
 
 
+def solve_inner(
+    K: Singles,
+    shift: float,
+    bounds: tuple[Floats, Floats],
+    f: Floats,
+    beta: Floats,
+    tol: float,
+    limits: tuple[int, float],
+) -> tuple[Floats, int]:
+    """Minimise over a few rows of a larger problem, from the larger problem's gradient.
+
+    Parameters
+    ----------
+    K : (n, n) array of float32
+        A Gram matrix less the constant `shift`.
+    shift : float
+    bounds : two (n,) arrays
+        Lower and upper bounds of the signed coefficients.
+    f, beta : (n,) arrays
+        Gradient and signed coefficients to start from.
+    tol, limits
+        As in `solve_paths`.
+
+    Returns
+    -------
+    (n,) array, int
+        The new coefficients, and the iterations that they took.
+    """
+    if _library is None:
+        return reference.solve_inner(K, shift, bounds, f, beta, tol, limits)
+    result = beta.copy()
+    taken = _library.dcsvm_inner(
+        *(address(K), len(K), shift, address(bounds[0]), address(bounds[1]), address(f)),
+        *(tol, limits[0], limits[1], address(result)),
+    )
+    if taken < 0:
+        raise MemoryError("solve_inner: no room for a copy of the matrix")
+    return result, int(taken)
+
+
 def gram_structure(gram: Gram) -> GramStructure:
     """The C struct of a Gram matrix; it points into the arrays and must not outlive them."""
     depth = 0 if gram.X is None else gram.X.shape[1]
