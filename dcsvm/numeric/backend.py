@@ -17,6 +17,9 @@ from dcsvm.numeric.reference import OUTCOME, Tasks
 
 Singles = npt.NDArray[np.float32]
 
+BLOCK = 64
+"""The compiled solver's rows are padded to whole blocks of so many entries."""
+
 _library: ctypes.CDLL | None = native.load()
 
 
@@ -151,8 +154,8 @@ def solve_inner(
 
     Parameters
     ----------
-    K : (n, n) array of float32
-        A Gram matrix less the constant `shift`.
+    K : (n, padded) array of float32
+        A Gram matrix less the constant `shift`, zeros up to a whole block.
     shift : float
     bounds : two (n,) arrays
         Lower and upper bounds of the signed coefficients.
@@ -167,7 +170,7 @@ def solve_inner(
         The new coefficients, and the iterations that they took.
     """
     if _library is None:
-        return reference.solve_inner(K, shift, bounds, f, beta, tol, limits)
+        return reference.solve_inner(K[:, : len(K)], shift, bounds, f, beta, tol, limits)
     result = beta.copy()
     taken = _library.dcsvm_inner(
         *(address(K), len(K), shift, address(bounds[0]), address(bounds[1]), address(f)),

@@ -45,6 +45,7 @@ class KernelRows:
         self.slot_of = np.full(self.n, -1, dtype=np.int64)
         self.row_in = np.full(slots, -1, dtype=np.int64)
         self.used = np.zeros(slots, dtype=np.int64)
+        self.buffer = np.empty(0, dtype=np.float32)
         self.clock = 0
         self.computed = 0
         self.native = kernel.kind == "rbf" and not is_sparse(X) and backend.library() is not None
@@ -64,16 +65,24 @@ class KernelRows:
         )
 
     def square(self, rows: Integers) -> npt.NDArray[np.float32]:
-        """The matrix of the given rows among themselves, (m, m); no more rows than have room."""
-        slots, library = self._slots(rows), backend.library()
+        """The matrix of the given rows among themselves, (m, m padded to whole blocks).
+
+        No more rows than have room. The array is overwritten by the next call: a new one each
+        time would cost more in fresh pages than it takes to fill.
+        """
+        slots, library, m = self._slots(rows), backend.library(), len(rows)
+        wide = (m + backend.BLOCK - 1) // backend.BLOCK * backend.BLOCK
+        if self.buffer.size < m * wide:
+            self.buffer = np.empty(m * wide, dtype=np.float32)
+        out = self.buffer[: m * wide].reshape(m, wide)
         if library is None:
-            return np.ascontiguousarray(self.store[slots][:, rows])
-        out = np.empty((len(rows), len(rows)), dtype=np.float32)
-        _share(
-            *(self.pool, len(rows), 256, library.dcsvm_gather),
-            *(address(self.store), self.stride, address(slots), address(rows), len(rows)),
-            after=(address(out),),
-        )
+            out[:, :m], out[:, m:] = self.store[slots][:, rows], 0.0
+        else:
+            _share(
+                *(self.pool, m, 256, library.dcsvm_gather),
+                *(address(self.store), self.stride, address(slots), address(rows), m),
+                after=(address(out),),
+            )
         return out
 
     def add(self, rows: Integers, steps: Floats, f: Floats) -> None:

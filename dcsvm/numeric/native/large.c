@@ -70,29 +70,30 @@ EXPORT void dcsvm_add_rows(const float *rows, int64_t stride, const int64_t *slo
     }
 }
 
-/* out[a][b] = entry (slots[a], columns[b]) for rows begin..end of the m x m result */
+/* out[a][b] = entry (slots[a], columns[b]) for rows begin..end of an m x m result whose rows are
+   padded as a problem's are */
 EXPORT void dcsvm_gather(const float *rows, int64_t stride, const int64_t *slots,
                          const int64_t *columns, int64_t m, int64_t begin, int64_t end,
                          float *out) {
+    int64_t wide = padded(m);
     for (int64_t a = begin; a < end; a++) {
         const float *from = rows + slots[a] * stride;
-        for (int64_t b = 0; b < m; b++) out[a * m + b] = from[columns[b]];
+        float *to = out + a * wide;
+        for (int64_t b = 0; b < m; b++) to[b] = from[columns[b]];
+        for (int64_t b = m; b < wide; b++) to[b] = 0.0f;
     }
 }
 
-/* One inner problem on a full small matrix K (n x n), from its own gradient; beta is changed.
+/* One inner problem on a small matrix K (n padded rows), from its own gradient; beta is changed.
    Gives the iterations taken, or -1 where memory ran out. */
-EXPORT int64_t dcsvm_inner(const float *K, int64_t n, double shift, const double *lower,
+EXPORT int64_t dcsvm_inner(float *K, int64_t n, double shift, const double *lower,
                            const double *upper, const double *f, double tolerance,
                            int64_t iterations, double seconds, double *beta) {
     problem p;
-    if (!problem_allocate(&p, n)) return -1;
+    if (!problem_allocate(&p, n, K)) return -1;
     p.shift = shift;
     for (int64_t a = 0; a < n; a++) {
-        float *row = p.K + a * p.stride;
-        memcpy(row, K + a * n, sizeof(float) * (size_t)n);
-        for (int64_t b = n; b < p.stride; b++) row[b] = 0.0f;
-        p.diagonal[a] = row[a];
+        p.diagonal[a] = K[a * p.stride + a];
         p.lower[a] = lower[a];
         p.upper[a] = upper[a];
         p.beta[a] = beta[a];
