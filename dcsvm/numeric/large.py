@@ -115,16 +115,10 @@ class _Run:
         return self.left <= 0 or time.monotonic() > self.deadline
 
     def to_the_end(self, state: _State) -> None:
-        """Solve on all rows; then check rows that were set aside, until none objects."""
+        """The gradient of the start, then the descent."""
         rows = KernelRows(self.kernel, self.X, self.cache_bytes, WORKING_SET, self.pool)
-        self._add(rows, state, np.flatnonzero(state.beta), state.beta)
+        _move(rows, state, np.flatnonzero(state.beta), state.beta[state.beta != 0.0])
         self.converged = self._descend(rows, state)
-
-    def _add(self, rows: KernelRows, state: _State, moved: Integers, steps: Floats) -> None:
-        padded = np.zeros(rows.stride)
-        padded[: rows.n] = state.f
-        rows.add(moved, np.ascontiguousarray(steps[moved]), padded)
-        state.f = padded[: rows.n]
 
     def _descend(self, rows: KernelRows, state: _State) -> bool:
         previous = np.empty(0, dtype=np.int64)
@@ -145,12 +139,17 @@ class _Run:
             self.left -= max(taken, 1)
             steps = beta - part.beta
             moved = np.flatnonzero(steps)
-            padded = np.zeros(rows.stride)
-            padded[: rows.n] = state.f
-            rows.add(chosen[moved], np.ascontiguousarray(steps[moved]), padded)
-            state.f = padded[: rows.n]
+            _move(rows, state, chosen[moved], steps[moved])
             state.beta[chosen] = beta
             previous = chosen
+
+
+def _move(rows: KernelRows, state: _State, moved: Integers, steps: Floats) -> None:
+    """The gradient after steps of some rows."""
+    padded = np.zeros(rows.stride)
+    padded[: rows.n] = state.f
+    rows.add(moved, steps, padded)
+    state.f = padded[: rows.n]
 
 
 def _choose(grow: Floats, fall: Floats, state: _State, previous: Integers) -> Integers:

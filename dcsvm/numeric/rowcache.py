@@ -17,6 +17,8 @@ from dcsvm.numeric.native import address
 Integers = npt.NDArray[np.int64]
 
 PANEL = 8
+GATHER_FROM = 256
+"""From so many features on, entries of small matrices are picked from kept rows."""
 SLICE = 4096
 """Columns that one thread takes at a time; fixed, so that threads never change a bit."""
 
@@ -56,13 +58,7 @@ class KernelRows:
 
     def _pack(self, X: Floats) -> None:
         self.X = np.ascontiguousarray(X - X.mean(axis=0))
-        self.panels = np.empty(self.stride * X.shape[1])
-        self.squares = np.zeros(self.stride)
-        library = backend.library()
-        assert library is not None
-        library.dcsvm_pack(
-            *(address(self.X), self.n, X.shape[1], address(self.panels), address(self.squares))
-        )
+        self.panels, self.squares = packed(self.X, self.stride)
 
     def square(self, rows: Integers) -> npt.NDArray[np.float32]:
         """The matrix of the given rows among themselves, (m, m padded to whole blocks).
@@ -70,20 +66,31 @@ class KernelRows:
         No more rows than have room. The array is overwritten by the next call: a new one each
         time would cost more in fresh pages than it takes to fill.
         """
-        slots, library, m = self._slots(rows), backend.library(), len(rows)
+        m, library = len(rows), backend.library()
         wide = (m + backend.BLOCK - 1) // backend.BLOCK * backend.BLOCK
         if self.buffer.size < m * wide:
             self.buffer = np.empty(m * wide, dtype=np.float32)
         out = self.buffer[: m * wide].reshape(m, wide)
         if library is None:
-            out[:, :m], out[:, m:] = self.store[slots][:, rows], 0.0
+            out[:, :m] = self.store[self._slots(rows)][:, rows]
+        elif self.native and self.X.shape[1] <= GATHER_FROM:
+            self._compute_square(rows, out)
         else:
+            slots = self._slots(rows)
             _share(
                 *(self.pool, m, 256, library.dcsvm_gather),
                 *(address(self.store), self.stride, address(slots), address(rows), m),
                 after=(address(out),),
             )
+        out[:, m:] = 0.0
         return out
+
+    def _compute_square(self, rows: Integers, out: npt.NDArray[np.float32]) -> None:
+        """Few columns: computing is quicker than picking entries from all over the store."""
+        chosen, whole = self.X[rows], (len(rows) + PANEL - 1) // PANEL * PANEL
+        panels, squares = packed(chosen, whole)
+        places = np.arange(len(rows), dtype=np.int64)
+        self._fill(chosen, squares, (panels, squares, whole), places, out)
 
     def add(self, rows: Integers, steps: Floats, f: Floats) -> None:
         """f += sum of steps times rows; f has `stride` entries.
@@ -126,13 +133,40 @@ class KernelRows:
                 block = self.kernel(self.X[rows[part]], self.X) - self.shift
                 self.store[slots[part], : self.n] = block
             return
-        chosen, squares = self.X[rows], self.squares[rows]
+        points = (self.panels, self.squares, self.stride)
+        self._fill(self.X[rows], self.squares[rows], points, slots, self.store)
+
+    def _fill(
+        self,
+        chosen: Floats,
+        chosen_squares: Floats,
+        points: tuple[Floats, Floats, int],
+        slots: Integers,
+        out: npt.NDArray[np.float32],
+    ) -> None:
+        """Rows of `out` named by `slots` := values of the chosen rows with the packed points."""
+        library = backend.library()
+        assert library is not None
         _share(
-            *(self.pool, self.stride, SLICE, library.dcsvm_rbf_rows),
-            *(address(chosen), address(squares), len(rows), address(self.panels)),
-            *(address(self.squares), chosen.shape[1], self.kernel.gamma),
-            after=(address(slots), self.stride, address(self.store)),
+            *(
+                self.pool,
+                points[2],
+                SLICE if points[2] > 4 * SLICE else 512,
+                library.dcsvm_rbf_rows,
+            ),
+            *(address(chosen), address(chosen_squares), len(chosen)),
+            *(address(points[0]), address(points[1]), chosen.shape[1], self.kernel.gamma),
+            after=(address(slots), out.shape[1], address(out)),
         )
+
+
+def packed(X: Floats, whole: int) -> tuple[Floats, Floats]:
+    """Rows by panels, and their squared norms, both padded to `whole` rows."""
+    panels, squares = np.empty(whole * X.shape[1]), np.zeros(whole)
+    library = backend.library()
+    assert library is not None
+    library.dcsvm_pack(address(X), len(X), X.shape[1], address(panels), address(squares))
+    return panels, squares
 
 
 def _share(
