@@ -14,12 +14,12 @@ from dcsvm.numeric.distances import Rows, as_dense, is_sparse
 from dcsvm.numeric.gram import Gram, as_gram
 from dcsvm.numeric.kernels import Kernel
 from dcsvm.numeric.large import CACHE_BYTES, solve_large
-from dcsvm.numeric.multiclass import Pairs
+from dcsvm.numeric.multiclass import Pairs, solve_pairs
 from dcsvm.numeric.reference import Integers
 from dcsvm.numeric.svm import Solution, solve
 
-FULL_ROWS = 6500
-"""Up to so many rows a pair is solved on its full Gram matrix."""
+FULL_ROWS = 1500
+"""Up to so many rows a full Gram matrix is quicker than the rows that turn out to be needed."""
 
 
 def solve_pairs_large(
@@ -55,6 +55,9 @@ def solve_pairs_large(
         ``tol``, ``max_iterations``, ``max_seconds`` of each machine, as in `solve`.
     """
     codes = np.asarray(labels, dtype=np.int64)
+    if len(codes) <= FULL_ROWS:
+        gram = _gram(kernel, X)
+        return solve_pairs(gram, codes, [C], weights=weights, start=start, **options)[0]
     order = np.argsort(codes, kind="stable").astype(np.int64)
     counts = np.bincount(codes).astype(np.int64)
     ends = np.concatenate([[0], np.cumsum(counts)])

@@ -17,7 +17,7 @@ from dcsvm.numeric.reference import OUTCOME
 from dcsvm.numeric.rowcache import Integers, KernelRows
 from dcsvm.numeric.svm import MAX_ITERATIONS, Solution, as_signs, feasible, warn_unless_converged
 
-WORKING_SET = 4096
+LEAST_WORKING_SET, MOST_WORKING_SET = 512, 4096
 CACHE_BYTES = 1 << 30
 
 
@@ -116,7 +116,8 @@ class _Run:
 
     def to_the_end(self, state: _State) -> None:
         """The gradient of the start, then the descent."""
-        rows = KernelRows(self.kernel, self.X, self.cache_bytes, WORKING_SET, self.pool)
+        size = working_set_size(len(state.beta))
+        rows = KernelRows(self.kernel, self.X, self.cache_bytes, size, self.pool)
         _move(rows, state, np.flatnonzero(state.beta), state.beta[state.beta != 0.0])
         self.converged = self._descend(rows, state)
 
@@ -129,7 +130,7 @@ class _Run:
                 return True
             if self.spent():
                 return False
-            chosen = _choose(grow, fall, state, previous)
+            chosen = _choose(grow, fall, state, previous, working_set_size(len(grow)))
             part = state.take(chosen)
             beta, taken = backend.solve_inner(
                 *(rows.square(chosen), rows.shift, (part.lower, part.upper), part.f, part.beta),
@@ -152,12 +153,16 @@ def _move(rows: KernelRows, state: _State, moved: Integers, steps: Floats) -> No
     state.f = padded[: rows.n]
 
 
-def _choose(grow: Floats, fall: Floats, state: _State, previous: Integers) -> Integers:
+def working_set_size(rows: int) -> int:
+    """A sixth of the rows: more costs more to solve, less takes more rounds."""
+    return min(max(rows // 6, LEAST_WORKING_SET), MOST_WORKING_SET)
+
+
+def _choose(grow: Floats, fall: Floats, state: _State, previous: Integers, size: int) -> Integers:
     """The worst rows on either side, and free ones of the last time to fill up."""
-    n = len(grow)
-    half = min(WORKING_SET // 4, (n + 1) // 2)
-    if n <= WORKING_SET:
-        return np.arange(n, dtype=np.int64)
+    if len(grow) <= size:
+        return np.arange(len(grow), dtype=np.int64)
+    half = size // 4
     up = np.argpartition(grow, half)[:half]
     down = np.argpartition(-fall, half)[:half]
     up, down = up[np.isfinite(grow[up])], down[np.isfinite(fall[down])]
@@ -165,7 +170,7 @@ def _choose(grow: Floats, fall: Floats, state: _State, previous: Integers) -> In
         (state.beta[previous] > state.lower[previous])
         & (state.beta[previous] < state.upper[previous])
     ]
-    chosen = np.unique(np.concatenate([up, down, free[: WORKING_SET - 2 * half]]))
+    chosen = np.unique(np.concatenate([up, down, free[: size - 2 * half]]))
     return chosen.astype(np.int64)
 
 

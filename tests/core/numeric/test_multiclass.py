@@ -1,5 +1,7 @@
 """Pairs, rests, grids and large problems: shared work gives what separate work gives."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -31,11 +33,11 @@ def test_pairs_have_libsvms_coefficients_and_biases(either):
 
 def test_a_grid_equals_single_solves_cell_by_cell(either):
     X, y = classes(rows=90)
-    for C, gamma, cell in solve_grid(
-        Kernel("rbf"), X, y, [0.1, 1.0, 100.0], [0.05, 2.0], tol=1e-5
-    ):
+    pairs = list(itertools.combinations(range(4), 2))
+    cells = solve_grid(Kernel("rbf"), X, y, [0.1, 1.0, 100.0], [0.05, 2.0], tol=1e-5)
+    for C, gamma, cell in cells:
         K = Kernel("rbf", gamma=gamma)(X)
-        for pair, (a, b) in enumerate((a, b) for a in range(4) for b in range(a + 1, 4)):
+        for pair, (a, b) in enumerate(pairs):
             rows = np.flatnonzero((y == a) | (y == b))
             alone = solve(K[np.ix_(rows, rows)], np.where(y[rows] == a, 1, -1), C, tol=1e-5)
             assert cell.objectives[pair] == pytest.approx(alone.objective, rel=1e-6)
@@ -103,7 +105,7 @@ def test_an_unknown_scheme_is_refused():
 @pytest.fixture
 def small_working_sets(monkeypatch):
     """Working sets so small that some hundred rows are a large problem."""
-    monkeypatch.setattr(large, "WORKING_SET", 64)
+    monkeypatch.setattr(large, "LEAST_WORKING_SET", 64)
 
 
 @pytest.mark.usefixtures("small_working_sets")
@@ -133,7 +135,8 @@ def test_a_large_problem_can_start_from_any_alphas(either):
 
 
 @pytest.mark.usefixtures("small_working_sets")
-def test_threads_do_not_change_a_bit(either):
+def test_threads_do_not_change_a_bit(either, monkeypatch):
+    monkeypatch.setattr("dcsvm.numeric.global_pairs.FULL_ROWS", 300)
     X, y = classes(rows=600, count=3)
     alone = solve_pairs_large(Kernel("rbf"), X, y, 3.0)
     many = solve_pairs_large(Kernel("rbf"), X, y, 3.0, threads=3)
@@ -145,7 +148,7 @@ def test_threads_do_not_change_a_bit(either):
 
 def test_whole_data_sets_are_solved_as_by_libsvm(either, monkeypatch):
     monkeypatch.setattr("dcsvm.numeric.global_pairs.FULL_ROWS", 150)
-    monkeypatch.setattr(large, "WORKING_SET", 64)
+    monkeypatch.setattr(large, "LEAST_WORKING_SET", 64)
     X, y = classes(rows=300, count=3)
     model = SVC(C=5.0, gamma=0.3, tol=1e-5).fit(X, y)
     pairs = solve_pairs_large(Kernel("rbf", gamma=0.3), X, y, 5.0, tol=1e-5)
