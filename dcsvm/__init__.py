@@ -1,1 +1,95 @@
 """Divide-and-conquer kernel classifiers, native to scikit-learn."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dcsvm.answers import Answers as Answers
+    from dcsvm.answers import mean_or_nan as mean_or_nan
+    from dcsvm.classifier import DivideAndConquerClassifier as DivideAndConquerClassifier
+    from dcsvm.committee import Committee as Committee
+    from dcsvm.each import Each as Each
+    from dcsvm.errors import DataError as DataError
+    from dcsvm.errors import DcsvmError as DcsvmError
+    from dcsvm.errors import SettingError as SettingError
+    from dcsvm.errors import did_you_mean as did_you_mean
+    from dcsvm.hookspecs import hookimpl as hookimpl
+    from dcsvm.interfaces import Combiner as Combiner
+    from dcsvm.interfaces import Decomposer as Decomposer
+    from dcsvm.interfaces import Division as Division
+    from dcsvm.interfaces import Level as Level
+    from dcsvm.interfaces import LocalLearner as LocalLearner
+    from dcsvm.interfaces import Repeat as Repeat
+    from dcsvm.interfaces import Router as Router
+    from dcsvm.interfaces import Routing as Routing
+    from dcsvm.interfaces import Stages as Stages
+    from dcsvm.interfaces import Sum as Sum
+    from dcsvm.interfaces import support_of as support_of
+    from dcsvm.interfaces import together as together
+    from dcsvm.member import Member as Member
+    from dcsvm.models import Constant as Constant
+    from dcsvm.models import Cost as Cost
+    from dcsvm.models import Hyperplanes as Hyperplanes
+    from dcsvm.models import KernelExpansion as KernelExpansion
+    from dcsvm.models import LocalModel as LocalModel
+    from dcsvm.models import MappedHyperplanes as MappedHyperplanes
+    from dcsvm.models import Wrapped as Wrapped
+    from dcsvm.preparation import Scaled as Scaled
+    from dcsvm.problem import Part as Part
+    from dcsvm.problem import Problem as Problem
+    from dcsvm.problem import Task as Task
+    from dcsvm.problem import part as part
+    from dcsvm.problem import parts_by as parts_by
+    from dcsvm.registry import build as build
+    from dcsvm.search import GranularitySearch as GranularitySearch
+    from dcsvm.settings import component as component
+    from dcsvm.settings import setting as setting
+    from dcsvm.store import load as load
+    from dcsvm.store import save as save
+    from dcsvm.views import Chain as Chain
+    from dcsvm.views import Columns as Columns
+    from dcsvm.views import LinearMap as LinearMap
+    from dcsvm.views import LocalScaling as LocalScaling
+    from dcsvm.views import Scaling as Scaling
+    from dcsvm.views import View as View
+    from dcsvm.views import local_view as local_view
+
+__version__ = "0.1.0"
+
+# Importing scikit-learn takes a second, so every name is fetched when it is first asked for.
+_WHERE = {
+    "classifier": "DivideAndConquerClassifier",
+    "answers": "Answers mean_or_nan",
+    "committee": "Committee",
+    "member": "Member",
+    "each": "Each",
+    "errors": "DataError DcsvmError SettingError did_you_mean",
+    "hookspecs": "hookimpl",
+    "interfaces": (
+        "Combiner Decomposer Division Level LocalLearner Repeat Router Routing Stages Sum "
+        "support_of together"
+    ),
+    "models": "Constant Cost Hyperplanes KernelExpansion LocalModel MappedHyperplanes Wrapped",
+    "preparation": "Scaled",
+    "problem": "Part Problem Task part parts_by",
+    "registry": "build",
+    "search": "GranularitySearch",
+    "settings": "component setting",
+    "store": "load save",
+    "views": "Chain Columns LinearMap LocalScaling Scaling View local_view",
+}
+_MODULE_OF = {name: module for module, names in _WHERE.items() for name in names.split()}
+
+__all__ = sorted(_MODULE_OF)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'dcsvm' has no attribute {name!r}")
+    return getattr(import_module(f"dcsvm.{_MODULE_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

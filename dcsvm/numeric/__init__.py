@@ -1,21 +1,30 @@
 """The numeric core: kernels, dual solvers, ridge regression and fast kernel expansions."""
 
 from dcsvm.numeric.backend import gram_of_distances, implementation, rbf_gram
+from dcsvm.numeric.borders import BoxBorders
+from dcsvm.numeric.descent import AxisTree, single_thresholds
 from dcsvm.numeric.distances import manhattan_distances, products, squared_distances
 from dcsvm.numeric.expansion import Expansion, evaluate, prepare, vote, vote_one, walk, walk_one
 from dcsvm.numeric.global_pairs import solve_pairs_large
 from dcsvm.numeric.gram import Gram, as_gram
-from dcsvm.numeric.kernels import Kernel
+from dcsvm.numeric.kernels import Kernel, kernel_of
 from dcsvm.numeric.large import solve_large
+from dcsvm.numeric.matrix import BoolArray, FloatArray, IntArray, Matrix
 from dcsvm.numeric.multiclass import Pairs, Rest, grams, solve_grid, solve_pairs, solve_rest
 from dcsvm.numeric.ridge import Ridge, Spectrum, decompose, ridge_grid, solve_ridge
 from dcsvm.numeric.svm import ConvergenceWarning, Solution, feasible, solve, solve_path
 
 __all__ = [
+    "AxisTree",
+    "BoolArray",
+    "BoxBorders",
     "ConvergenceWarning",
     "Expansion",
+    "FloatArray",
     "Gram",
+    "IntArray",
     "Kernel",
+    "Matrix",
     "Pairs",
     "Rest",
     "Ridge",
@@ -28,11 +37,13 @@ __all__ = [
     "gram_of_distances",
     "grams",
     "implementation",
+    "kernel_of",
     "manhattan_distances",
     "prepare",
     "products",
     "rbf_gram",
     "ridge_grid",
+    "single_thresholds",
     "solve",
     "solve_grid",
     "solve_large",

@@ -204,3 +204,37 @@ class Kernel:
                 f"Kernel: {self.kind!r} has no explicit feature map here; 'trbf' has one"
             )
         return truncated_rbf_features(as_dense(X), self.gamma, self.degree)
+
+
+def kernel_of(
+    kind: str | Callable[[Any, Any], Any],
+    gamma: str | float,
+    degree: int,
+    coef0: float,
+    X: Rows,
+    weights: Floats | None = None,
+) -> Kernel:
+    """The kernel that settings describe, once the rows X (n, d) and their weights (n,) are known.
+
+    `gamma` may be "scale", 1 / (d * variance of X), or "auto", 1 / d, as in scikit-learn; a row
+    of weight w counts as w rows.
+    """
+    if gamma == "scale":
+        variance = _variance(X, weights)
+        gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    elif gamma == "auto":
+        gamma = 1.0 / X.shape[1]
+    if callable(kind):
+        return Kernel("callable", float(gamma), degree, coef0, kind)
+    return Kernel(kind, float(gamma), degree, coef0)
+
+
+def _variance(X: Rows, weights: Floats | None) -> float:
+    """The variance of all entries of X, each with the weight of its row."""
+    if weights is None and not hasattr(X, "multiply"):
+        return float(X.var())
+    shares = np.full(X.shape[0], 1.0) if weights is None else weights
+    shares = shares / (shares.sum() * X.shape[1])
+    squares = X.multiply(X) if hasattr(X, "multiply") else X * X
+    mean = float(np.sum(shares @ X))
+    return float(np.sum(shares @ squares)) - mean**2

@@ -61,6 +61,9 @@ SIGNATURES: dict[str, list[Any]] = {
     "dcsvm_distances": [
         *(POINTER, INTEGER, POINTER, INTEGER, INTEGER, REAL, INTEGER, POINTER, POINTER),
     ],
+    "dcsvm_leaves": [
+        *(POINTER, INTEGER, INTEGER, POINTER, POINTER, POINTER, POINTER, POINTER),
+    ],
     "dcsvm_exponentials": [POINTER, INTEGER, REAL, POINTER],
     "dcsvm_pack": [POINTER, INTEGER, INTEGER, POINTER, POINTER],
     "dcsvm_rbf_rows": [

@@ -1,0 +1,5 @@
+"""`python -m dcsvm` is the command line."""
+
+from dcsvm.cli import main
+
+main()

@@ -1,0 +1,15 @@
+"""The papers' error bounds as numbers, for fitted classifiers and the rows they learned from."""
+
+from dcsvm.bounds.graph import GraphBounds, Node, graph_bounds
+from dcsvm.bounds.machines import Bound, enclosing_radius
+from dcsvm.bounds.tree import TreeTerms, tree_terms
+
+__all__ = [
+    "Bound",
+    "GraphBounds",
+    "Node",
+    "TreeTerms",
+    "enclosing_radius",
+    "graph_bounds",
+    "tree_terms",
+]

@@ -1,0 +1,157 @@
+"""The classifier: divide, train, combine."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import attrs
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from dcsvm.callbacks import Callbacks, CallbackSupport, with_callbacks
+from dcsvm.composite import Composite, answer_in_chunks
+from dcsvm.engine import Engine, in_one_go
+from dcsvm.errors import DataError
+from dcsvm.interfaces import LocalLearner, Steps
+from dcsvm.models import Cost, LocalModel
+from dcsvm.numeric.matrix import FloatArray
+from dcsvm.pipeline import Pipeline
+from dcsvm.problem import Problem, Seed
+from dcsvm.registry import default_registry
+from dcsvm.settings import component
+
+
+@component
+class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner):
+    """A classifier that divides a problem, learns each part and combines the answers.
+
+    Parameters
+    ----------
+    decomposer : Decomposer or str, default="tree"
+    learner : LocalLearner or str, default="kernel_svm"
+        May itself be a DivideAndConquerClassifier, to any depth.
+    combiner : Combiner or str, default="route"
+    class_weight : dict or "balanced", optional
+        Weights of the classes, multiplied with those of the rows.
+    n_jobs : int, optional
+        How many parts are trained at the same time. The result does not depend on it.
+    random_state : int, RandomState instance or None
+        Where random numbers come from; a nested classifier takes its parent's instead.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) array
+    model_ : Composite
+        The fitted committee and combination.
+    ledger_ : list of Record
+        One record for every part trained, nested ones included.
+    n_features_in_ : int
+    feature_names_in_ : (d,) array of str, only for input with column names
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> DivideAndConquerClassifier("class_pairs", "kernel_svm", "vote").fit(X, y).score(X, y) > 0.9
+    True
+    """
+
+    name = "divide_and_conquer"
+
+    # scikit-learn wants constructors that accept anything: `fit` checks these, not attrs.
+    decomposer: Any = attrs.field(default="tree", metadata={"kind": "decomposer"})
+    learner: Any = attrs.field(default="kernel_svm", metadata={"kind": "learner"})
+    combiner: Any = attrs.field(default="route", metadata={"kind": "combiner"})
+    class_weight: Any = None
+    n_jobs: Any = None
+    random_state: Any = None
+
+    @overload
+    def fit(self, X: Problem) -> LocalModel: ...
+    @overload
+    def fit(self, X: Any, y: Any, sample_weight: Any = ...) -> DivideAndConquerClassifier: ...
+
+    @with_callbacks  # type: ignore[untyped-decorator, unused-ignore]
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Learn from rows X (n, d) and labels y (n,); or, as a LocalLearner, from a Problem."""
+        if isinstance(X, Problem):
+            return in_one_go(self.fit_in_steps(X))
+        return self.fit_with(Engine(self.n_jobs), X, y, sample_weight)
+
+    def fit_with(
+        self, engine: Engine, X: Any, y: Any, sample_weight: Any = None
+    ) -> DivideAndConquerClassifier:
+        """Like `fit`, on an engine of one's own: watched, or with checkpoints."""
+        pipeline = self._pipeline()
+        problem = self._problem(X, y, sample_weight)
+        callbacks = Callbacks(self)
+        engine = attrs.evolve(engine, watchers=(*engine.watchers, callbacks))
+        self.model_: Composite = engine.run(pipeline.conquer(problem))
+        self.ledger_ = self.model_.ledger
+        callbacks.fit_ends()
+        return self
+
+    def fit_in_steps(self, problem: Problem) -> Steps:
+        return self._pipeline().conquer(problem)
+
+    def check(self) -> None:
+        self._pipeline()
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Scores of rows X: (n, n_classes), or (n,) for two classes, positive for the second."""
+        scores, _ = self._answer(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> Any:
+        """The labels of rows X (n, d)."""
+        scores = self.decision_function(X)
+        winner = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[winner]
+
+    def cost(self, X: Any) -> Cost:
+        """What it takes to answer rows X, counted row by row."""
+        return self._answer(X)[1]
+
+    @property
+    def releases_gil(self) -> bool:  # type: ignore[override]
+        return bool(self._pipeline().learner.releases_gil)
+
+    @property
+    def pairwise(self) -> bool:
+        return bool(getattr(self.learner, "pairwise", False))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.pairwise
+        return tags
+
+    def _answer(self, X: Any) -> tuple[FloatArray, Cost]:
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return answer_in_chunks(self.model_, X, self.n_jobs)
+
+    def _pipeline(self) -> Pipeline:
+        return Pipeline.of(self.decomposer, self.learner, self.combiner, default_registry())
+
+    def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(y)
+        weights = None
+        if sample_weight is not None or self.class_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+            weights = weights * compute_sample_weight(self.class_weight, y)
+            X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
+        self.classes_, y = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            found = ", ".join(repr(label) for label in self.classes_.tolist())
+            raise DataError(
+                f"y holds one class only ({found}): a classifier needs two classes or more"
+            )
+        entropy = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return Problem(X, y, len(self.classes_), Seed(entropy), weights)

@@ -1,0 +1,243 @@
+"""Rows that each ask a member of their own choice, without a loop over the members."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+from scipy import sparse
+
+from dcsvm.columns import PairColumns
+from dcsvm.committee import BLOCK_BYTES, Committee
+from dcsvm.member import Member
+from dcsvm.models import Cost, Hyperplanes, KernelExpansion
+from dcsvm.numeric.distances import as_dense
+from dcsvm.numeric.expansion import Expansion, walk_one
+from dcsvm.numeric.kernels import Kernel
+from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
+from dcsvm.panel import panels_of
+from dcsvm.views import View
+
+#: Rows with the same member that are worth a question of their own.
+MANY_ROWS = 32
+
+
+@attrs.frozen(eq=False)
+class Stack(ABC):
+    """Members of one kind and view whose answers to row after row are gathered from tables."""
+
+    numbers: tuple[int, ...]
+    view: View | None
+
+    @abstractmethod
+    def prepared(self, seen: Matrix) -> Any:
+        """What all questions about the rows share, worked out once."""
+
+    @abstractmethod
+    def values(self, prepared: Any, rows: IntArray, members: IntArray) -> FloatArray:
+        """What `members[i]` (places in this stack) says of `rows[i]` of the prepared ones."""
+
+
+@attrs.frozen(eq=False)
+class Expansions(Stack):
+    """One-column expansions over a shared pool: coefficients by member, from start to start."""
+
+    kernel: Kernel
+    pool: Matrix
+    starts: IntArray
+    points: IntArray
+    coefficients: FloatArray
+    biases: FloatArray
+
+    @classmethod
+    def of(cls, numbers: Sequence[int], members: Sequence[Member]) -> Expansions:
+        models: list[Any] = [member.model for member in members]
+        sizes = [len(model.points.ids) for model in models]
+        return cls(
+            tuple(numbers),
+            members[0].view,
+            models[0].kernel,
+            models[0].points.pool,
+            np.concatenate([[0], np.cumsum(sizes)]),
+            np.concatenate([model.points.ids for model in models]),
+            np.concatenate([model.coefficients[:, 0] for model in models]),
+            np.concatenate([model.biases for model in models]),
+        )
+
+    def prepared(self, seen: Matrix) -> Any:
+        return self.kernel(seen, self.pool)
+
+    def values(self, prepared: Any, rows: IntArray, members: IntArray) -> FloatArray:
+        if len(rows) == 1:
+            (member,) = members
+            points = slice(self.starts[member], self.starts[member + 1])
+            terms = prepared[rows[0], self.points[points]] * self.coefficients[points]
+            return np.asarray(terms.sum() + self.biases[members])
+        sizes = self.starts[members + 1] - self.starts[members]
+        ends = np.cumsum(sizes)
+        entries = np.arange(ends[-1]) + np.repeat(self.starts[members] - ends + sizes, sizes)
+        terms = prepared[np.repeat(rows, sizes), self.points[entries]]
+        terms *= self.coefficients[entries]
+        owner = np.repeat(np.arange(len(rows)), sizes)
+        return np.bincount(owner, terms, minlength=len(rows)) + self.biases[members]
+
+
+@attrs.frozen(eq=False)
+class Planes(Stack):
+    """One-column hyperplanes below each other."""
+
+    weights: FloatArray
+    biases: FloatArray
+
+    @classmethod
+    def of(cls, numbers: Sequence[int], members: Sequence[Member]) -> Planes:
+        models: list[Any] = [member.model for member in members]
+        return cls(
+            tuple(numbers),
+            members[0].view,
+            np.stack([model.weights[:, 0] for model in models]),
+            np.concatenate([model.biases for model in models]),
+        )
+
+    def prepared(self, seen: Matrix) -> Any:
+        return seen
+
+    def values(self, prepared: Any, rows: IntArray, members: IntArray) -> FloatArray:
+        here, weights = prepared[rows], self.weights[members]
+        if hasattr(here, "multiply"):
+            products = np.asarray(here.multiply(weights).sum(axis=1)).ravel()
+        else:
+            products = np.einsum("ij,ij->i", here, weights)
+        return np.asarray(products + self.biases[members])
+
+
+@attrs.frozen(eq=False)
+class Each:
+    """A committee prepared for rows that each ask one member at a time.
+
+    Members asked by many rows at once answer through `Committee.ask`; those asked by a few are
+    answered together from the tables of their stack. Either way the tally counts each row's own
+    question, and a support vector that was not asked for is not counted.
+    """
+
+    members: tuple[Member, ...]
+    stacks: tuple[Stack, ...]
+    stack_of: IntArray
+    place_of: IntArray
+    costs: Cost
+
+    @classmethod
+    def of(cls, committee: Committee) -> Each:
+        """Prepare a committee; worth it where it will be asked more than once."""
+        members = committee.members
+        stacks = tuple(_stacks(members))
+        stack_of = np.full(len(members), -1)
+        place_of = np.zeros(len(members), dtype=np.intp)
+        counts = np.zeros((3, len(members)))
+        for stack, each in enumerate(stacks):
+            numbers = np.array(each.numbers)
+            stack_of[numbers] = stack
+            place_of[numbers] = np.arange(len(numbers))
+            counts[:, numbers] = np.transpose(
+                [attrs.astuple(members[number].model.cost) for number in each.numbers]
+            )
+        return cls(members, stacks, stack_of, place_of, Cost(*counts))
+
+    def walker(self, order: IntArray) -> Walker | None:
+        """One row's walk over all pairs of the classes in `order`, where one pool serves it."""
+        stack = self.stacks[0] if self.stacks else None
+        if not isinstance(stack, Expansions) or len(stack.numbers) < len(self.members):
+            return None
+        members = np.repeat(np.arange(len(self.members)), np.diff(stack.starts))
+        table = sparse.csr_array(
+            (stack.coefficients, (stack.points, members)),
+            shape=(stack.pool.shape[0], len(self.members)),
+        )
+        code = np.vstack([self.members[number].code for number in stack.numbers])[:, order]
+        form = PairColumns.of(stack.kernel, stack.pool, table, stack.biases, code)
+        return None if form is None else Walker(form.expansion, order, stack.view)
+
+    def hearings(self, committee: Committee, X: Matrix) -> Iterator[Hearing]:
+        """The rows of X (n, d) in blocks, each ready to ask again and again."""
+        pools = [stack.pool.shape[0] for stack in self.stacks if isinstance(stack, Expansions)]
+        size = int(np.clip(BLOCK_BYTES // (8 * max(pools, default=1)), 64, 4096))
+        for start in range(0, X.shape[0], size):
+            yield Hearing(self, committee, X, np.arange(start, min(start + size, X.shape[0])))
+
+
+@attrs.frozen(eq=False)
+class Walker:
+    """All pairs of some classes over one pool, for a row that walks alone: microseconds."""
+
+    expansion: Expansion
+    order: IntArray
+    view: View | None
+
+    def label(self, x: Matrix) -> int:
+        """The class that is left of the list after the single row x (1, d) walked it."""
+        seen = x if self.view is None else self.view.apply(x)
+        return int(self.order[walk_one(self.expansion, as_dense(seen)[0])])
+
+
+@attrs.frozen(eq=False)
+class Hearing:
+    """A block of rows of X that ask their members, question after question."""
+
+    each: Each
+    committee: Committee
+    X: Matrix
+    rows: IntArray
+    _prepared: dict[int, Any] = attrs.field(factory=dict)
+
+    def values(self, members: IntArray) -> FloatArray:
+        """What `members[i]`, which has one column, says of `rows[i]`: (rows,)."""
+        asked, whose, counts = np.unique(members, return_inverse=True, return_counts=True)
+        stack = self.each.stack_of[asked]
+        stack[counts >= MANY_ROWS] = -1
+        values = np.empty(len(members))
+        for number in np.unique(stack[stack >= 0]):
+            mine = np.flatnonzero(stack[whose] == number)
+            values[mine] = self._gathered(int(number), mine, members[mine])
+        rest = np.flatnonzero(stack[whose] < 0)
+        rest = rest[np.argsort(whose[rest], kind="stable")]
+        for places in np.split(rest, np.cumsum(counts[stack < 0])[:-1]) if len(rest) else ():
+            said = self.committee.ask(self.X, self.rows[places], members[places[:1]])
+            values[places] = said.values[:, 0]
+        return values
+
+    def _gathered(self, number: int, places: IntArray, members: IntArray) -> FloatArray:
+        stack = self.each.stacks[number]
+        if number not in self._prepared:
+            here = self.X[self.rows]
+            seen = here if stack.view is None else stack.view.apply(here)
+            self._prepared[number] = stack.prepared(seen)
+        if self.committee.tally is not None:
+            self.committee.tally.add_each(self.rows[places], members, self.each.costs)
+        return stack.values(self._prepared[number], places, self.each.place_of[members])
+
+
+def _stacks(members: Sequence[Member]) -> Iterator[Stack]:
+    """The members that can be answered from tables, those that share theirs together."""
+    for panel in panels_of(members, range(len(members))):
+        plain = [number for number in panel.numbers if _is_plain(members[number].model)]
+        if len(plain) > 1:
+            yield Expansions.of(plain, [members[number] for number in plain])
+    planes: dict[Any, list[int]] = {}
+    for number, member in enumerate(members):
+        model = member.model
+        if isinstance(model, Hyperplanes) and model.weights.shape[1] == 1:
+            planes.setdefault((id(member.view), len(model.weights)), []).append(number)
+    for numbers in planes.values():
+        if len(numbers) > 1:
+            yield Planes.of(numbers, [members[number] for number in numbers])
+
+
+def _is_plain(model: Any) -> bool:
+    return (
+        isinstance(model, KernelExpansion)
+        and model.class_sizes is None
+        and model.coefficients.shape[1] == 1
+    )

@@ -1,0 +1,269 @@
+"""Why a row got its answer: the way it went, whom it asked, and what weighed most."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.committee import Committee
+from dcsvm.composite import Composite, floored
+from dcsvm.errors import DataError
+from dcsvm.member import Member
+from dcsvm.models import KernelExpansion
+from dcsvm.numeric import FloatArray, IntArray, Matrix
+
+#: Questions that are printed; all of them are in the data.
+PRINTED = 12
+
+
+@attrs.frozen
+class Weight:
+    """What one training row added to a member's answer, positive for the winning side.
+
+    `row` is its place among the rows the classifier learned from, those of weight zero left out.
+    """
+
+    row: int
+    contribution: float
+    coefficient: float
+    kernel: float
+
+
+@attrs.frozen
+class Question:
+    """What one member was asked: which classes against which, who won, by how much.
+
+    `inside` is the explanation of a member that is a pipeline itself.
+    """
+
+    member: int
+    winners: tuple[Any, ...]
+    losers: tuple[Any, ...]
+    margin: float
+    heaviest: tuple[Weight, ...] = ()
+    inside: Explanation | None = None
+
+
+@attrs.frozen
+class Explanation:
+    """Why a row got its answer; `print` it, or read its fields.
+
+    Parameters
+    ----------
+    answer : label
+    scores : mapping from label to score
+    route : tuple of str
+        What the routers say of the row's way.
+    reasons : tuple of str
+        What the combiner says of how it decided.
+    questions : tuple of Question
+        Every member that was asked, in that order.
+    picture : str
+        The row's way as SVG, where the combiner draws one; notebooks show it.
+    """
+
+    answer: Any
+    scores: dict[Any, float]
+    route: tuple[str, ...]
+    reasons: tuple[str, ...]
+    questions: tuple[Question, ...]
+    picture: str = attrs.field(default="", repr=False)
+
+    def _repr_html_(self) -> str:
+        return f"{self.picture}<pre>{html.escape(str(self))}</pre>"
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> Iterator[str]:
+        """The explanation line by line."""
+        best = sorted(self.scores, key=lambda label: -self.scores[label])[:3]
+        listed = ", ".join(f"{label!r} {self.scores[label]:.4g}" for label in best)
+        yield f"the answer is {self.answer!r} (best scores: {listed})"
+        yield from (f"  {sentence}" for sentence in (*self.route, *self.reasons))
+        shown = self.questions
+        if len(shown) > PRINTED:
+            about = [each for each in shown if self.answer in (*each.winners, *each.losers)]
+            shown = tuple(sorted(about, key=lambda each: each.margin)[:PRINTED])
+            yield f"  {len(self.questions)} members asked, the narrowest about {self.answer!r}:"
+        for question in shown:
+            yield from (f"  {line}" for line in _told(question))
+
+
+def explain(classifier: DivideAndConquerClassifier, x: Any, heaviest: int = 3) -> Explanation:
+    """Say why a fitted classifier answers a row as it does.
+
+    Parameters
+    ----------
+    classifier : fitted DivideAndConquerClassifier
+    x : (d,) or (1, d)
+        One row.
+    heaviest : int
+        How many support vectors to name for each member that was asked.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = DivideAndConquerClassifier("class_pairs", "kernel_svm", "dag").fit(X, y)
+    >>> explanation = explain(clf, X[0])
+    >>> explanation.answer, [question.losers for question in explanation.questions]
+    (0, [(2,), (1,)])
+    """
+    check_is_fitted(classifier)
+    if not hasattr(x, "toarray") and np.ndim(x) == 1:
+        x = np.asarray(x)[None]
+    x = validate_data(classifier, x, accept_sparse="csr", dtype=np.float64, reset=False)
+    if x.shape[0] != 1:
+        raise DataError(f"explain takes one row at a time, not {x.shape[0]}")
+    names = classifier.classes_.tolist()
+    return _explained(classifier.model_, x, names, lambda rows: rows, heaviest)
+
+
+def _explained(
+    model: Composite,
+    x: Matrix,
+    names: list[Any],
+    training_rows: Callable[[IntArray], IntArray],
+    heaviest: int,
+) -> Explanation:
+    committee = model.committee.counted(1)
+    scores = floored(model.combination.combine(committee, x))[0]
+    assert committee.tally is not None
+    questions = [
+        _question(model.committee.members[number], number, x, names, training_rows, heaviest)
+        for number in dict.fromkeys(committee.tally.members_of(0))
+    ]
+    # With two classes the sign of the difference decides, as it does in `predict`.
+    winner = int(scores[1] > scores[0]) if len(scores) == 2 else int(scores.argmax())
+    trace = getattr(model.combination, "trace", None)
+    reasons = trace(model.committee, x) if trace is not None else []
+    draw = getattr(model.combination, "picture", None)
+    return Explanation(
+        names[winner],
+        dict(zip(names, scores.tolist(), strict=True)),
+        tuple(_routes(model.committee, x)),
+        tuple(_named(sentence, names) for sentence in reasons),
+        tuple(questions),
+        draw(model.committee, x, names) if draw is not None else "",
+    )
+
+
+def _routes(committee: Committee, x: Matrix) -> Iterator[str]:
+    for group in committee.groups:
+        if group.router is not None:
+            yield from group.router.trace(x)
+
+
+def _named(sentence: str, names: list[Any]) -> str:
+    """Give classes their names: a combiner knows them as `class 3`."""
+    return re.sub(r"\bclass (\d+)\b", lambda found: repr(names[int(found[1])]), sentence)
+
+
+def _question(
+    member: Member,
+    number: int,
+    x: Matrix,
+    names: list[Any],
+    training_rows: Callable[[IntArray], IntArray],
+    heaviest: int,
+) -> Question:
+    values = member.answer(x)[0][0]
+    best, second = _sides(values)
+    code = member.code
+    if len(values) == 1:
+        sign = 1 if values[0] > 0 else -1
+        winners, losers = np.flatnonzero(code[0] == sign), np.flatnonzero(code[0] == -sign)
+        margin = abs(float(values[0]))
+    else:
+        sign = 1
+        winners, losers = np.flatnonzero(code[best] > 0), np.flatnonzero(code[second] > 0)
+        margin = float(values[best] - values[second])
+    weights: tuple[Weight, ...] = ()
+    inside = None
+    seen = x if member.view is None else member.view.apply(x)
+    if isinstance(member.model, KernelExpansion):
+        coefficients = sign * _coefficients(member.model, best, second)
+        kernel = member.model.kernel(seen, member.model.points.rows())[0]
+        rows = training_rows(member.support)
+        weights = _heaviest(rows, coefficients, kernel, heaviest)
+    elif isinstance(member.model, Composite):
+        kept, outside = member.model.support, training_rows(member.support)
+        present = np.flatnonzero(code.any(axis=0))
+        inside = _explained(
+            member.model,
+            seen,
+            _inner_names(member, names, present),
+            lambda rows: outside[np.searchsorted(kept, rows)],
+            heaviest,
+        )
+    return Question(
+        number,
+        tuple(names[label] for label in winners),
+        tuple(names[label] for label in losers),
+        margin,
+        weights,
+        inside,
+    )
+
+
+def _inner_names(member: Member, names: list[Any], present: IntArray) -> list[Any]:
+    """What the classes inside a pipeline are called outside: labels, or tuples of them."""
+    if len(member.code) > 1:
+        return [names[label] for label in present]
+    sides = [np.flatnonzero(member.code[0] == sign) for sign in (-1, 1)]
+    called = [tuple(names[label] for label in side) for side in sides]
+    return [each[0] if len(each) == 1 else each for each in called]
+
+
+def _sides(values: FloatArray) -> tuple[int, int]:
+    """The best column and the second best; of a single one, itself and itself."""
+    order = np.argsort(-values, kind="stable")
+    return int(order[0]), int(order[min(1, len(order) - 1)])
+
+
+def _coefficients(model: KernelExpansion, best: int, second: int) -> FloatArray:
+    """What the kernel values are weighed with in favour of the best column over the second."""
+    if model.class_sizes is None:
+        if best == second:
+            return model.coefficients[:, best]
+        return np.asarray(model.coefficients[:, best] - model.coefficients[:, second])
+    own = np.repeat(np.arange(len(model.class_sizes)), model.class_sizes)
+    result = np.zeros(len(own))
+    for mine, other in ((best, second), (second, best)):
+        column = other - 1 if other > mine else other
+        result[own == mine] = model.coefficients[own == mine, column]
+    return result if best < second else -result
+
+
+def _heaviest(
+    rows: IntArray, coefficients: FloatArray, kernel: FloatArray, count: int
+) -> tuple[Weight, ...]:
+    contributions = coefficients * kernel
+    order = np.argsort(-np.abs(contributions), kind="stable")[:count]
+    return tuple(
+        Weight(int(rows[i]), float(contributions[i]), float(coefficients[i]), float(kernel[i]))
+        for i in order
+    )
+
+
+def _told(question: Question) -> Iterator[str]:
+    winners, losers = (
+        " or ".join(map(repr, labels)) or "nothing"
+        for labels in (question.winners, question.losers)
+    )
+    yield f"member {question.member}: {winners} over {losers} by {question.margin:.4g}"
+    for weight in question.heaviest:
+        yield (
+            f"  training row {weight.row}: {weight.contribution:+.4g} "
+            f"(coefficient {weight.coefficient:.4g} x kernel {weight.kernel:.4g})"
+        )
+    if question.inside is not None:
+        yield from (f"  {line}" for line in question.inside.lines())

@@ -1,0 +1,372 @@
+"""The three abstract pieces: Decomposer, LocalLearner, Combiner."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
+
+import attrs
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from dcsvm.errors import CompositionError, ContractError
+from dcsvm.models import LocalModel
+from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
+from dcsvm.problem import Part, Problem, union
+from dcsvm.settings import component, setting
+
+if TYPE_CHECKING:
+    from dcsvm.committee import Committee
+    from dcsvm.member import Member
+
+Item = TypeVar("Item")
+Reply = TypeVar("Reply")
+Result = TypeVar("Result")
+#: What `divide` returns: a generator of stages that is sent the members of each.
+Stages: TypeAlias = "Generator[list[Part], list[Member], Router | Division | None]"
+#: Work in steps: lists of jobs go out, the list of their outcomes comes back.
+Steps: TypeAlias = "Generator[list[Any], list[Any], LocalModel]"
+
+ONE_PART = "one part"
+REGIONS = "regions"
+SUBSETS = "subsets"
+SUBSPACES = "subspaces"
+CLASS_PAIRS = "class pairs"
+CLASS_CODES = "class codes"
+GROUPS = "groups"
+#: Everything a decomposer can say it yields; GROUPS comes from adding decomposers.
+YIELDS = frozenset({ONE_PART, REGIONS, SUBSETS, SUBSPACES, CLASS_PAIRS, CLASS_CODES, GROUPS})
+
+
+class Component(BaseEstimator, ABC):
+    """What a plugin offers: an attrs class whose fields are its hyper-parameters.
+
+    Decorate every subclass with `@component`. `get_params`, `set_params` and `clone` come from
+    the fields, so nested keys such as `decomposer__ceiling` work in a `GridSearchCV`.
+    """
+
+    name: ClassVar[str] = ""
+    #: attrs classes that this component leaves in a fitted model: saved and loaded by the core.
+    stored_types: ClassVar[tuple[type, ...]] = ()
+
+
+@attrs.frozen(eq=False)
+class Routing:
+    """Who is asked about which row: parallel arrays (row, member, weight), and what it took.
+
+    `hyperplanes` (n,) counts the inner products the router needed for each row, if any.
+    """
+
+    row: IntArray
+    member: IntArray
+    weight: FloatArray | None = None
+    hyperplanes: FloatArray | None = None
+
+    @classmethod
+    def to_one(cls, members: IntArray, hyperplanes: FloatArray | None = None) -> Routing:
+        """Row i asks `members[i]` and no one else."""
+        return cls(np.arange(len(members)), members, hyperplanes=hyperplanes)
+
+
+class Router(ABC):
+    """What a decomposer leaves behind to decide whom a new row asks.
+
+    Subclasses are attrs classes listed in their decomposer's `stored_types`.
+    """
+
+    @abstractmethod
+    def route(self, X: Matrix) -> Routing:
+        """Say for rows X (n, d) which members answer; called by the committee at prediction."""
+
+    def trace(self, x: Matrix) -> list[str]:
+        """Say in sentences why the single row x (1, d) goes where it goes."""
+        return []
+
+
+@attrs.frozen(eq=False)
+class Division:
+    """What is left when dividing is done: who predicts, by group, and who held rows back.
+
+    A decomposer returns one only if the default (the last stage's members, with the router it
+    returned) is not what it wants.
+    """
+
+    router: Router | None = None
+    members: Sequence[Member] | None = None
+    held_back: IntArray | None = None
+    groups: Sequence[Division] = ()
+
+
+@attrs.frozen(eq=False)
+class Level:
+    """One granularity of a division before anything is trained: a Division of parts, not members.
+
+    `settings` are those of the decomposer that would divide the problem like this.
+    """
+
+    settings: Mapping[str, Any]
+    parts: Sequence[Part] = ()
+    router: Router | None = None
+    groups: Sequence[Level] = ()
+
+
+class Decomposer(Component):
+    """Divides a Problem into Parts, in one or more stages.
+
+    A complete one::
+
+        @component
+        class Halves(Decomposer):
+            name = "halves"
+            yields = frozenset({"subsets"})
+
+            def divide(self, problem):
+                order = problem.seed.generator().permutation(problem.n_rows)
+                yield [part(half) for half in np.array_split(order, 2)]
+    """
+
+    #: Words of YIELDS that tell combiners what to expect.
+    yields: ClassVar[frozenset[str]]
+    #: Whether every training row must be in a part (or held back). A sampler says False.
+    covers: ClassVar[bool] = True
+
+    @abstractmethod
+    def divide(self, problem: Problem) -> Stages:
+        """Yield stages, each a list of Parts that can be trained at the same time.
+
+        The classifier calls this once per fit and sends back the Members of each stage, in the
+        order of its Parts. Row ids are always those of `problem`, which must not be changed; all
+        randomness comes from `problem.seed`. The value returned is a Router, a Division or None
+        (every member of the last stage sees every row).
+        """
+
+    def levels(self, problem: Problem, factor: int = 4) -> Iterator[Level]:
+        """Yield the same division from fine to coarse, without dividing again.
+
+        Called by the granularity search. The first level is what `divide` would yield; each of
+        the following has parts about `factor` times larger, every one of them a union of parts of
+        the level before; the last has a single part. Only a division of one stage has levels.
+        """
+        raise CompositionError(
+            f"decomposer {self.name or type(self).__name__!r} has no levels to search through"
+        )
+
+    def __add__(self, other: Decomposer) -> Sum:
+        mine = self.summands if isinstance(self, Sum) else (self,)
+        others = other.summands if isinstance(other, Sum) else (other,)
+        return Sum((*mine, *others))
+
+    def __mul__(self, times: int) -> Repeat:
+        return Repeat(self, times)
+
+    __rmul__ = __mul__
+
+
+@component
+class Sum(Decomposer):
+    """Several decomposers of the same problem side by side; each keeps its router and its seed.
+
+    Made by `a + b`. A combiner sees the answers of all of them, group by group.
+
+    Examples
+    --------
+    >>> from dcsvm import build
+    >>> sorted((build("decomposer", "tree") + build("decomposer", "chunks")).yields)
+    ['groups', 'regions', 'subsets']
+    """
+
+    name = "sum"
+
+    summands: tuple[Any, ...] = setting((), kind="decomposer", help="the decomposers to add")
+
+    @property
+    def yields(self) -> frozenset[str]:  # type: ignore[override]
+        return frozenset({GROUPS}).union(*(each.yields for each in self.summands))
+
+    @property
+    def covers(self) -> bool:  # type: ignore[override]
+        return all(each.covers for each in self.summands)
+
+    def divide(self, problem: Problem) -> Stages:
+        divisions = yield from together(
+            [
+                concluded(each.divide(problem.seeded(place)))
+                for place, each in enumerate(self.summands)
+            ]
+        )
+        return Division(groups=divisions)
+
+
+@component
+class Repeat(Decomposer):
+    """One decomposer several times, each with its own seed: a forest is `n * tree`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier, build
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = 5 * build("decomposer", "tree", ceiling=60, splitter="random")
+    >>> clf = DivideAndConquerClassifier(forest, "kernel_svm", "mean", random_state=0).fit(X, y)
+    >>> len(clf.model_.committee.groups)
+    5
+    """
+
+    name = "repeat"
+
+    decomposer: Any = setting(kind="decomposer", help="what to repeat")
+    times: int = setting(10, at_least=1, help="how often")
+
+    @property
+    def yields(self) -> frozenset[str]:  # type: ignore[override]
+        return frozenset({GROUPS, *self.decomposer.yields})
+
+    @property
+    def covers(self) -> bool:  # type: ignore[override]
+        return bool(self.decomposer.covers)
+
+    def divide(self, problem: Problem) -> Stages:
+        return (yield from Sum((self.decomposer,) * self.times).divide(problem))
+
+    def levels(self, problem: Problem, factor: int = 4) -> Iterator[Level]:
+        each = [
+            self.decomposer.levels(problem.seeded(place), factor) for place in range(self.times)
+        ]
+        for groups in zip(*each, strict=False):
+            settings = {f"decomposer__{key}": value for key, value in groups[0].settings.items()}
+            yield Level(settings, groups=groups)
+
+
+class LocalLearner(Component):
+    """Turns one Problem into a LocalModel.
+
+    It never sees a problem of one class, nor a class without rows: the core answers those.
+    """
+
+    #: Whether fitting lets other threads run; if not, parts are trained in processes.
+    releases_gil: ClassVar[bool] = True
+
+    @abstractmethod
+    def fit(self, problem: Problem) -> LocalModel:
+        """Learn from `problem` (already cut, viewed and encoded 0 .. k-1), which stays unchanged.
+
+        Called from worker threads or processes, several at once: keep nothing on `self`.
+        Row weights, where given, must count as repeated rows would.
+        """
+
+    def fit_path(
+        self, problem: Problem, grid: Iterable[Mapping[str, Any]]
+    ) -> Iterator[tuple[Mapping[str, Any], LocalModel]]:
+        """Yield (cell, model) for many parameter values; override to share work between cells."""
+        for cell in grid:
+            yield cell, clone(self).set_params(**cell).fit(problem)
+
+    def fit_in_steps(self, problem: Problem) -> Steps | None:
+        """Hand the work to the one engine, for a learner made of others; None: `fit` does it."""
+        return None
+
+    def check(self) -> None:
+        """Refuse settings that cannot work together; called before anything is trained."""
+        return
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether X is a kernel matrix between rows, to be cut in both directions."""
+        return False
+
+
+class Combination(Protocol):
+    """A combiner after fitting: all that is asked of it is to combine."""
+
+    def combine(self, committee: Committee, X: Matrix) -> FloatArray: ...
+
+
+class Combiner(Component):
+    """Turns the committee's answers into one score per class and row."""
+
+    #: The words of YIELDS this combiner can work with.
+    accepts: ClassVar[frozenset[str]] = YIELDS
+    #: Whether `fit` wants the members' answers on the training rows.
+    wants_answers: ClassVar[bool] = False
+    #: With `wants_answers`: 0 for in-sample answers, k for answers from k folds.
+    folds: int = 0
+
+    def fit(
+        self, committee: Committee, problem: Problem, answers: FloatArray | None
+    ) -> Combination:
+        """Learn how to combine; most combiners have nothing to learn and return themselves.
+
+        Called once per fit when every member is trained. `answers` is (n, columns of the
+        committee), or None where the class does not want them. What is returned must be `self`
+        or one of the `stored_types`.
+        """
+        return self
+
+    @abstractmethod
+    def combine(self, committee: Committee, X: Matrix) -> FloatArray:
+        """Score rows X (n, d) as (n, n_classes); NaN where no member can speak for a class.
+
+        Ask through `committee.answers(X)`, or lazily through `committee.ask(...)`: both count
+        what was asked.
+        """
+
+    def trace(self, committee: Committee, x: Matrix) -> list[str]:
+        """Say in sentences how the answer for the single row x (1, d) came about."""
+        return []
+
+
+def together(
+    generators: Iterable[Generator[list[Item], list[Reply], Result]],
+) -> Generator[list[Item], list[Reply], list[Result]]:
+    """Run generators of lists side by side, also of unequal depth: one list goes out per round.
+
+    Each generator is sent its own share of the replies; the results come back in their order.
+    """
+    running = dict(enumerate(generators))
+    results: dict[int, Result] = {}
+    waiting: dict[int, list[Item]] = {}
+
+    def advance(place: int, reply: list[Reply] | None) -> None:
+        try:
+            step = running[place]
+            waiting[place] = next(step) if reply is None else step.send(reply)
+        except StopIteration as stop:
+            results[place] = stop.value
+            waiting.pop(place, None)
+
+    for place in running:
+        advance(place, None)
+    while waiting:
+        shares = {place: len(items) for place, items in sorted(waiting.items())}
+        replies = iter((yield [item for place in shares for item in waiting[place]]))
+        for place, share in shares.items():
+            advance(place, list(islice(replies, share)))
+    return [results[place] for place in sorted(results)]
+
+
+def concluded(stages: Stages) -> Generator[list[Part], list[Member], Division]:
+    """Run `stages` and turn whatever it returns into a Division with its members named."""
+    members: Sequence[Member] = ()
+    try:
+        parts = next(stages)
+        while True:
+            members = yield parts
+            parts = stages.send(list(members))
+    except StopIteration as stop:
+        result = stop.value
+    if result is None or isinstance(result, Router):
+        return Division(router=result, members=members)
+    if not isinstance(result, Division):
+        raise ContractError(
+            f"divide must return a Router, a Division or nothing, not {type(result).__name__}"
+        )
+    if result.members is None and not result.groups:
+        return attrs.evolve(result, members=members)
+    return result
+
+
+def support_of(*members: Member, **others: Any) -> Part:
+    """Make a part of the training rows that any of the members kept."""
+    return Part(union(member.support for member in members), **others)

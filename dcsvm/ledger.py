@@ -1,0 +1,47 @@
+"""The ledger: one record for every part that was trained."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dcsvm.engine import Job, Outcome
+
+
+@attrs.frozen
+class Record:
+    """What one part was and what became of it.
+
+    `path` holds (stage, place) pairs, one for each depth of nesting.
+    """
+
+    path: tuple[int, ...]
+    rows: int
+    classes: int
+    support_vectors: int
+    seconds: float
+    learner: str
+    parameters: Mapping[str, Any]
+    model: str
+    about: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, stage: int, place: int, job: Job, outcome: Outcome) -> Record:
+        return cls(
+            path=(stage, place),
+            rows=outcome.n_rows,
+            classes=int(np.count_nonzero(outcome.code.any(axis=0))),
+            support_vectors=len(outcome.support),
+            seconds=outcome.seconds,
+            learner=job.learner.name or type(job.learner).__name__,
+            parameters=job.learner.get_params(deep=False),
+            model=type(outcome.model).__name__,
+            about=dict(job.part.about),
+        )
+
+    def below(self, stage: int, place: int) -> Record:
+        """The same record, seen from the pipeline that this part's pipeline is nested in."""
+        return attrs.evolve(self, path=(stage, place, *self.path))

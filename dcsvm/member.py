@@ -1,0 +1,44 @@
+"""A part with what was learned on it."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from dcsvm.errors import ContractError
+from dcsvm.models import Cost, LocalModel
+from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
+from dcsvm.problem import Part
+from dcsvm.views import View
+
+
+@attrs.frozen(eq=False)
+class Member:
+    """A part with its fitted view and the model learned on it.
+
+    `code` (columns, classes) says what each column of the model's scores means: +1 for a class
+    that gains when it grows, -1 for one that loses, 0 for one the member cannot speak for.
+    `support` holds the ids, in the divided Problem, of the rows that the model kept.
+    """
+
+    model: LocalModel
+    code: IntArray
+    view: View | None = None
+    support: IntArray = attrs.field(factory=lambda: np.zeros(0, dtype=np.intp))
+    n_rows: int = 0
+    part: Part | None = attrs.field(default=None, metadata={"stored": False})
+
+    @property
+    def duals(self) -> FloatArray | None:
+        """Signed duals of the `support` rows, where the model has them."""
+        return self.model.duals
+
+    def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
+        """Score rows X (n, d) of the divided problem's features: (n, columns), and the cost."""
+        values, cost = self.model.answer(X if self.view is None else self.view.apply(X))
+        if values.shape != (X.shape[0], len(self.code)):
+            raise ContractError(
+                f"{type(self.model).__name__}.scores returned shape {values.shape} "
+                f"where ({X.shape[0]}, {len(self.code)}) was expected"
+            )
+        return values, cost

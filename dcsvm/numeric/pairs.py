@@ -1,0 +1,61 @@
+"""One-against-one decisions: from the compressed coefficients to decisions, votes and scores."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating[Any]]
+
+
+def pair_decisions(
+    gram: Floats, coefficients: Floats, biases: Floats, class_sizes: NDArray[np.integer[Any]]
+) -> Floats:
+    """The decision of every pair of classes (i, j), i < j; positive speaks for i.
+
+    Parameters
+    ----------
+    gram : (n, m) array
+        Kernel values of n rows against m points that are sorted by class.
+    coefficients : (m, k - 1) array
+        For each point its dual value against each of the other classes, in their order.
+    biases : (k (k - 1) / 2,) array
+    class_sizes : (k,) int array
+        How many points each class has.
+
+    Returns
+    -------
+    (n, k (k - 1) / 2) array
+    """
+    first, second = np.triu_indices(len(class_sizes), 1)
+    edges = np.concatenate([[0], np.cumsum(class_sizes)])
+    sums = np.stack(
+        [gram[:, start:stop] @ coefficients[start:stop] for start, stop in pairwise(edges)]
+    )
+    return np.asarray((sums[first, :, second - 1] + sums[second, :, first]).T + biases)
+
+
+def pair_scores(decisions: Floats, k: int) -> Floats:
+    """Max Wins: each class's votes, ties resolved by its summed decision values.
+
+    Parameters
+    ----------
+    decisions : (n, k (k - 1) / 2) array
+    k : int
+
+    Returns
+    -------
+    (n, k) array
+        Votes plus a share below one half that grows with the summed decision values.
+    """
+    first, second = np.triu_indices(k, 1)
+    votes = np.zeros((len(decisions), k))
+    sums = np.zeros_like(votes)
+    for label in range(k):
+        for_it, against_it = decisions[:, first == label], decisions[:, second == label]
+        votes[:, label] = (for_it > 0).sum(axis=1) + (against_it <= 0).sum(axis=1)
+        sums[:, label] = for_it.sum(axis=1) - against_it.sum(axis=1)
+    return votes + sums / (3.0 * (np.abs(sums) + 1.0))

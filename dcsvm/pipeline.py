@@ -1,0 +1,146 @@
+"""A pipeline of three: a problem is divided, its parts are trained, the answers are combined."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TypeAlias, TypeVar
+
+import attrs
+import numpy as np
+
+from dcsvm.committee import Committee
+from dcsvm.composite import Composite
+from dcsvm.composition import check_composition
+from dcsvm.engine import Job, Outcome
+from dcsvm.errors import CompositionError, ContractError
+from dcsvm.interfaces import Combiner, Decomposer, LocalLearner, concluded, together
+from dcsvm.ledger import Record
+from dcsvm.member import Member
+from dcsvm.numeric.matrix import FloatArray, IntArray
+from dcsvm.problem import Part, Problem
+from dcsvm.registry import Registry
+
+Result = TypeVar("Result")
+Work: TypeAlias = Generator[list[Job], list[Outcome], Result]
+
+# The streams of random numbers below a problem's seed.
+DIVISION, PARTS, FOLDS = range(3)
+
+
+@attrs.frozen(eq=False)
+class Pipeline:
+    """A decomposer, a learner and a combiner, all components and no names any more."""
+
+    decomposer: Decomposer
+    learner: LocalLearner
+    combiner: Combiner
+
+    @classmethod
+    def of(
+        cls, decomposer: object, learner: object, combiner: object, registry: Registry
+    ) -> Pipeline:
+        """Resolve names, and refuse what does not fit together."""
+        pipeline = cls(
+            registry.resolve("decomposer", decomposer),
+            registry.resolve("learner", learner),
+            registry.resolve("combiner", combiner),
+        )
+        check_composition(pipeline.decomposer, pipeline.combiner, registry)
+        pipeline.learner.check()
+        return pipeline
+
+    def conquer(self, problem: Problem) -> Work[Composite]:
+        """Divide the problem, train the parts, combine the answers: work for an engine."""
+        ledger: list[Record] = []
+        committee = yield from self._committee(problem, ledger)
+        answers = None
+        if self.combiner.wants_answers:
+            answers = yield from self._answers(committee, problem)
+        return Composite(committee, self.combiner.fit(committee, problem, answers), ledger)
+
+    def _committee(self, problem: Problem, ledger: list[Record]) -> Work[Committee]:
+        division = concluded(self.decomposer.divide(problem.seeded(DIVISION)))
+        stage = 0
+        try:
+            parts = next(division)
+            while True:
+                members = yield from self._train(problem, parts, stage, ledger)
+                parts = division.send(members)
+                stage += 1
+        except StopIteration as stop:
+            return Committee.of(stop.value, problem.n_classes)
+
+    def _train(
+        self, problem: Problem, parts: list[Part], stage: int, ledger: list[Record]
+    ) -> Work[list[Member]]:
+        jobs = [
+            Job(
+                problem,
+                part,
+                part.learner or self.learner,
+                problem.seed.child(PARTS, stage, place),
+            )
+            for place, part in enumerate(self.checked(parts, problem))
+        ]
+        outcomes = yield jobs
+        for place, (job, outcome) in enumerate(zip(jobs, outcomes, strict=True)):
+            ledger.append(Record.of(stage, place, job, outcome))
+            if isinstance(outcome.model, Composite):
+                ledger.extend(record.below(stage, place) for record in outcome.model.ledger)
+        return [
+            Member(o.model, o.code, o.view, o.support, o.n_rows, job.part)
+            for job, o in zip(jobs, outcomes, strict=True)
+        ]
+
+    def checked(self, parts: list[Part], problem: Problem) -> list[Part]:
+        """Refuse what no decomposer may yield."""
+        title = self.decomposer.name or type(self.decomposer).__name__
+        if not parts:
+            raise ContractError(f"{title} yielded a stage without parts")
+        for place, part in enumerate(parts):
+            if not isinstance(part, Part):
+                raise ContractError(
+                    f"{title} yielded a {type(part).__name__} where a Part belongs"
+                )
+            if len(part.rows) == 0:
+                raise ContractError(f"{title} yielded part {place} without rows")
+            if part.rows.min() < 0 or part.rows.max() >= problem.n_rows:
+                raise ContractError(
+                    f"{title} yielded part {place} with row {part.rows.max()}, but the problem's "
+                    f"rows are 0 to {problem.n_rows - 1}"
+                )
+        return parts
+
+    def _answers(self, committee: Committee, problem: Problem) -> Work[FloatArray]:
+        """The members' answers on the training rows: in-sample, or from folds without the row."""
+        answers = committee.values(problem.X)
+        if self.combiner.folds < 2:
+            return answers
+        fold_of = _folds(problem, self.combiner.folds)
+        held_out = [np.flatnonzero(fold_of == fold) for fold in range(self.combiner.folds)]
+        committees = yield from together(
+            self._committee(
+                problem.subset(np.flatnonzero(fold_of != fold)).seeded(FOLDS, fold), []
+            )
+            for fold in range(self.combiner.folds)
+        )
+        for rows, other in zip(held_out, committees, strict=True):
+            if other.code.shape != committee.code.shape or (other.code != committee.code).nnz:
+                raise CompositionError(
+                    f"combiner {self.combiner.name!r} wants answers from {self.combiner.folds} "
+                    f"folds, but decomposer {self.decomposer.name!r} divides each fold into other "
+                    "parts; set folds = 0"
+                )
+            answers[rows] = other.values(problem.X[rows])
+        return answers
+
+
+def _folds(problem: Problem, n_folds: int) -> IntArray:
+    """The fold of each row, every class spread evenly; -1 for the only row of a class."""
+    fold_of = np.full(problem.n_rows, -1)
+    generator = problem.seed.child(FOLDS).generator()
+    for label in range(problem.n_classes):
+        rows = problem.rows_of(label)
+        if len(rows) > 1:
+            fold_of[generator.permutation(rows)] = np.arange(len(rows)) % n_folds
+    return fold_of

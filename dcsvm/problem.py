@@ -1,0 +1,156 @@
+"""The problem that is divided, and the parts it is divided into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
+from dcsvm.views import View
+
+
+@attrs.frozen
+class Seed:
+    """Where random numbers come from: one entropy and a path in the division, nothing else.
+
+    Two places in a division never share a stream, and neither the order in which parts finish
+    nor the worker they run on can change one.
+    """
+
+    entropy: int
+    path: tuple[int, ...] = ()
+
+    def child(self, *steps: int) -> Seed:
+        """Return the seed of a place below this one."""
+        return Seed(self.entropy, self.path + steps)
+
+    def generator(self) -> np.random.Generator:
+        """Return a fresh generator: the same numbers at every call."""
+        return np.random.default_rng(self._sequence())
+
+    def integer(self) -> int:
+        """Return an integer for scikit-learn's `random_state`."""
+        return int(self._sequence().generate_state(1)[0] >> 1)
+
+    def _sequence(self) -> np.random.SeedSequence:
+        return np.random.SeedSequence(self.entropy, spawn_key=self.path)
+
+
+@attrs.frozen(eq=False)
+class Problem:
+    """Rows to learn from. Immutable: no one who is given a Problem may write to its arrays.
+
+    Parameters
+    ----------
+    X : (n, d) float array or CSR matrix
+    y : (n,) int array
+        Classes as numbers 0 .. n_classes - 1.
+    n_classes : int
+        A learner's problem holds every one of its classes at least once.
+    seed : Seed
+    weights : (n,) float array, optional
+        Row weights, all positive. None means 1 for every row.
+    start : (n,) float array, optional
+        Signed dual values by row to start a solver from; it projects them to feasible ones.
+    """
+
+    X: Matrix
+    y: IntArray
+    n_classes: int
+    seed: Seed = Seed(0)
+    weights: FloatArray | None = None
+    start: FloatArray | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    def rows_of(self, label: int) -> IntArray:
+        """The ids of the rows of one class."""
+        return np.flatnonzero(self.y == label)
+
+    def seeded(self, *steps: int) -> Problem:
+        """The same rows with the seed of a place below this one."""
+        return attrs.evolve(self, seed=self.seed.child(*steps))
+
+    def subset(self, rows: IntArray) -> Problem:
+        """Some of the rows, as a problem of its own against the same classes."""
+        return attrs.evolve(
+            self,
+            X=self.X[rows],
+            y=self.y[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            start=None if self.start is None else self.start[rows],
+        )
+
+
+@attrs.frozen
+class Task:
+    """A two-sided question about classes: some are +1, some are -1, the rest are left out."""
+
+    plus: tuple[int, ...]
+    minus: tuple[int, ...]
+
+    def code(self, n_classes: int) -> IntArray:
+        """The answer's meaning for each class: +1, -1 or 0, as (n_classes,)."""
+        code = np.zeros(n_classes, dtype=np.int8)
+        code[list(self.plus)] = 1
+        code[list(self.minus)] = -1
+        return code
+
+
+@attrs.frozen(eq=False)
+class Part:
+    """One local problem cut from a Problem. Data only.
+
+    Parameters
+    ----------
+    rows : (m,) int array
+        Ids into the Problem that the decomposer was given. Repeats are allowed (bootstrap).
+    view : View, optional
+        What the part sees of the features. None means all of them as they are.
+    task : Task, optional
+        The two-sided question the part asks. None means all classes. Rows of classes that the
+        task leaves out are dropped by the core.
+    weights : (m,) float array, optional
+        Multiplied with the problem's own row weights.
+    learner : LocalLearner, optional
+        Who learns this part. None means the pipeline's learner.
+    start : (m,) float array, optional
+        Signed duals by row, for learners that can start from them.
+    about : mapping
+        Small facts for the ledger.
+    """
+
+    rows: IntArray
+    view: View | None = None
+    task: Task | None = None
+    weights: FloatArray | None = None
+    learner: Any = None
+    start: FloatArray | None = None
+    about: Mapping[str, Any] = attrs.field(factory=dict)
+
+
+def part(*rows: IntArray, **others: Any) -> Part:
+    """Make a part of the rows in several disjoint sets."""
+    return Part(np.concatenate([np.asarray(each, dtype=np.intp) for each in rows]), **others)
+
+
+def parts_by(home: IntArray, n_parts: int, **others: Any) -> list[Part]:
+    """Make parts 0 .. n_parts - 1 of rows 0 .. n - 1, where row i belongs to part `home[i]`."""
+    order = np.argsort(home, kind="stable")
+    edges = np.searchsorted(home[order], np.arange(1, n_parts))
+    return [Part(rows, **others) for rows in np.split(order, edges)]
+
+
+def union(sets: Iterable[IntArray]) -> IntArray:
+    """The row ids in any of the sets, ascending, each once."""
+    arrays = list(sets)
+    return np.unique(np.concatenate(arrays)) if arrays else np.zeros(0, dtype=np.intp)

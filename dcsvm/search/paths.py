@@ -1,0 +1,158 @@
+"""Many parameter values on one part, each judged by held-out rows as soon as it is learned."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import attrs
+import numpy as np
+
+from dcsvm.committee import Committee, Group
+from dcsvm.composite import Composite
+from dcsvm.digest import digest
+from dcsvm.engine import Cut, Job
+from dcsvm.interfaces import Combiner, LocalLearner, Router
+from dcsvm.member import Member
+from dcsvm.models import LocalModel
+from dcsvm.numeric.matrix import BoolArray, FloatArray, IntArray, Matrix
+from dcsvm.problem import Problem
+
+#: Settings of the learner by name: one point of a grid.
+Cell: TypeAlias = Mapping[str, Any]
+
+
+@attrs.frozen(eq=False)
+class HeldOut:
+    """Rows to judge by: X (n, d), classes y (n,) with -1 for unknown ones, weights (n,)."""
+
+    X: Matrix
+    y: IntArray
+    weights: FloatArray
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.y)
+
+    def share(self, right: BoolArray, rows: IntArray) -> float:
+        """The weight of those of `rows` that were answered right, as a share of all held out."""
+        return float(self.weights[rows][right].sum() / self.weights.sum())
+
+
+@attrs.frozen(eq=False)
+class PathJob:
+    """A part to be trained with every cell, and the held-out rows that ask it: engine's work.
+
+    Nothing is kept of a model but what it is worth; unless its rows ask others too (`alone` is
+    False): then its answers are kept, to be combined with the others'.
+    """
+
+    job: Job
+    cells: Sequence[Cell]
+    combiner: Combiner
+    held_out: HeldOut
+    rows: IntArray
+    alone: bool
+
+    @property
+    def learner(self) -> LocalLearner:
+        return self.job.learner
+
+    @property
+    def is_made_of_others(self) -> bool:
+        return False  # a path runs in one piece, whatever its learner is made of
+
+    def key(self) -> str:
+        held_out = (self.held_out.X[self.rows], self.held_out.y[self.rows])
+        return digest(self.job.key(), [dict(cell) for cell in self.cells], *held_out)
+
+    def run(self) -> PathOutcome:
+        """Train and judge; called in a worker."""
+        started = lap = time.perf_counter()
+        cut = self.job.cut()
+        X = self.held_out.X[self.rows]
+        outcome = PathOutcome.empty(len(self.cells), len(cut.rows), cut.code)
+        for places, model in self._models(cut):
+            member = Member(model, cut.code, cut.view)
+            values, cost = member.answer(X)
+            outcome.right[places] = self._right(values, cut.code)
+            outcome.evaluations[places] = np.broadcast_to(
+                cost.kernel_evaluations, len(values)
+            ).sum()
+            if not self.alone:
+                outcome.values.update(dict.fromkeys(places, values))
+            now = time.perf_counter()
+            outcome.seconds_by_cell[places] = (now - lap) / len(places)
+            lap = now
+        return attrs.evolve(outcome, seconds=time.perf_counter() - started)
+
+    def _models(self, cut: Cut) -> Iterator[tuple[list[int], LocalModel]]:
+        """Each model with the places of the cells it stands for."""
+        everyone = list(range(len(self.cells)))
+        constant = cut.constant()
+        if constant is not None:
+            yield everyone, constant
+        elif self.job.part.learner is not None:  # the decomposer's choice, not ours to change
+            yield everyone, self.learner.fit(cut.problem)
+        else:
+            for cell, model in self.learner.fit_path(cut.problem, self.cells):
+                yield [self.cells.index(cell)], model
+
+    def _right(self, values: FloatArray, code: IntArray) -> float:
+        told = [Told(np.arange(len(self.rows)), values)]
+        problem = self.job.problem
+        winners = combined(told, [code], [(1, None)], self.combiner, problem, len(self.rows))
+        return self.held_out.share(winners == self.held_out.y[self.rows], self.rows)
+
+
+@attrs.frozen(eq=False)
+class PathOutcome:
+    """What each cell was worth on one part: arrays over the cells.
+
+    `right` is the weight of its rows that were answered right, as a share of all held-out rows;
+    `evaluations` the kernel evaluations that took.
+    """
+
+    right: FloatArray
+    evaluations: FloatArray
+    seconds_by_cell: FloatArray
+    n_rows: int
+    code: IntArray
+    values: dict[int, FloatArray]
+    seconds: float = 0.0
+
+    @classmethod
+    def empty(cls, n_cells: int, n_rows: int, code: IntArray) -> PathOutcome:
+        return cls(np.zeros(n_cells), np.zeros(n_cells), np.zeros(n_cells), n_rows, code, {})
+
+
+@attrs.frozen(eq=False)
+class Told(LocalModel):
+    """Answers given before: rows (n, 1) hold the numbers of the rows that were asked about."""
+
+    rows: IntArray
+    values: FloatArray
+
+    def scores(self, X: Matrix) -> FloatArray:
+        return np.asarray(self.values[np.searchsorted(self.rows, X[:, 0].astype(np.intp))])
+
+
+def combined(
+    told: Sequence[Told],
+    codes: Sequence[IntArray],
+    groups: Iterable[tuple[int, Router | None]],
+    combiner: Combiner,
+    problem: Problem,
+    n_rows: int,
+) -> IntArray:
+    """The winning class of rows 0 .. n_rows - 1, from what the members told of them."""
+    members = tuple(Member(one, code) for one, code in zip(told, codes, strict=True))
+    seats, first = [], 0
+    for size, router in groups:
+        seats.append(Group(first, first + size, router))
+        first += size
+    committee = Committee(members, tuple(seats), problem.n_classes)
+    composite = Composite(committee, combiner.fit(committee, problem, None))
+    scores, _ = composite.class_scores(np.arange(n_rows, dtype=float)[:, None])
+    return np.asarray(scores.argmax(axis=1))

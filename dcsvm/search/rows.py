@@ -1,0 +1,109 @@
+"""Which rows are learned and which are held out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+from sklearn.utils import (
+    assert_all_finite,
+    check_consistent_length,
+    column_or_1d,
+    indexable,
+)
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.errors import DataError, SettingError
+from dcsvm.numeric.matrix import IntArray
+from dcsvm.problem import Problem
+from dcsvm.search.paths import HeldOut
+
+
+@attrs.frozen(eq=False)
+class Rows:
+    """Rows as they were given: (X, y, weights or None) for training, holding out, and all."""
+
+    training: tuple[Any, Any, Any]
+    held_out: tuple[Any, Any, Any]
+    everything: tuple[Any, Any, Any]
+    own_validation: bool = False
+
+    @classmethod
+    def given(cls, X: Any, y: Any, weights: Any, X_val: Any, y_val: Any) -> Rows:
+        """Hold out rows of their own."""
+        if y_val is None:
+            raise DataError("X_val was given without y_val")
+        everything = (X, y, weights)
+        return cls(everything, (X_val, column_or_1d(y_val), None), everything, True)
+
+    @classmethod
+    def split(
+        cls,
+        X: Any,
+        y: Any,
+        weights: Any,
+        estimator: DivideAndConquerClassifier,
+        validation: Any,
+        random_state: np.random.RandomState,
+    ) -> Rows:
+        """Hold out some of the rows: a share of every class, or those numbered."""
+        X, y, weights = indexable(X, y, weights)
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        held_out = _numbers(validation, y, random_state)
+        learned = np.setdiff1d(np.arange(len(y)), held_out)
+        training, tested = (
+            (*_safe_split(estimator, X, y, rows, learned), _taken(weights, rows))
+            for rows in (learned, held_out)
+        )
+        return cls(training, tested, (X, y, weights))
+
+    def problems(self, estimator: DivideAndConquerClassifier) -> tuple[Problem, HeldOut]:
+        """What to learn from and what to judge by, encoded alike."""
+        problem = estimator._problem(*self.training)
+        X, y, weights = self.held_out
+        X = validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        check_consistent_length(X, y)
+        place = np.searchsorted(estimator.classes_, y).clip(max=len(estimator.classes_) - 1)
+        known = np.where(estimator.classes_[place] == y, place, -1)
+        weights = _check_sample_weight(weights, X, ensure_non_negative=True)
+        return problem, HeldOut(X, known, weights)
+
+
+def _taken(weights: Any, rows: IntArray) -> Any:
+    return None if weights is None else np.asarray(weights)[rows]
+
+
+def _numbers(validation: Any, y: Any, random_state: np.random.RandomState) -> IntArray:
+    """The rows to hold out, ascending."""
+    if np.ndim(validation) == 1:
+        numbers = np.unique(np.asarray(validation))
+        some = numbers.dtype.kind in "iu" and 0 < len(numbers) < len(y)
+        if some and numbers[0] >= 0 and numbers[-1] < len(y):
+            return numbers
+    elif isinstance(validation, float) and 0 < validation < 1:
+        return _share_of_each_class(validation, y, random_state)
+    raise SettingError(
+        "granularity_search: validation must be a share between 0 and 1, or the numbers of some "
+        f"of the {len(y)} rows, not {validation!r}"
+    )
+
+
+def _share_of_each_class(share: float, y: Any, random_state: np.random.RandomState) -> IntArray:
+    """A share of every class at random; a class keeps at least one row to learn from."""
+    held_out = []
+    for label in np.unique(y):
+        rows = random_state.permutation(np.flatnonzero(y == label))
+        held_out.append(rows[: min(round(share * len(rows)), len(rows) - 1)])
+    numbers = np.sort(np.concatenate(held_out))
+    if len(numbers) == 0:
+        raise DataError(
+            f"n_samples={len(y)} is too few to hold out a share of {share:g}: give more rows, a "
+            "larger share, or X_val and y_val"
+        )
+    return numbers

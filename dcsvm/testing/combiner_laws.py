@@ -1,0 +1,240 @@
+"""The laws of combining: what becomes of the members' answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dcsvm.composite import floored
+from dcsvm.interfaces import GROUPS, REGIONS, YIELDS, Combiner
+from dcsvm.numeric.matrix import FloatArray
+from dcsvm.problem import Problem
+from dcsvm.testing.checks import expect, for_any, law
+from dcsvm.testing.committees import (
+    Divider,
+    combined,
+    committee_of,
+    committees_for,
+    fitted,
+    reordered,
+)
+from dcsvm.testing.component_laws import expect_no_state, state_of
+from dcsvm.testing.problems import as_sparse, easy_problem, new_rows, problems
+
+TRAINING = problems(all_present=True, min_rows=6, max_rows=20)
+
+
+def _takes_regions(combiner: Combiner) -> bool:
+    return REGIONS in combiner.accepts
+
+
+@law("combiner")
+def accepts_words_that_exist(combiner: Combiner) -> None:
+    """`accepts` is made of words that decomposers can yield, and not of groups alone"""
+    words = combiner.accepts
+    expect(
+        words <= YIELDS and words - {GROUPS},
+        f"it accepts {sorted(words)}; the words to choose from are {sorted(YIELDS)}",
+    )
+
+
+@law("combiner")
+@for_any(TRAINING)
+def scores_every_row_and_class(combiner: Combiner, problem: Problem) -> None:
+    """scores have one row for each row and one column for each class of the problem"""
+    X = new_rows(problem)
+    for committee in committees_for(combiner, problem):
+        scores = combined(combiner, committee, problem, X)
+        expected = (X.shape[0], problem.n_classes)
+        expect(scores.shape == expected, f"scores have shape {scores.shape}, not {expected}")
+        expect(not np.isinf(scores).any(), "some scores are infinite")
+
+
+@law("combiner")
+def leaves_no_class_out(combiner: Combiner) -> None:
+    """a class that members can speak for has a score that is a number"""
+    problem = easy_problem()
+    for committee in committees_for(combiner, problem):
+        if abs(committee.code).sum(axis=0).min() > 0:
+            scores = combined(combiner, committee, problem, problem.X)
+            lost = np.flatnonzero(np.isnan(scores[:, :]).all(axis=0))
+            expect(not len(lost), f"class {lost[:1]} has no score for any row")
+
+
+@law("combiner")
+def masks_a_class_nobody_can_speak_for(combiner: Combiner) -> None:
+    """a class that no member can speak for is NaN, and never wins"""
+    problem = easy_problem(3)
+    lacking = attrs.evolve(problem, n_classes=4)
+    for committee in committees_for(combiner, lacking):
+        scores = combined(combiner, committee, lacking, problem.X)
+        expect(
+            np.isnan(scores[:, 3]).all(),
+            f"class 3 is in no part, and has the score {scores[0, 3]:g} for row 0; "
+            "return NaN (dcsvm.mean_or_nan does)",
+        )
+        expect((floored(scores).argmax(axis=1) != 3).all(), "a class that nobody knows wins")
+
+
+@law("combiner")
+def lets_the_class_win_that_all_are_sure_of(combiner: Combiner) -> None:
+    """on blobs far apart, where every member is right, the right class wins"""
+    for n_classes in (2, 3, 4):
+        problem = easy_problem(n_classes, gap=20.0)
+        for committee in committees_for(combiner, problem):
+            scores = floored(combined(combiner, committee, problem, problem.X))
+            right = (scores.argmax(axis=1) == problem.y).mean()
+            expect(right > 0.95, f"{right:.0%} of the rows of {n_classes} classes are right")
+
+
+@law("combiner")
+@for_any(TRAINING, examples=6)
+def scores_rows_in_any_order(combiner: Combiner, problem: Problem) -> None:
+    """rows in another order, or one at a time, get the same scores"""
+    X = new_rows(problem, count=8)
+    for committee in committees_for(combiner, problem):
+        batch = combined(combiner, committee, problem, X)
+        backwards = combined(combiner, committee, problem, X[::-1])[::-1]
+        _expect_close(batch, backwards, "the rows are asked backwards")
+        alone = [combined(combiner, committee, problem, X[[row]]) for row in range(8)]
+        _expect_close(batch, np.vstack(alone), "one row is asked at a time")
+
+
+@law("combiner")
+def seats_members_in_any_order(combiner: Combiner) -> None:
+    """the order in which members are seated does not matter"""
+    problem = easy_problem(4, gap=1.0)
+    for committee in committees_for(combiner, problem):
+        if len(committee.groups) == 1:
+            order = np.roll(np.arange(len(committee.members)), 1)
+            _expect_close(
+                combined(combiner, committee, problem, problem.X),
+                combined(combiner, reordered(committee, order), problem, problem.X),
+                "the members are seated in another order",
+            )
+
+
+@law("combiner", when=_takes_regions)
+def honours_the_routers_weights(combiner: Combiner) -> None:
+    """a member that the router gives no weight has nothing to say"""
+    problem = easy_problem(3, gap=1.0)
+    alone = committee_of(Divider(REGIONS), problem)
+    blended = committee_of(Divider(REGIONS, blend=0.0), problem)
+    _expect_close(
+        combined(combiner, alone, problem, problem.X),
+        combined(combiner, blended, problem, problem.X),
+        "a second member is asked with weight 0",
+    )
+    mostly = committee_of(Divider(REGIONS, blend=0.9), problem)
+    expect(
+        not _same(
+            combined(combiner, alone, problem, problem.X),
+            combined(combiner, mostly, problem, problem.X),
+        ),
+        "a second member with weight 0.9 changed nothing",
+    )
+
+
+@law("combiner")
+def asks_through_the_committee(combiner: Combiner) -> None:
+    """every row's answer is counted in the committee's tally"""
+    problem = easy_problem(gap=1.0)
+    for committee in committees_for(combiner, problem):
+        combination = fitted(combiner, committee, problem)
+        counted = committee.counted(problem.n_rows)
+        combination.combine(counted, problem.X)
+        assert counted.tally is not None
+        evaluations = counted.tally.cost(committee.members).kernel_evaluations
+        silent = int((np.broadcast_to(evaluations, problem.n_rows) == 0).sum())
+        expect(
+            not silent,
+            f"{silent} of {problem.n_rows} rows were answered at no cost: "
+            "ask by committee.answers or committee.ask",
+        )
+
+
+@law("combiner")
+@for_any(TRAINING, examples=6)
+def changes_nothing_it_is_given(combiner: Combiner, problem: Problem) -> None:
+    """combining changes neither rows nor members nor the combiner"""
+    state = state_of(combiner)
+    X = problem.X
+    before = X.toarray() if hasattr(X, "toarray") else X.copy()
+    for committee in committees_for(combiner, problem):
+        said = committee.values(X)
+        combined(combiner, committee, problem, X)
+        expect(_same(committee.values(X), said), "the members answer otherwise afterwards")
+    after = X.toarray() if hasattr(X, "toarray") else X
+    expect((before == after).all(), "it wrote to the rows")
+    expect_no_state(combiner, state)
+
+
+@law("combiner")
+def combines_the_same_twice(combiner: Combiner) -> None:
+    """the same committee and rows give the same scores, bit for bit"""
+    problem = easy_problem(gap=1.0)
+    before = np.random.get_state()  # noqa: NPY002 - the state that a component must not use
+    try:
+        for committee in committees_for(combiner, problem):
+            bits = []
+            for state in (1, 2):
+                np.random.seed(state)  # noqa: NPY002
+                bits.append(combined(combiner, committee, problem, problem.X).tobytes())
+            expect(bits[0] == bits[1], "two times gave two answers: randomness is in the seed")
+    finally:
+        np.random.set_state(before)  # noqa: NPY002
+
+
+@law("combiner")
+def combines_sparse_rows_as_dense(combiner: Combiner) -> None:
+    """CSR rows get the scores that the same rows get when dense"""
+    problem = easy_problem(gap=1.0)
+    for committee in committees_for(combiner, problem):
+        _expect_close(
+            combined(combiner, committee, problem, problem.X),
+            combined(combiner, committee, problem, as_sparse(problem.X)),
+            "the rows come as CSR",
+        )
+
+
+@law("combiner")
+def leaves_something_that_can_be_stored(combiner: Combiner) -> None:
+    """fit returns the combiner itself or one of its stored types"""
+    problem = easy_problem()
+    for committee in committees_for(combiner, problem):
+        result: Any = fitted(combiner, committee, problem)
+        expect(
+            result is combiner or isinstance(result, type(combiner).stored_types),
+            f"fit returned a {type(result).__name__}",
+        )
+
+
+@law("combiner")
+def explains_an_answer(combiner: Combiner) -> None:
+    """a combiner's trace is a list of sentences"""
+    problem = easy_problem()
+    for committee in committees_for(combiner, problem):
+        trace = getattr(fitted(combiner, committee, problem), "trace", combiner.trace)
+        sentences = trace(committee.counted(1), problem.X[[0]])
+        expect(
+            isinstance(sentences, list) and all(isinstance(each, str) for each in sentences),
+            f"trace gave {sentences!r}",
+        )
+
+
+def _same(one: FloatArray, other: FloatArray) -> bool:
+    return one.shape == other.shape and np.allclose(
+        one, other, rtol=1e-9, atol=1e-9, equal_nan=True
+    )
+
+
+def _expect_close(one: FloatArray, other: FloatArray, how: str) -> None:
+    expect(
+        one.shape == other.shape,
+        f"scores have shape {one.shape}, and {other.shape} when {how}",
+    )
+    if not _same(one, other):
+        row = np.flatnonzero(~np.isclose(one, other, equal_nan=True).all(axis=1))[:1]
+        expect(False, f"the scores of row {row} change when {how}")

@@ -1,0 +1,139 @@
+"""Committees to try a combiner on: real divisions of easy problems by stand-in decomposers."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import attrs
+import numpy as np
+
+from dcsvm.committee import Committee, Group
+from dcsvm.interfaces import (
+    CLASS_CODES,
+    CLASS_PAIRS,
+    GROUPS,
+    ONE_PART,
+    REGIONS,
+    SUBSETS,
+    SUBSPACES,
+    Combination,
+    Combiner,
+    Decomposer,
+    Router,
+    Routing,
+    Stages,
+)
+from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
+from dcsvm.problem import Part, Problem, Task, part
+from dcsvm.settings import component, setting
+from dcsvm.testing.trials import try_out
+from dcsvm.views import Columns
+
+
+@attrs.frozen(eq=False)
+class Halves(Router):
+    """The lower half of the first feature asks the first member, the upper one the second.
+
+    With `blend`, a row asks both: its own with weight 1 - blend, the other with weight blend.
+    """
+
+    border: float
+    blend: float | None = None
+
+    def route(self, X: Matrix) -> Routing:
+        first = X[:, [0]].toarray() if hasattr(X, "toarray") else X[:, [0]]
+        home = (first[:, 0] > self.border).astype(np.intp)
+        if self.blend is None:
+            return Routing.to_one(home)
+        rows = np.arange(len(home))
+        weight = np.repeat([1 - self.blend, self.blend], len(home))
+        return Routing(np.tile(rows, 2), np.concatenate([home, 1 - home]), weight)
+
+
+@component
+class Divider(Decomposer):
+    """Stands in for any decomposer: it yields whatever word it is told to."""
+
+    name = "divider"
+
+    word: str = setting(ONE_PART, help="what to yield")
+    blend: float | None = setting(None, help="how much the other region has to say")
+
+    @property
+    def yields(self) -> frozenset[str]:  # type: ignore[override]
+        return frozenset({self.word})
+
+    def divide(self, problem: Problem) -> Stages:
+        everyone = np.arange(problem.n_rows)
+        present = np.unique(problem.y).tolist()
+        if self.word == REGIONS:
+            values = problem.X[:, [0]]
+            values = values.toarray() if hasattr(values, "toarray") else values
+            border = float(np.median(values))
+            upper = values[:, 0] > border
+            if upper.all() or not upper.any():  # a constant feature has no halves
+                yield [part(everyone)]
+                return Halves(np.inf)
+            yield [part(everyone[~upper]), part(everyone[upper])]
+            return Halves(border, self.blend)
+        if self.word == CLASS_PAIRS:
+            yield [
+                Part(everyone, task=Task((one,), (other,)))
+                for one, other in combinations(present, 2)
+            ]
+        elif self.word == CLASS_CODES:
+            yield [
+                Part(everyone, task=Task((one,), tuple(set(present) - {one}))) for one in present
+            ]
+        elif self.word == SUBSPACES:
+            yield [Part(everyone, view=Columns(np.array([j]))) for j in range(problem.n_features)]
+        elif self.word == SUBSETS:
+            yield [part(everyone[start::3]) for start in range(3)]
+        else:
+            yield [part(everyone)]
+        return None
+
+
+def committees_for(combiner: Combiner, problem: Problem) -> list[Committee]:
+    """One committee for each word that the combiner accepts, made from the problem."""
+    words = sorted(combiner.accepts - {GROUPS})
+    made = [committee_of(Divider(word), problem) for word in words]
+    if GROUPS in combiner.accepts and words:
+        made.append(committee_of(Divider(words[0]) + Divider(words[-1]), problem))
+    return made
+
+
+def committee_of(decomposer: Decomposer, problem: Problem) -> Committee:
+    """The committee that a division of the problem with the stand-in learner gives."""
+    return try_out(decomposer, problem).model.committee
+
+
+def fitted(combiner: Combiner, committee: Committee, problem: Problem) -> Combination:
+    """Fit a combiner as the core would, with in-sample answers if it wants any."""
+    answers = committee.values(problem.X) if combiner.wants_answers else None
+    return combiner.fit(committee, problem, answers)
+
+
+def combined(combiner: Combiner, committee: Committee, problem: Problem, X: Matrix) -> FloatArray:
+    """Fit a combiner and score rows X."""
+    return fitted(combiner, committee, problem).combine(committee.counted(X.shape[0]), X)
+
+
+def reordered(committee: Committee, order: IntArray) -> Committee:
+    """The same committee with members seated in another order; one group only."""
+    (group,) = committee.groups
+    router = None if group.router is None else Renumbered(group.router, np.argsort(order))
+    members = tuple(committee.members[number] for number in order)
+    return Committee(members, (Group(0, len(members), router),), committee.n_classes)
+
+
+@attrs.frozen(eq=False)
+class Renumbered(Router):
+    """A router to members that were given other numbers."""
+
+    router: Router
+    number: IntArray
+
+    def route(self, X: Matrix) -> Routing:
+        routing = self.router.route(X)
+        return attrs.evolve(routing, member=self.number[routing.member])

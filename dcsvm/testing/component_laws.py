@@ -1,0 +1,111 @@
+"""The laws of every component, whatever its kind: settings, parameters, words about itself."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import attrs
+from sklearn.base import clone
+
+from dcsvm.errors import SettingError
+from dcsvm.settings import settings_of, type_hints
+from dcsvm.testing.checks import expect, law
+from dcsvm.testing.trials import sent
+
+
+@law("any")
+def says_what_it_is_and_shows_an_example(component: Any) -> None:
+    """its docstring has a first line and an Examples section"""
+    text = inspect.getdoc(type(component)) or ""
+    own = "__doc__" in vars(type(component)) and text
+    expect(own, f"{type(component).__name__} has no docstring")
+    expect(text.partition("\n")[0].strip(), "the first line of its docstring is empty")
+    expect(">>>" in text, "its docstring shows no example that runs: add an Examples section")
+
+
+@law("any")
+def explains_every_setting(component: Any) -> None:
+    """every setting has a line of help"""
+    for name, field in settings_of(type(component)).items():
+        expect(field.metadata.get("help"), f"setting {name!r} has none: use setting(help=...)")
+
+
+@law("any")
+def refuses_settings_of_the_wrong_type(component: Any) -> None:
+    """a setting of the wrong type is refused with a SettingError that names it"""
+    cls: Any = type(component)
+    hints = type_hints(cls)
+    for name, field in settings_of(type(component)).items():
+        if field.metadata.get("kind") or hints.get(name, Any) is Any:
+            continue
+        _expect_refusal(component, name, object())
+
+
+@law("any")
+def refuses_settings_out_of_range(component: Any) -> None:
+    """a number out of its range is refused with a SettingError that names the setting"""
+    for name, field in settings_of(type(component)).items():
+        limits = field.metadata.get("limits", {})
+        for word, step in (("at_least", -1), ("above", 0), ("at_most", 1), ("below", 0)):
+            if word in limits:
+                _expect_refusal(component, name, limits[word] + step)
+
+
+@law("any")
+def keeps_its_settings_through_a_clone(component: Any) -> None:
+    """get_params, set_params and clone give back the same settings"""
+    before = component.get_params(deep=False)
+    expected = set(settings_of(type(component)))
+    expect(
+        set(before) == expected,
+        f"get_params lists {sorted(before)}, but its settings are {sorted(expected)}",
+    )
+    for other in (clone(component), clone(component).set_params(**before)):
+        after = other.get_params(deep=False)
+        for name, value in before.items():
+            same = after[name] is value or repr(after[name]) == repr(value)
+            expect(same, f"setting {name!r} was {value!r} and came back as {after[name]!r}")
+
+
+@law("any")
+def travels_to_a_worker_process(component: Any) -> None:
+    """a component can be sent to a worker process and arrives with the same settings"""
+    there = sent(component)
+    expect(
+        repr(there.get_params()) == repr(component.get_params()),
+        f"{component!r} arrived as {there!r}",
+    )
+
+
+@law("any")
+def stores_attrs_classes_only(component: Any) -> None:
+    """everything in stored_types is an attrs class"""
+    for stored in type(component).stored_types:
+        expect(attrs.has(stored), f"{stored!r} is not: the core cannot save and load it")
+
+
+def state_of(component: Any) -> str:
+    """What a component holds, to see later whether it kept anything."""
+    return repr(sorted((name, repr(value)) for name, value in vars(component).items()))
+
+
+def expect_no_state(component: Any, before: str) -> None:
+    """Fail if the component holds anything else than before."""
+    added = sorted(set(vars(component)) - set(settings_of(type(component))))
+    expect(
+        state_of(component) == before,
+        f"it changed while it was used (it now holds {', '.join(added) or 'other settings'}); "
+        "components are used by several workers at once: return what is fitted instead",
+    )
+
+
+def _expect_refusal(component: Any, name: str, value: Any) -> None:
+    try:
+        clone(component).set_params(**{name: value})
+    except SettingError as error:
+        expect(name in str(error), f"the refusal of {name}={value!r} does not name it: {error}")
+    except Exception as error:
+        expect(False, f"{name}={value!r} raised {type(error).__name__}, not a SettingError")
+    else:
+        expect(False, f"{name}={value!r} was taken")

@@ -1,0 +1,273 @@
+"""The laws of dividing: what parts must hold, whatever the problem."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dcsvm.errors import CompositionError
+from dcsvm.interfaces import (
+    CLASS_CODES,
+    CLASS_PAIRS,
+    GROUPS,
+    ONE_PART,
+    REGIONS,
+    SUBSETS,
+    SUBSPACES,
+    YIELDS,
+    Decomposer,
+    Division,
+)
+from dcsvm.numeric.matrix import IntArray
+from dcsvm.pipeline import DIVISION
+from dcsvm.problem import Problem, union
+from dcsvm.testing.checks import expect, for_any, law
+from dcsvm.testing.component_laws import expect_no_state, state_of
+from dcsvm.testing.problems import easy_problem, fingerprint, new_rows, problems
+from dcsvm.testing.trials import kept_rows, parts_of, try_out
+
+
+@law("decomposer")
+def divides_an_easy_problem(decomposer: Decomposer) -> None:
+    """60 rows of 3 classes are divided, with and without row weights"""
+    problem = easy_problem()
+    for weights in (None, 1.0 + problem.y):
+        trial = try_out(decomposer, attrs.evolve(problem, weights=weights))
+        expect(trial.groups, "it left no member to predict")
+        scores = trial.model.scores(problem.X)
+        expect(scores.shape == (60, 3), f"a pipeline around it gives scores of {scores.shape}")
+
+
+@law("decomposer")
+@for_any(problems())
+def names_rows_of_the_problem(decomposer: Decomposer, problem: Problem) -> None:
+    """every part names at least one row, by ids of the problem that was given"""
+    for place, part in enumerate(parts_of(decomposer, problem)):
+        rows = part.rows
+        expect(
+            isinstance(rows, np.ndarray) and rows.ndim == 1 and rows.dtype.kind in "iu",
+            f"the rows of part {place} are not a one-dimensional array of whole numbers",
+        )
+        expect(len(rows), f"part {place} has no rows")
+        expect(
+            rows.min() >= 0 and rows.max() < problem.n_rows,
+            f"part {place} names rows {rows.min()} to {rows.max()} of {problem.n_rows}",
+        )
+
+
+@law("decomposer")
+@for_any(problems())
+def covers_every_row(decomposer: Decomposer, problem: Problem) -> None:
+    """every training row is in a part or declared as held back, where `covers` is true"""
+    trial = try_out(decomposer, problem)
+    held_back = _held_back(trial.division)
+    if decomposer.covers:
+        covered = union([*(kept_rows(part, problem) for part in trial.parts), *held_back])
+        missing = np.setdiff1d(np.arange(problem.n_rows), covered)
+        expect(
+            not len(missing),
+            f"{len(missing)} of {problem.n_rows} rows are in no part and not held back, "
+            f"the first of them row {missing[:1]}; a decomposer that samples says covers = False",
+        )
+    for rows in held_back:
+        expect(
+            np.isin(rows, np.arange(problem.n_rows)).all(),
+            f"it holds back {rows}, which are not all rows of the problem",
+        )
+
+
+@law("decomposer")
+@for_any(problems())
+def weighs_each_row_of_a_part_once(decomposer: Decomposer, problem: Problem) -> None:
+    """a part's weights and start have one finite number for each of its rows"""
+    for place, part in enumerate(parts_of(decomposer, problem)):
+        for word, values in (("weights", part.weights), ("start", part.start)):
+            if values is not None:
+                expect(
+                    values.shape == part.rows.shape and np.isfinite(values).all(),
+                    f"part {place} has {word} of shape {values.shape} for {len(part.rows)} rows",
+                )
+        if part.weights is not None:
+            expect((part.weights > 0).all(), f"part {place} has weights that are not positive")
+
+
+@law("decomposer")
+@for_any(problems(weighted=False), examples=8)
+def passes_row_weights_on(decomposer: Decomposer, problem: Problem) -> None:
+    """rows that all weigh 1, 2 or 4 are divided alike, and the learner gets their weights"""
+    alike = []
+    for weight in (1.0, 2.0, 4.0):
+        weights = np.full(problem.n_rows, weight)
+        trial = try_out(decomposer, attrs.evolve(problem, weights=weights))
+        alike.append(
+            [
+                (part.rows.tolist(), None if part.weights is None else part.weights.tolist())
+                for part in trial.parts
+            ]
+        )
+    expect(
+        alike[0] == alike[1] == alike[2],
+        "the parts or their own weights changed with the row weights, though all rows weigh the "
+        "same; a part's weights are multiplied with those of the problem, so they must not "
+        "contain them or undo them",
+    )
+
+
+@law("decomposer")
+@for_any(problems())
+def asks_questions_about_classes_there_are(decomposer: Decomposer, problem: Problem) -> None:
+    """a part's task has classes of the problem on both sides, none of them twice"""
+    for place, part in enumerate(parts_of(decomposer, problem)):
+        if part.task is None:
+            continue
+        both = (*part.task.plus, *part.task.minus)
+        expect(
+            part.task.plus and part.task.minus and len(set(both)) == len(both),
+            f"part {place} asks {part.task}",
+        )
+        expect(
+            set(both) <= set(range(problem.n_classes)),
+            f"part {place} asks {part.task}, but the classes are 0 to {problem.n_classes - 1}",
+        )
+
+
+@law("decomposer")
+@for_any(problems())
+def yields_what_it_says(decomposer: Decomposer, problem: Problem) -> None:
+    """what it yields is what its `yields` says"""
+    words = decomposer.yields
+    expect(
+        words and words <= YIELDS,
+        f"its yields are {sorted(words)}; the words to choose from are {sorted(YIELDS)}",
+    )
+    trial = try_out(decomposer, problem)
+    expect(
+        bool(trial.division.groups) == (GROUPS in words),
+        f"it returned {len(trial.division.groups)} groups and says {sorted(words)}",
+    )
+    present = np.unique(problem.y)
+    seen = [_words_for(group, present) for group in trial.groups]
+    for number, fitting in enumerate(seen):
+        expect(
+            fitting & words,
+            f"group {number} is {_listed(fitting)}, and its yields say {_listed(words)}",
+        )
+    for word in words - {GROUPS}:
+        expect(any(word in fitting for fitting in seen), f"it says {word!r} and yields none")
+
+
+@law("decomposer")
+@for_any(problems(), examples=8)
+def draws_from_the_seed_alone(decomposer: Decomposer, problem: Problem) -> None:
+    """the same problem and seed give the same division, bit for bit"""
+    bits = []
+    before = np.random.get_state()  # noqa: NPY002 - the state that a component must not use
+    try:
+        for state in (1, 2):
+            np.random.seed(state)  # noqa: NPY002
+            bits.append(try_out(decomposer, problem).bits(new_rows(problem)))
+    finally:
+        np.random.set_state(before)  # noqa: NPY002
+    expect(
+        bits[0] == bits[1],
+        "dividing twice gave two divisions: every random number must come from problem.seed",
+    )
+
+
+@law("decomposer")
+@for_any(problems(), examples=8)
+def leaves_the_problem_alone(decomposer: Decomposer, problem: Problem) -> None:
+    """dividing changes neither the problem nor the decomposer"""
+    before, state = fingerprint(problem), state_of(decomposer)
+    try_out(decomposer, problem)
+    expect(fingerprint(problem) == before, "it wrote to the arrays of the problem")
+    expect_no_state(decomposer, state)
+
+
+@law("decomposer")
+@for_any(problems(max_rows=6), examples=8)
+def bears_tiny_problems(decomposer: Decomposer, problem: Problem) -> None:
+    """with 2 to 6 rows a pipeline still answers, or a DataError says why not"""
+    scores = try_out(decomposer, problem).model.scores(new_rows(problem))
+    expect(np.isfinite(scores).all(), "the pipeline's scores are not finite")
+
+
+@law("decomposer")
+def can_be_added_to_another(decomposer: Decomposer) -> None:
+    """`a + a` divides the problem twice, group by group"""
+    problem = easy_problem()
+    once = len(try_out(decomposer, problem).groups)
+    twice = len(try_out(decomposer + decomposer, problem).groups)
+    expect(twice == 2 * once, f"it has {once} group(s) alone and {twice} when added to itself")
+
+
+@law("decomposer", when=lambda component: type(component).levels is not Decomposer.levels)
+def grows_coarser_by_level(decomposer: Decomposer) -> None:
+    """`levels` starts as `divide` does, every part is a union of finer ones, and one is left"""
+    problem = easy_problem()
+    try:
+        levels = [_parts_by_group(level) for level in decomposer.levels(problem.seeded(DIVISION))]
+    except CompositionError:  # made of decomposers, one of which has no levels
+        return
+    expect(levels, "it has no level at all")
+    divided = [
+        [set(member.part.rows.tolist()) for member in group.members or () if member.part]
+        for group in try_out(decomposer, problem).groups
+    ]
+    expect(
+        [sorted(map(sorted, group)) for group in levels[0]]
+        == [sorted(map(sorted, group)) for group in divided],
+        "the finest level is not what divide yields",
+    )
+    for number, (fine, coarse) in enumerate(pairwise(levels)):
+        for small, large in zip(fine, coarse, strict=True):
+            expect(
+                all(any(one <= other for other in large) for one in small),
+                f"a part of level {number} is not inside one part of level {number + 1}",
+            )
+    sizes = [len(group) for group in levels[-1]]
+    expect(set(sizes) == {1}, f"the coarsest level has {sizes} parts, not 1 for each group")
+
+
+def _parts_by_group(level: Any) -> list[list[set[int]]]:
+    if level.groups:
+        return [parts for group in level.groups for parts in _parts_by_group(group)]
+    return [[set(part.rows.tolist()) for part in level.parts]]
+
+
+def _held_back(division: Division) -> list[IntArray]:
+    mine = [] if division.held_back is None else [division.held_back]
+    return mine + [rows for group in division.groups for rows in _held_back(group)]
+
+
+def _words_for(group: Division, present: IntArray) -> frozenset[str]:
+    """The words that may be said of a division with members of its own."""
+    members = list(group.members or ())
+    parts = [member.part for member in members if member.part is not None]
+    tasks = [part.task for part in parts if part.task is not None]
+    words = set()
+    if any(part.view is not None for part in parts):
+        words.add(SUBSPACES)
+    if tasks:
+        pairs = {frozenset((*task.plus, *task.minus)) for task in tasks}
+        one_to_one = all(len(task.plus) == len(task.minus) == 1 for task in tasks)
+        if one_to_one and all(
+            frozenset((i, j)) in pairs for i in present for j in present if i < j
+        ):
+            words.add(CLASS_PAIRS)
+        n_classes = 1 + max(int(present.max()), *(max(task.plus + task.minus) for task in tasks))
+        codes = np.array([task.code(n_classes)[present] for task in tasks])
+        if np.unique(codes, axis=1).shape[1] == len(present):
+            words.add(CLASS_CODES)
+    if group.router is not None:
+        words.add(REGIONS)
+    elif not tasks:
+        words.update({SUBSETS, ONE_PART} if len(members) == 1 else {SUBSETS})
+    return frozenset(words)
+
+
+def _listed(words: frozenset[str]) -> str:
+    return " or ".join(repr(word) for word in sorted(words)) or "nothing that has a word"

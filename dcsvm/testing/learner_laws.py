@@ -1,0 +1,265 @@
+"""The laws of learning: what a local model must answer, whatever its problem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+from sklearn.base import clone
+
+from dcsvm.errors import DcsvmError, SettingError
+from dcsvm.interfaces import LocalLearner
+from dcsvm.models import KernelExpansion, winners
+from dcsvm.numeric.matrix import FloatArray
+from dcsvm.problem import Problem
+from dcsvm.testing.checks import expect, for_any, law
+from dcsvm.testing.component_laws import expect_no_state, state_of
+from dcsvm.testing.problems import as_sparse, easy_problem, fingerprint, frozen, new_rows, problems
+
+LOCAL = problems(max_rows=20, all_present=True, sparse_too=False)
+#: How far two fits of what should be the same problem may be apart, in shares of the scores'
+#: spread: solvers stop early, so only random numbers and closed forms agree to the bit.
+SOLVER_TOLERANCE = 0.03
+
+
+@law("learner")
+@for_any(LOCAL)
+def scores_every_row_and_class(learner: LocalLearner, problem: Problem) -> None:
+    """scores are finite, (n, 1) for two classes and (n, k) for more"""
+    X = new_rows(problem)
+    scores = learner.fit(problem).scores(X)
+    columns = 1 if problem.n_classes == 2 else problem.n_classes
+    expect(
+        scores.shape == (len(X), columns),
+        f"{len(X)} rows and {problem.n_classes} classes give scores of shape {scores.shape}, "
+        f"not ({len(X)}, {columns})",
+    )
+    expect(np.isfinite(scores).all(), f"{(~np.isfinite(scores)).sum()} scores are not finite")
+
+
+@law("learner")
+def learns_what_is_easy(learner: LocalLearner) -> None:
+    """blobs far apart are labelled rightly: the largest score wins, positive is the second"""
+    for n_classes in (2, 3, 4):
+        problem = easy_problem(n_classes)
+        model = learner.fit(problem)
+        right = (winners(model.scores(problem.X)) == problem.y).mean()
+        expect(right > 0.9, f"{right:.0%} of the rows of {n_classes} classes are labelled rightly")
+        expect(
+            (model.labels(problem.X) == winners(model.scores(problem.X))).all(),
+            "labels are not the classes with the largest scores",
+        )
+
+
+@law("learner")
+def counts_a_weighted_row_as_repeated(learner: LocalLearner) -> None:
+    """a row of weight w counts as w equal rows, or weights are refused in a sentence"""
+    for n_classes in (2, 3):
+        problem = easy_problem(n_classes, gap=1.0)
+        times = np.where(problem.y == 0, 4, 1 + np.arange(problem.n_rows) % 2)
+        weighted = frozen(attrs.evolve(problem, weights=times.astype(float)))
+        repeated = problem.subset(np.repeat(np.arange(problem.n_rows), times))
+        try:
+            model = learner.fit(weighted)
+        except DcsvmError:
+            return
+        _expect_close(
+            model.scores(problem.X),
+            learner.fit(repeated).scores(problem.X),
+            "with row weights",
+            "with repeated rows",
+        )
+
+
+@law("learner")
+@for_any(LOCAL, examples=8)
+def keeps_rows_that_it_was_given(learner: LocalLearner, problem: Problem) -> None:
+    """support names rows of the problem, each once, and the model's points are these rows"""
+    model = learner.fit(problem)
+    support = model.support
+    if support is None:
+        return
+    expect(
+        support.ndim == 1
+        and support.dtype.kind in "iu"
+        and len(np.unique(support)) == len(support),
+        f"support is {support!r}",
+    )
+    expect(
+        len(support) == 0 or (support.min() >= 0 and support.max() < problem.n_rows),
+        f"support names rows {support.min()} to {support.max()} of {problem.n_rows}",
+    )
+    if model.duals is not None:
+        expect(
+            model.duals.shape[0] == len(support),
+            f"{model.duals.shape[0]} duals are given for {len(support)} support rows",
+        )
+    if isinstance(model, KernelExpansion) and model.kernel.kind != "precomputed":
+        points = model.points.rows()
+        same = points.shape[0] == len(support) and (points == problem.X[support]).all()
+        expect(same, "the model's points are not the rows that its support names")
+
+
+@law("learner")
+@for_any(LOCAL, examples=6)
+def draws_from_the_seed_alone(learner: LocalLearner, problem: Problem) -> None:
+    """the same problem and seed give the same scores, bit for bit"""
+    bits = []
+    before = np.random.get_state()  # noqa: NPY002 - the state that a component must not use
+    try:
+        for state in (1, 2):
+            np.random.seed(state)  # noqa: NPY002
+            bits.append(learner.fit(problem).scores(new_rows(problem)).tobytes())
+    finally:
+        np.random.set_state(before)  # noqa: NPY002
+    expect(
+        bits[0] == bits[1],
+        "two fits differ: every random number must come from problem.seed",
+    )
+
+
+@law("learner")
+@for_any(LOCAL, examples=6)
+def leaves_the_problem_alone(learner: LocalLearner, problem: Problem) -> None:
+    """fitting changes neither the problem nor the learner"""
+    before, state = fingerprint(problem), state_of(learner)
+    learner.fit(problem)
+    expect(fingerprint(problem) == before, "it wrote to the arrays of the problem")
+    expect_no_state(learner, state)
+
+
+@law("learner")
+def learns_sparse_rows_as_dense(learner: LocalLearner) -> None:
+    """CSR rows are learned and answered as the same rows are when dense"""
+    for n_classes in (2, 3):
+        problem = easy_problem(n_classes, gap=1.0)
+        X = np.where(np.abs(problem.X) < 0.3, 0.0, problem.X)
+        dense = frozen(attrs.evolve(problem, X=X))
+        csr = frozen(attrs.evolve(problem, X=as_sparse(X)))
+        model = learner.fit(dense)
+        scores = model.scores(X)
+        _expect_close(model.scores(as_sparse(X)), scores, "asked about CSR", "dense", 1e-9)
+        _expect_close(learner.fit(csr).scores(as_sparse(X)), scores, "fitted on CSR", "on dense")
+
+
+@law("learner")
+@for_any(LOCAL, examples=6)
+def answers_one_row_as_many(learner: LocalLearner, problem: Problem) -> None:
+    """a row asked alone gets the scores it gets in a batch, in any order"""
+    model = learner.fit(problem)
+    X = new_rows(problem, count=8)
+    batch = model.scores(X)
+    alone = np.vstack([model.scores(X[[row]]) for row in range(8)])
+    _expect_close(alone, batch, "one row at a time", "in a batch", 1e-9)
+    _expect_close(model.scores(X[::-1])[::-1], batch, "backwards", "forwards", 1e-9)
+
+
+@law("learner")
+def does_not_care_how_rows_lie_in_memory(learner: LocalLearner) -> None:
+    """Fortran order, strides and single precision are answered like contiguous rows"""
+    problem = easy_problem(gap=1.0)
+    X = np.asarray(problem.X, dtype=np.float32).astype(float)
+    wide = np.repeat(X, 2, axis=1)
+    expected = learner.fit(attrs.evolve(problem, X=X)).scores(X)
+    for how, laid in (
+        ("in Fortran order", np.asfortranarray(X)),
+        ("with strides", wide[:, ::2]),
+        ("in single precision", X.astype(np.float32)),
+    ):
+        scores = learner.fit(attrs.evolve(problem, X=laid)).scores(laid)
+        _expect_close(scores, expected, how, "contiguous and in double precision")
+
+
+@law("learner")
+@for_any(LOCAL, examples=6)
+def bears_contradictions(learner: LocalLearner, problem: Problem) -> None:
+    """one row of each class, equal rows with unlike labels, and constant features are learned"""
+    first = np.array([problem.rows_of(label)[0] for label in range(problem.n_classes)])
+    tiny = problem.subset(first)
+    same = attrs.evolve(tiny, X=np.repeat(tiny.X[:1], len(first), axis=0))
+    twice = problem.subset(np.concatenate([np.arange(problem.n_rows)] * 2))
+    unlike = attrs.evolve(twice, y=np.concatenate([problem.y, problem.y[::-1]]))
+    for how, odd in (
+        ("one row of each class", tiny),
+        ("the same row in every class", same),
+        ("every row twice with other labels", unlike),
+    ):
+        scores = learner.fit(odd).scores(new_rows(problem))
+        expect(np.isfinite(scores).all(), f"{how}: some scores are not finite")
+
+
+@law("learner")
+def may_be_given_a_start(learner: LocalLearner) -> None:
+    """dual values to start from, however wrong, hardly change what is learned"""
+    problem = easy_problem(2, gap=1.0)
+    start = np.random.default_rng(0).normal(size=problem.n_rows)
+    _expect_close(
+        learner.fit(attrs.evolve(problem, start=start)).scores(problem.X),
+        learner.fit(problem).scores(problem.X),
+        "with a random start",
+        "without",
+    )
+
+
+@law("learner")
+@for_any(LOCAL, examples=6)
+def knows_its_cost_or_says_it_does_not(learner: LocalLearner, problem: Problem) -> None:
+    """what an answer took is counted, or NaN where it is unknown"""
+    X = new_rows(problem)
+    scores, cost = learner.fit(problem).answer(X)
+    for word, value in attrs.asdict(cost).items():
+        count = np.broadcast_to(value, len(X))
+        expect((np.isnan(count) | (count >= 0)).all(), f"{word} is {value}")
+    total, unique = (
+        np.asarray(count) for count in (cost.kernel_evaluations, cost.unique_kernel_evaluations)
+    )
+    expect(not (unique > total).any(), f"{unique} unique kernel evaluations out of {total} in all")
+    expect(len(scores) == len(X), f"{len(X)} rows gave {len(scores)} answers")
+
+
+@law("learner")
+def fits_a_path_as_one_by_one(learner: LocalLearner) -> None:
+    """fit_path yields every cell in order, with the model that fitting it alone gives"""
+    problem = easy_problem(gap=1.0)
+    grid = _grid(learner)
+    path = list(learner.fit_path(problem, grid))
+    expect(
+        [dict(cell) for cell, _ in path] == grid,
+        f"of the cells {grid} it yielded {[dict(cell) for cell, _ in path]}",
+    )
+    for cell, model in path:
+        alone = clone(learner).set_params(**cell).fit(problem)
+        _expect_close(
+            model.scores(problem.X), alone.scores(problem.X), f"of {cell} on a path", "alone"
+        )
+
+
+def _grid(learner: LocalLearner) -> list[dict[str, Any]]:
+    """Two cells that differ in every number, or one cell where no setting is a number."""
+    numbers = {
+        name: value
+        for name, value in learner.get_params(deep=False).items()
+        if isinstance(value, float)
+    }
+    try:
+        eighths = {name: value / 8 for name, value in numbers.items()}
+        clone(learner).set_params(**eighths)
+    except SettingError:  # a range that does not reach so far
+        eighths = numbers
+    return [numbers, eighths] if numbers else [{}]
+
+
+def _expect_close(
+    one: FloatArray, other: FloatArray, how: str, otherwise: str, share: float = SOLVER_TOLERANCE
+) -> None:
+    expect(
+        one.shape == other.shape,
+        f"scores {how} have shape {one.shape}, and {other.shape} {otherwise}",
+    )
+    spread = float(np.ptp(other)) or 1.0
+    gap = float(np.abs(one - other).max(initial=0.0))
+    expect(
+        gap <= share * spread,
+        f"scores {how} and {otherwise} are up to {gap:.3g} apart, their spread being {spread:.3g}",
+    )

@@ -1,0 +1,70 @@
+"""The law of model files: a pipeline that was saved and loaded answers as before."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.interfaces import ONE_PART
+from dcsvm.registry import KINDS, default_registry
+from dcsvm.settings import settings_of
+from dcsvm.testing.checks import expect, law
+from dcsvm.testing.problems import easy_problem, new_rows
+
+
+def _is_registered(component: Any) -> bool:
+    offers = default_registry().offers.values()
+    return any(offer.kind in KINDS and offer.what is type(component) for offer in offers)
+
+
+@law("any", when=_is_registered)
+def survives_its_model_file(component: Any) -> None:
+    """a pipeline that was saved and loaded gives the same scores and routes, bit for bit"""
+    from dcsvm.store import load, save
+
+    problem = easy_problem(gap=1.0)
+    pipeline = _pipeline_around(component).fit(problem.X, problem.y)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.dcsvm"
+        save(pipeline, path)
+        loaded = load(path)
+    X = new_rows(problem)
+    expect(
+        loaded.decision_function(X).tobytes() == pipeline.decision_function(X).tobytes(),
+        "the scores after loading differ from those before saving",
+    )
+    for before, after in zip(
+        pipeline.model_.committee.groups, loaded.model_.committee.groups, strict=True
+    ):
+        if before.router is not None:
+            same = (before.router.route(X).member == after.router.route(X).member).all()
+            expect(same, "rows are routed otherwise after loading")
+
+
+def _pipeline_around(component: Any) -> DivideAndConquerClassifier:
+    """The component with registered partners that fit it."""
+    kind = next(kind for kind, base in KINDS.items() if isinstance(component, base))
+    chosen = {kind: component}
+    if kind == "learner":
+        chosen["decomposer"] = _first("decomposer", lambda each: each.yields == {ONE_PART})
+    elif kind == "combiner":
+        chosen["decomposer"] = _first("decomposer", lambda each: each.yields <= component.accepts)
+    chosen.setdefault("learner", _first("learner", lambda each: True))
+    words = chosen["decomposer"].yields
+    if kind != "combiner":
+        chosen["combiner"] = _first("combiner", lambda each: words <= each.accepts)
+    return DivideAndConquerClassifier(**chosen, random_state=0)
+
+
+def _first(kind: str, fits: Any) -> Any:
+    for offer in default_registry().of_kind(kind):
+        fields = settings_of(offer.what).values()
+        if all(field.default is not attrs.NOTHING for field in fields):
+            made = offer.what()
+            if fits(made) and getattr(made, "summands", None) != ():
+                return made
+    raise LookupError(f"no registered {kind} fits")

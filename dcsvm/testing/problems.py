@@ -1,0 +1,139 @@
+"""Problems small enough to try every law on: easy ones, and hypothesis's odd ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+from hypothesis import strategies as st
+from scipy import sparse
+
+from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
+from dcsvm.problem import Problem, Seed
+
+
+def easy_problem(
+    n_classes: int = 3, rows: int = 60, features: int = 3, *, gap: float = 6.0, seed: int = 0
+) -> Problem:
+    """Blobs, one for each class, with their centres `gap` deviations apart along a diagonal.
+
+    Examples
+    --------
+    >>> from dcsvm.testing import easy_problem
+    >>> easy_problem(rows=40).X.shape
+    (40, 3)
+    """
+    generator = np.random.default_rng(seed)
+    y = generator.permutation(np.arange(rows) % n_classes)
+    centres = generator.permuted(np.tile(np.arange(n_classes), (features, 1)), axis=1).T
+    X = gap * centres[y] + generator.normal(size=(rows, features))
+    return frozen(Problem((X - X.mean(axis=0)) / X.std(), y, n_classes, Seed(seed)))
+
+
+@st.composite
+def problems(
+    draw: Any,
+    *,
+    min_rows: int = 2,
+    max_rows: int = 40,
+    all_present: bool = False,
+    weighted: bool | None = None,
+    sparse_too: bool = True,
+) -> Problem:
+    """Draw problems with ties, duplicates, constant features, rare and absent classes.
+
+    Parameters
+    ----------
+    min_rows, max_rows : int
+    all_present : bool
+        Whether every class has a row, as a learner may expect; otherwise two have one at least.
+    weighted : bool, optional
+        Whether rows have weights. None means some problems do.
+    sparse_too : bool
+        Whether some problems come as CSR.
+    """
+    n_classes = draw(st.integers(2, 4))
+    least = n_classes if all_present else 2
+    rows = draw(st.integers(max(least, min_rows), max_rows))
+    features = draw(st.integers(1, 4))
+    generator = np.random.default_rng(draw(st.integers(0, 2**16)))
+    y = _labels(generator, rows, n_classes, least, draw(st.sampled_from(["even", "rare"])))
+    X = generator.normal(size=(rows, features)) + y[:, None] * draw(st.sampled_from([0.0, 2.0]))
+    kind = draw(st.sampled_from(["continuous", "rounded", "constant"]))
+    if kind == "rounded":
+        X = np.round(X)
+    elif kind == "constant":
+        X[:, 0] = 1.5
+    has_weights = draw(st.booleans()) if weighted is None else weighted
+    weights = generator.choice([0.25, 1.0, 2.0, 3.0], size=rows) if has_weights else None
+    if sparse_too and draw(st.booleans()):
+        X = sparse.csr_array(np.where(np.abs(X) < 0.5, 0.0, X))
+    return frozen(Problem(X, y, n_classes, Seed(draw(st.integers(0, 99))), weights))
+
+
+def frozen(problem: Problem) -> Problem:
+    """The same problem with arrays of its own that refuse to be written to."""
+    copy = attrs.evolve(
+        problem,
+        X=problem.X.copy(),
+        y=problem.y.copy(),
+        weights=None if problem.weights is None else problem.weights.copy(),
+    )
+    for array in _arrays(copy):
+        array.setflags(write=False)
+    return copy
+
+
+def fingerprint(problem: Problem) -> tuple[bytes, ...]:
+    """What a problem holds, to see later whether somebody changed it."""
+    return tuple(array.tobytes() for array in _arrays(problem))
+
+
+def as_sparse(X: FloatArray) -> Matrix:
+    """The same rows as CSR."""
+    return sparse.csr_array(X)
+
+
+def new_rows(problem: Problem, count: int = 25, seed: int = 1) -> Matrix:
+    """Rows that the problem does not hold, around, on and far away from those it holds."""
+    generator = np.random.default_rng(seed)
+    X = generator.normal(scale=2.0, size=(count, problem.n_features))
+    X[0] = 0.0
+    X[1] = 1e6
+    X[2] = -1e6
+    return as_sparse(X) if sparse.issparse(problem.X) else X
+
+
+def described(example: Any) -> str:
+    """A problem in a few words."""
+    if not isinstance(example, Problem):
+        return repr(example)
+    facts = [
+        f"{example.n_rows} rows",
+        f"{example.n_features} features",
+        f"{len(np.unique(example.y))} of {example.n_classes} classes",
+    ]
+    facts += ["row weights"] if example.weights is not None else []
+    facts += ["CSR"] if sparse.issparse(example.X) else []
+    return ", ".join(facts)
+
+
+def _labels(
+    generator: np.random.Generator, rows: int, n_classes: int, least: int, kind: str
+) -> IntArray:
+    present = min(rows, int(generator.integers(least, n_classes + 1)))
+    chosen = np.sort(generator.permutation(n_classes)[:present])
+    if kind == "even":
+        y = chosen[np.arange(rows) % len(chosen)]
+    else:  # one class has nearly all rows
+        y = np.full(rows, chosen[0])
+        y[: len(chosen)] = chosen
+    return generator.permutation(y)
+
+
+def _arrays(problem: Problem) -> list[Any]:
+    X = problem.X
+    features = [X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]
+    others = [problem.y, problem.weights, problem.start]
+    return features + [array for array in others if array is not None]

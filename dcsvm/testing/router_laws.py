@@ -1,0 +1,140 @@
+"""The laws of the routers that decomposers leave behind."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from dcsvm.interfaces import REGIONS, Decomposer, Division, Router, Routing
+from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
+from dcsvm.problem import Problem
+from dcsvm.testing.checks import expect, for_any, law
+from dcsvm.testing.problems import as_sparse, new_rows, problems
+from dcsvm.testing.trials import Trial, try_out
+
+
+def _yields_regions(decomposer: Decomposer) -> bool:
+    return REGIONS in decomposer.yields
+
+
+@law("decomposer", when=_yields_regions)
+@for_any(problems())
+def sends_training_rows_home(decomposer: Decomposer, problem: Problem) -> None:
+    """a training row's home at prediction is a member whose part held it"""
+    for group, router in _routed(try_out(decomposer, problem)):
+        held = _held(group, problem)
+        for row, member in _homes(router.route(problem.X)).items():
+            expect(
+                held[member, row] or not held[:, row].any(),
+                f"row {row} was learned by member(s) {np.flatnonzero(held[:, row]).tolist()} "
+                f"and is sent to member {member}",
+            )
+
+
+@law("decomposer", when=_yields_regions)
+@for_any(problems())
+def sends_every_row_somewhere(decomposer: Decomposer, problem: Problem) -> None:
+    """every row, also one never seen, is routed to members that exist, with finite weights"""
+    for group, router in _routed(try_out(decomposer, problem)):
+        X = new_rows(problem)
+        n_rows, n_members = X.shape[0], len(group.members or ())
+        routing = router.route(X)
+        expect(
+            len(routing.row) == len(routing.member),
+            f"{len(routing.row)} rows are paired with {len(routing.member)} members",
+        )
+        expect(
+            set(np.unique(routing.row)) == set(range(n_rows)),
+            f"of {n_rows} rows, {len(np.unique(routing.row))} are routed",
+        )
+        expect(
+            routing.member.min() >= 0 and routing.member.max() < n_members,
+            f"members {routing.member.min()} to {routing.member.max()} of {n_members} are named",
+        )
+        if routing.weight is not None:
+            mass = np.bincount(routing.row, routing.weight, minlength=n_rows)
+            expect(
+                np.isfinite(routing.weight).all() and (routing.weight >= 0).all() and mass.all(),
+                "some weights are negative or not finite, or a row has no weight at all",
+            )
+        if routing.hyperplanes is not None:
+            expect(
+                routing.hyperplanes.shape == (n_rows,),
+                f"hyperplanes are counted with shape {routing.hyperplanes.shape}",
+            )
+
+
+@law("decomposer", when=_yields_regions)
+@for_any(problems(), examples=6)
+def routes_one_row_as_many(decomposer: Decomposer, problem: Problem) -> None:
+    """a row asked alone is routed as in a batch"""
+    for group, router in _routed(try_out(decomposer, problem)):
+        X = new_rows(problem, count=8)
+        together = _table(router.route(X), 8, group)
+        alone = np.vstack([_table(router.route(X[[row]]), 1, group) for row in range(8)])
+        _expect_same(together, alone, "a batch", "one row at a time")
+
+
+@law("decomposer", when=_yields_regions)
+@for_any(problems(sparse_too=False), examples=6)
+def routes_sparse_rows_as_dense(decomposer: Decomposer, problem: Problem) -> None:
+    """a CSR row is routed as the same row is when dense"""
+    for group, router in _routed(try_out(decomposer, problem)):
+        X = new_rows(problem)
+        dense, csr = router.route(X), router.route(as_sparse(X))
+        _expect_same(_table(dense, len(X), group), _table(csr, len(X), group), "dense", "CSR rows")
+
+
+@law("decomposer", when=_yields_regions)
+@for_any(problems(), examples=6)
+def explains_a_route(decomposer: Decomposer, problem: Problem) -> None:
+    """a router's trace is a list of sentences, and asking for it changes nothing"""
+    for _, router in _routed(try_out(decomposer, problem)):
+        row: Matrix = problem.X[[0]]
+        before = row.copy()
+        sentences = router.trace(row)
+        expect(
+            isinstance(sentences, list) and all(isinstance(each, str) for each in sentences),
+            f"trace gave {sentences!r}",
+        )
+        kept = (row != before).nnz == 0 if sparse.issparse(row) else (row == before).all()
+        expect(kept, "trace wrote to the row")
+
+
+def _routed(trial: Trial) -> list[tuple[Division, Router]]:
+    return [(group, group.router) for group in trial.groups if group.router is not None]
+
+
+def _held(group: Division, problem: Problem) -> IntArray:
+    """Whether a member of the group (first axis) learned from a row (second axis)."""
+    members = list(group.members or ())
+    held = np.zeros((len(members), problem.n_rows), dtype=bool)
+    for number, member in enumerate(members):
+        if member.part is not None:
+            held[number, member.part.rows] = True
+    return held
+
+
+def _homes(routing: Routing) -> dict[int, int]:
+    """The member that each row weighs most."""
+    weight = np.ones(len(routing.row)) if routing.weight is None else routing.weight
+    order = np.argsort(weight, kind="stable")
+    return dict(zip(routing.row[order].tolist(), routing.member[order].tolist(), strict=True))
+
+
+def _table(routing: Routing, n_rows: int, group: Division) -> FloatArray:
+    weight = np.ones(len(routing.row)) if routing.weight is None else routing.weight
+    table = np.zeros((n_rows, len(group.members or ())))
+    np.add.at(table, (routing.row, routing.member), weight)
+    return table
+
+
+def _expect_same(one: FloatArray, other: FloatArray, how: str, otherwise: str) -> None:
+    differ = np.flatnonzero(~np.isclose(one, other, rtol=1e-9, atol=1e-12).all(axis=1))
+    if len(differ):
+        row = differ[0]
+        expect(
+            False,
+            f"row {row} goes to member {one[row].argmax()} in {how} "
+            f"and to member {other[row].argmax()} in {otherwise}",
+        )

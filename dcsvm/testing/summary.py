@@ -1,0 +1,59 @@
+"""A pytest plugin: the number of conformance checks run on each component, as a table.
+
+Load it with `pytest -p dcsvm.testing.summary`, or import its two hooks in a conftest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from dcsvm.testing.checks import Check
+
+_ran: Counter[tuple[str, str]] = Counter()
+_failed: Counter[tuple[str, str]] = Counter()
+
+
+def pytest_runtest_logreport(report: Any) -> None:
+    """Count a test that was given a check, once it has been called."""
+    component = dict(report.user_properties).get("conformance check of")
+    if report.when == "call" and component is not None:
+        _ran[component] += 1
+        _failed[component] += int(report.failed)
+
+
+def pytest_runtest_setup(item: Any) -> None:
+    """Mark the tests that are given a check."""
+    for value in getattr(getattr(item, "callspec", None), "params", {}).values():
+        if isinstance(value, Check):
+            item.user_properties.append(("conformance check of", (value.kind, value.name)))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print the table after everything else that pytest says."""
+    if _ran:
+        terminalreporter.section("conformance checks")
+        for line in table(["kind", "name", "checks", "failed"], counts()):
+            terminalreporter.write_line(line)
+
+
+def counts() -> list[tuple[str, str, int, int]]:
+    """Kind, name, checks run and checks failed, for every component checked so far."""
+    return [(*component, _ran[component], _failed[component]) for component in sorted(_ran)]
+
+
+def table(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """Lines with aligned columns: texts to the left, numbers to the right."""
+    cells = [list(titles), *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(titles))]
+    to_the_right = [
+        all(isinstance(row[column], int) for row in rows) for column in range(len(titles))
+    ]
+    return [
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, to_the_right, strict=True)
+        ).rstrip()
+        for row in cells
+    ]

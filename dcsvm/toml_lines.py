@@ -1,0 +1,133 @@
+"""Where in a TOML text each key stands: what `tomllib` knows and does not tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+Path = tuple[str | int, ...]
+
+_TOKEN = re.compile(
+    r"""
+    (?P<skip>[ \t\r]+|\#[^\n]*)
+  | (?P<newline>\n)
+  | (?P<string>\"{3}(?:\\.|[^\\])*?\"{3,5}|'{3}.*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*')
+  | (?P<mark>[\[\]{}=,.])
+  | (?P<word>[^\s\[\]{}=,."'#]+)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class Token(NamedTuple):
+    """A piece of TOML text and the line it starts on."""
+
+    kind: str
+    text: str
+    line: int
+
+
+class Lines:
+    """The line of every table, key and list item of a TOML text that `tomllib` has accepted."""
+
+    def __init__(self, text: str) -> None:
+        self.line_of: dict[Path, int] = {}
+        self._tokens = [*_tokens(text), Token("end", "", 0)]
+        self._at = 0
+        self._table_counts: dict[Path, int] = {}
+        table: Path = ()
+        while self._peek().kind != "end":
+            if self._peek().kind == "newline":
+                self._take()
+            elif self._peek().text == "[":
+                table = self._header()
+            else:
+                self._pair(table)
+
+    def of(self, path: Path) -> int | None:
+        """The line of a key, or of the innermost table around it that is written out."""
+        while path and path not in self.line_of:
+            path = path[:-1]
+        return self.line_of.get(path)
+
+    def _peek(self) -> Token:
+        return self._tokens[self._at]
+
+    def _take(self) -> Token:
+        self._at = min(self._at + 1, len(self._tokens) - 1)
+        return self._tokens[self._at - 1]
+
+    def _header(self) -> Path:
+        line = self._take().line
+        repeated = self._peek().text == "["
+        if repeated:
+            self._take()
+        path = self._numbered(self._key())
+        while self._peek().kind not in ("newline", "end"):
+            self._take()
+        if repeated:
+            count = self._table_counts.get(path, -1) + 1
+            self._table_counts[path] = count
+            path = (*path, count)
+        self._note(path, line)
+        return path
+
+    def _numbered(self, key: Path) -> Path:
+        """A header's key, with the number of the last table where it passes a list of tables."""
+        path: Path = ()
+        for place, word in enumerate(key):
+            path = (*path, word)
+            if path in self._table_counts and place < len(key) - 1:
+                path = (*path, self._table_counts[path])
+        return path
+
+    def _pair(self, table: Path) -> None:
+        line = self._peek().line
+        path = table + self._key()
+        self._note(path, line)
+        self._take()  # the equals sign
+        self._value(path)
+
+    def _key(self) -> Path:
+        words: list[str] = []
+        while self._peek().kind in ("word", "string"):
+            token = self._take()
+            words.append(token.text if token.kind == "word" else token.text[1:-1])
+            if self._peek().text == ".":
+                self._take()
+        return tuple(words)
+
+    def _value(self, path: Path) -> None:
+        opening = self._peek().text if self._peek().kind == "mark" else ""
+        if opening not in ("[", "{"):
+            self._take()
+            while self._peek().kind in ("word", "string") or self._peek().text == ".":
+                self._take()
+            return
+        self._take()
+        closing, item = {"[": "]", "{": "}"}[opening], 0
+        while self._peek().text != closing and self._peek().kind != "end":
+            if self._peek().kind == "newline" or self._peek().text == ",":
+                self._take()
+            elif opening == "{":
+                self._pair(path)
+            else:
+                self._note((*path, item), self._peek().line)
+                self._value((*path, item))
+                item += 1
+        self._take()
+
+    def _note(self, path: Path, line: int) -> None:
+        for length in range(1, len(path)):
+            self.line_of.setdefault(path[:length], line)
+        self.line_of[path] = line
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    line = 1
+    for match in _TOKEN.finditer(text):
+        kind = str(match.lastgroup)
+        if kind != "skip":
+            yield Token(kind, match.group(), line)
+        line += match.group().count("\n")

@@ -1,0 +1,117 @@
+"""Feature views: what a part sees of the features, described first, fitted on its rows later."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Literal, TypeAlias
+
+import attrs
+import numpy as np
+from scipy import sparse
+
+from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
+
+
+class View(ABC):
+    """A description of features. The core fits it on the rows of a part and keeps the result."""
+
+    def fit(self, X: Matrix) -> View:
+        """Return the view with everything that the part's own rows, X (n, d), decide."""
+        return self
+
+    @abstractmethod
+    def apply(self, X: Matrix) -> Matrix:
+        """Return what the part sees of rows X (n, d), as (n, features of the view)."""
+
+
+@attrs.frozen(eq=False)
+class Columns(View):
+    """Some of the columns, in the given order."""
+
+    columns: IntArray
+
+    def apply(self, X: Matrix) -> Matrix:
+        return X[:, self.columns]
+
+
+@attrs.frozen(eq=False)
+class LinearMap(View):
+    """The projection `X @ matrix - offset`, with matrix (d, features of the view)."""
+
+    matrix: FloatArray
+    offset: FloatArray | None = None
+
+    def apply(self, X: Matrix) -> Matrix:
+        projected = np.asarray(X @ self.matrix)
+        return projected if self.offset is None else projected - self.offset
+
+
+@attrs.frozen(eq=False)
+class Scaling(View):
+    """Features rescaled from the part's own rows: to [0, 1], or to mean 0 and deviation 1.
+
+    A constant feature becomes 0. Sparse rows are only divided (by the largest absolute value or
+    the root mean square), never shifted, so that they stay sparse.
+    """
+
+    kind: Literal["minmax", "standard"] = "minmax"
+    offset: FloatArray | None = None
+    factor: FloatArray | None = None
+
+    def fit(self, X: Matrix) -> View:
+        offset, width = _sparse_range(X, self.kind) if sparse.issparse(X) else _range(X, self.kind)
+        factor = np.divide(1.0, width, out=np.zeros_like(width), where=width > 0)
+        return attrs.evolve(self, offset=offset, factor=factor)
+
+    def apply(self, X: Matrix) -> Matrix:
+        if self.factor is None:
+            raise ValueError("a Scaling must be fitted before it is applied")
+        if sparse.issparse(X):
+            return sparse.csr_array(X @ sparse.diags_array(self.factor))
+        return (X if self.offset is None else X - self.offset) * self.factor
+
+
+@attrs.frozen(eq=False)
+class Chain(View):
+    """Several views, one after the other."""
+
+    views: tuple[View, ...]
+
+    def fit(self, X: Matrix) -> View:
+        fitted: list[View] = []
+        for view in self.views:
+            fitted.append(view.fit(X))
+            X = fitted[-1].apply(X)
+        return Chain(tuple(fitted))
+
+    def apply(self, X: Matrix) -> Matrix:
+        for view in self.views:
+            X = view.apply(X)
+        return X
+
+
+#: What a region decomposer's setting `local_scaling` may say.
+LocalScaling: TypeAlias = Literal["none", "minmax", "standard"]
+
+
+def local_view(scaling: LocalScaling) -> View | None:
+    """The view of a part whose features are rescaled from its own rows; "none": as they are."""
+    return None if scaling == "none" else Scaling(scaling)
+
+
+def _range(X: FloatArray, kind: str) -> tuple[FloatArray, FloatArray]:
+    if kind == "minmax":
+        low = X.min(axis=0)
+        return low, X.max(axis=0) - low
+    deviation = X.std(axis=0)
+    # Rounding leaves a constant column a deviation of about 1e-17 times its size.
+    deviation[deviation <= 1e-12 * np.abs(X).max(axis=0, initial=0.0)] = 0.0
+    return X.mean(axis=0), deviation
+
+
+def _sparse_range(X: Matrix, kind: str) -> tuple[None, FloatArray]:
+    if kind == "minmax":
+        width = np.asarray(abs(X).max(axis=0).todense()).ravel()
+    else:
+        width = np.sqrt(np.asarray(X.multiply(X).mean(axis=0)).ravel())
+    return None, width.astype(float)

@@ -1,0 +1,1 @@
+"""The built-in plugins of dcsvm: they come in through the same door as anyone else's."""

@@ -1,0 +1,14 @@
+"""The built-in combiners: one file each, listed here."""
+
+from dcsvm import Combiner, hookimpl
+from dcsvm_plugins.combiners.argmax import Argmax
+from dcsvm_plugins.combiners.dag import Dag
+from dcsvm_plugins.combiners.decode import Decode
+from dcsvm_plugins.combiners.mean import Mean
+from dcsvm_plugins.combiners.route import Route
+from dcsvm_plugins.combiners.vote import Vote
+
+
+@hookimpl
+def dcsvm_combiners() -> list[type[Combiner]]:
+    return [Argmax, Dag, Decode, Mean, Route, Vote]

@@ -1,0 +1,43 @@
+"""The class whose own member is surest."""
+
+import numpy as np
+
+from dcsvm import Combiner, Committee, component, mean_or_nan
+from dcsvm.numeric import FloatArray, Matrix
+
+
+@component
+class Argmax(Combiner):
+    """One against the rest: the class whose own member is surest wins.
+
+    A class's score is what the member with that class on its positive side says, or the mean
+    where there are several such members.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = DivideAndConquerClassifier("class_rest", "krr", "argmax").fit(X, y)
+    >>> clf.score(X, y) > 0.9
+    True
+    """
+
+    name = "argmax"
+    accepts = frozenset({"class codes", "groups"})
+
+    def combine(self, committee: Committee, X: Matrix) -> FloatArray:
+        sums = np.zeros((X.shape[0], committee.n_classes))
+        counts = np.zeros_like(sums)
+        for answers in committee.answers(X):
+            sums[answers.rows] += answers.gains()
+            counts[answers.rows] += answers.gaining()
+        return mean_or_nan(sums, counts)
+
+    def trace(self, committee: Committee, x: Matrix) -> list[str]:
+        scores = self.combine(committee, x)[0]
+        return [
+            f"class {label}: its own member says {scores[label]:.4g}"
+            for label in np.argsort(-scores, kind="stable")[:3]
+            if not np.isnan(scores[label])
+        ]

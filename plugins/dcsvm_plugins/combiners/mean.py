@@ -1,0 +1,34 @@
+"""The mean of the members' scores."""
+
+import numpy as np
+
+from dcsvm import Combiner, Committee, component
+from dcsvm.numeric import FloatArray, Matrix
+
+
+@component
+class Mean(Combiner):
+    """The mean score of each class over the members that can speak for it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = DivideAndConquerClassifier("chunks", "krr", "mean", random_state=0).fit(X, y)
+    >>> clf.decision_function(X).shape
+    (150, 3)
+    """
+
+    name = "mean"
+
+    def combine(self, committee: Committee, X: Matrix) -> FloatArray:
+        return committee.mean_scores(X)
+
+    def trace(self, committee: Committee, x: Matrix) -> list[str]:
+        scores = self.combine(committee, x)[0]
+        return [
+            f"class {label} has the mean score {scores[label]:.4g}"
+            for label in np.argsort(-scores, kind="stable")[:3]
+            if not np.isnan(scores[label])
+        ]

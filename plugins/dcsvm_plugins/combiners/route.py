@@ -1,0 +1,24 @@
+"""The answer of the member that a row is routed to."""
+
+from dcsvm import Combiner, Committee, component
+from dcsvm.numeric import FloatArray, Matrix
+
+
+@component
+class Route(Combiner):
+    """The answer of the region that a row falls into; weighted, where a router names several.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> DivideAndConquerClassifier("tree", "kernel_svm", "route").fit(X, y).score(X, y) > 0.9
+    True
+    """
+
+    name = "route"
+    accepts = frozenset({"regions", "one part"})
+
+    def combine(self, committee: Committee, X: Matrix) -> FloatArray:
+        return committee.mean_scores(X)

@@ -1,0 +1,44 @@
+"""A random partition into parts of equal size."""
+
+import numpy as np
+
+from dcsvm import DataError, Decomposer, Problem, Stages, component, part, setting
+
+
+@component
+class Chunks(Decomposer):
+    """Rows dealt at random into parts of equal size, each class spread evenly over the parts.
+
+    Every member sees every new row. Training is quick and parallel, prediction is not: use it
+    where rows are plenty and each part alone would be nearly good enough.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier, build
+    >>> X, y = load_iris(return_X_y=True)
+    >>> chunks = build("decomposer", "chunks", parts=3)
+    >>> clf = DivideAndConquerClassifier(chunks, "krr", "mean", random_state=0).fit(X, y)
+    >>> [record.rows for record in clf.ledger_]
+    [50, 50, 50]
+
+    References
+    ----------
+    Zhang, Duchi, Wainwright: Divide and conquer kernel ridge regression (2013).
+    """
+
+    name = "chunks"
+    yields = frozenset({"subsets"})
+
+    parts: int = setting(10, at_least=1, help="how many parts")
+
+    def divide(self, problem: Problem) -> Stages:
+        if problem.n_rows < self.parts:
+            raise DataError(
+                f"chunks cannot deal {problem.n_rows} rows into {self.parts} parts; "
+                f"set parts to {problem.n_rows} or less"
+            )
+        order = problem.seed.generator().permutation(problem.n_rows)
+        # Sorting by class and dealing like cards keeps the classes' shares alike in all parts.
+        order = order[np.argsort(problem.y[order], kind="stable")]
+        yield [part(np.sort(order[start :: self.parts])) for start in range(self.parts)]

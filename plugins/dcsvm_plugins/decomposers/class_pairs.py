@@ -1,0 +1,38 @@
+"""One part for every pair of classes."""
+
+from itertools import combinations
+
+import numpy as np
+
+from dcsvm import Decomposer, Part, Problem, Stages, Task, component
+
+
+@component
+class ClassPairs(Decomposer):
+    """One part for every pair of classes, with the rows of these two: one against one.
+
+    The first class of a pair is its positive side.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> len(DivideAndConquerClassifier("class_pairs", "kernel_svm", "vote").fit(X, y).ledger_)
+    3
+
+    References
+    ----------
+    Platt, Cristianini, Shawe-Taylor: Large margin DAGs for multiclass classification (2000).
+    """
+
+    name = "class_pairs"
+    yields = frozenset({"class pairs"})
+
+    def divide(self, problem: Problem) -> Stages:
+        rows = [problem.rows_of(label) for label in range(problem.n_classes)]
+        present = [label for label in range(problem.n_classes) if len(rows[label])]
+        yield [
+            Part(np.sort(np.concatenate([rows[i], rows[j]])), task=Task((i,), (j,)))
+            for i, j in combinations(present, 2)
+        ]

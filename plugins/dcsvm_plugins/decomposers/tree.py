@@ -1,0 +1,247 @@
+"""A binary axis-parallel tree whose leaves are the parts."""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import attrs
+import numpy as np
+from scipy import sparse
+from sklearn.tree import DecisionTreeClassifier
+
+from dcsvm import (
+    Decomposer,
+    Level,
+    LocalScaling,
+    Part,
+    Problem,
+    Router,
+    Routing,
+    Stages,
+    component,
+    local_view,
+    parts_by,
+    setting,
+)
+from dcsvm.numeric import (
+    AxisTree,
+    BoolArray,
+    BoxBorders,
+    FloatArray,
+    IntArray,
+    Matrix,
+    single_thresholds,
+)
+
+#: A split must gain more than rounding does; a node where none does is halved instead.
+NO_GAIN = 1e-12
+
+
+@attrs.frozen(eq=False)
+class TreeRouter(Router):
+    """A tree, and which of its nodes is which member's leaf."""
+
+    tree: AxisTree
+    member: IntArray
+
+    def route(self, X: Matrix) -> Routing:
+        return Routing.to_one(self.member[self.tree.leaves(X)])
+
+    def trace(self, x: Matrix) -> list[str]:
+        sentences = []
+        for node, value in self.tree.path(x):
+            feature, threshold = self.tree.feature[node], self.tree.threshold[node]
+            sign = "<=" if value <= threshold else ">"
+            sentences.append(f"feature {feature}: {value:g} {sign} {threshold:g}")
+        return [*sentences, f"leaf {self.member[self.tree.leaves(x)[0]]}"]
+
+
+@component
+class Tree(Decomposer):
+    """A decision tree, grown until no leaf holds more rows than the ceiling; leaves are the parts.
+
+    A row asks the one leaf it falls into. Leaves of one class answer by themselves, so the cost of
+    training falls from the square of the rows to about rows times ceiling.
+
+    A node where no split gains anything is halved by the feature that halves it best. Rows that
+    are alike in every feature stay together, whatever the ceiling: the ledger says so of the leaf.
+
+    Cuts are hard on a kernel machine: it knows nothing of the other side. With `border=1.0` a leaf
+    also learns the rows nearest to its box, as many again as it has; it is asked for its own only.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier, build
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = build("decomposer", "tree", ceiling=60)
+    >>> clf = DivideAndConquerClassifier(tree, "kernel_svm", "route", random_state=0).fit(X, y)
+    >>> max(record.rows for record in clf.ledger_) <= 60
+    True
+
+    References
+    ----------
+    Chang, Guo, Lin, Lu: Tree decomposition for large-scale SVM problems (2010).
+    """
+
+    name = "tree"
+    yields = frozenset({"regions"})
+    stored_types = (TreeRouter, AxisTree)
+
+    ceiling: int = setting(1500, at_least=1, help="a leaf with more rows is split")
+    criterion: Literal["entropy", "gini"] = setting("entropy", help="what a split should lower")
+    splitter: Literal["best", "random"] = setting(
+        "best", help="the best threshold of a feature, or a random one"
+    )
+    max_features: float = setting(
+        1.0, above=0, at_most=1, help="share of the features tried at each split"
+    )
+    local_scaling: LocalScaling = setting(
+        "none", help="rescale the features from each leaf's own rows"
+    )
+    border: float = setting(
+        0.0,
+        at_least=0,
+        help="rows nearest to a leaf from outside that it learns too, as a share of its own",
+    )
+
+    def divide(self, problem: Problem) -> Stages:
+        level = next(self.levels(problem))
+        yield list(level.parts)
+        return level.router
+
+    def levels(self, problem: Problem, factor: int = 4) -> Iterator[Level]:
+        grown = self._grow(problem)
+        ceiling, n_parts = self.ceiling, 0
+        while n_parts != 1:
+            level = self._level(problem, grown.cut(ceiling), ceiling)
+            yield level
+            ceiling, n_parts = ceiling * factor, len(level.parts)
+
+    def _grow(self, problem: Problem) -> "_Grown":
+        """Grow by scikit-learn, and go on below the nodes that it leaves too large and mixed."""
+        grown = _Grown()
+        waiting = [(np.arange(problem.n_rows), -1)]
+        while waiting:
+            rows, stem = waiting.pop()
+            here = problem if stem < 0 else problem.subset(rows).seeded(len(grown.left))
+            fitted = DecisionTreeClassifier(
+                criterion=self.criterion,
+                splitter=self.splitter,
+                max_features=self.max_features,
+                min_samples_split=max(2, self.ceiling + 1),
+                min_impurity_decrease=NO_GAIN,
+                random_state=here.seed.integer(),
+            ).fit(here.X, here.y, sample_weight=here.weights)
+            first = grown.graft(fitted.tree_, stem)
+            for leaf in np.flatnonzero(_too_large(fitted.tree_, self.ceiling)):
+                mine = np.flatnonzero(fitted.apply(here.X) == leaf)
+                sides = grown.halve(first + leaf, here.X[mine])
+                waiting += [(rows[mine[side]], first + leaf) for side in reversed(sides)]
+        return grown
+
+    def _level(self, problem: Problem, grown: "_Grown", ceiling: int) -> Level:
+        tree = grown.tree()
+        is_leaf = tree.left < 0
+        member = np.where(is_leaf, np.cumsum(is_leaf) - 1, -1)
+        home = member[tree.leaves(problem.X)]
+        parts = parts_by(home, member.max() + 1, view=local_view(self.local_scaling))
+        for number in member[is_leaf & grown.alike]:
+            parts[number] = attrs.evolve(parts[number], about={"rows": "alike"})
+        if self.border:
+            parts = self._with_borders(problem, tree, parts)
+        return Level({"ceiling": ceiling}, parts, TreeRouter(tree, member))
+
+    def _with_borders(self, problem: Problem, tree: AxisTree, parts: list[Part]) -> list[Part]:
+        """Give each leaf the rows around it, except one of a single class: it needs no help."""
+        corners = tree.boxes(problem.n_features)
+        borders = BoxBorders(problem.X, [part.rows for part in parts], *corners)
+        wider = []
+        for number, part in enumerate(parts):
+            labels, rows = problem.y[part.rows], part.rows
+            if (labels != labels[0]).any():
+                around = borders.nearest(number, round(self.border * len(rows)))
+                rows = np.concatenate([rows, around])
+            wider.append(attrs.evolve(part, rows=rows))
+        return wider
+
+
+@attrs.define(eq=False)
+class _Grown:
+    """A tree as it grows: arrays over nodes, parents before their children."""
+
+    left: IntArray = attrs.field(factory=lambda: np.zeros(0, dtype=np.intp))
+    right: IntArray = attrs.field(factory=lambda: np.zeros(0, dtype=np.intp))
+    feature: IntArray = attrs.field(factory=lambda: np.zeros(0, dtype=np.intp))
+    threshold: FloatArray = attrs.field(factory=lambda: np.zeros(0, dtype=np.float32))
+    rows: IntArray = attrs.field(factory=lambda: np.zeros(0, dtype=np.intp))
+    alike: BoolArray = attrs.field(factory=lambda: np.zeros(0, dtype=bool))
+
+    def graft(self, tree: Any, stem: int) -> int:
+        """Add a scikit-learn tree below the free side of a node; return where its root is now."""
+        first = len(self.left)
+        if stem >= 0:
+            (self.left if self.left[stem] < 0 else self.right)[stem] = first
+        for name, values in (
+            ("left", np.where(tree.children_left < 0, -1, tree.children_left + first)),
+            ("right", np.where(tree.children_right < 0, -1, tree.children_right + first)),
+            ("feature", np.maximum(tree.feature, 0)),
+            ("threshold", single_thresholds(tree.threshold)),
+            ("rows", tree.n_node_samples),
+            ("alike", np.zeros(tree.node_count, dtype=bool)),
+        ):
+            before = getattr(self, name)
+            setattr(self, name, np.concatenate([before, values.astype(before.dtype)]))
+        return first
+
+    def halve(self, node: int, X: Matrix) -> list[IntArray]:
+        """Cut a leaf with rows X where both sides are nearest to equal; return the sides' rows."""
+        found = _halving(X)
+        if found is None:
+            self.alike[node] = True
+            return []
+        feature, threshold = found
+        goes_left = _column(X, feature) <= threshold
+        self.feature[node], self.threshold[node] = feature, threshold
+        return [np.flatnonzero(goes_left), np.flatnonzero(~goes_left)]
+
+    def cut(self, ceiling: int) -> "_Grown":
+        """The same tree with every node of at most `ceiling` rows a leaf."""
+        inner = (self.left >= 0) & (self.rows > ceiling)
+        kept = np.zeros(len(self.left), dtype=bool)
+        kept[0] = kept[self.left[inner]] = kept[self.right[inner]] = True
+        number = np.cumsum(kept) - 1
+        return _Grown(
+            np.where(inner, number[self.left], -1)[kept],
+            np.where(inner, number[self.right], -1)[kept],
+            *(each[kept] for each in (self.feature, self.threshold, self.rows, self.alike)),
+        )
+
+    def tree(self) -> AxisTree:
+        return AxisTree(self.left, self.right, self.feature, self.threshold)
+
+
+def _too_large(tree: Any, ceiling: int) -> BoolArray:
+    """Which nodes are leaves above the ceiling with rows of several classes."""
+    mixed = np.count_nonzero(tree.value[:, 0, :], axis=1) > 1
+    return (tree.children_left < 0) & (tree.n_node_samples > ceiling) & mixed
+
+
+def _halving(X: Matrix) -> tuple[int, FloatArray] | None:
+    """The cut whose sides differ least in size; None where all rows are alike."""
+    best, least = None, np.inf
+    X = sparse.csc_array(X) if sparse.issparse(X) else X
+    for feature in range(X.shape[1]):
+        values, counts = np.unique(_column(X, feature), return_counts=True)
+        if len(values) > 1:
+            difference = np.abs(2 * np.cumsum(counts)[:-1] - X.shape[0])
+            at = difference.argmin()
+            if difference[at] < least:
+                middle = values[at].astype(float) / 2 + values[at + 1].astype(float) / 2
+                best, least = (feature, single_thresholds(middle)[()]), difference[at]
+    return best
+
+
+def _column(X: Matrix, feature: int) -> FloatArray:
+    """One feature of all rows, in the single precision that scikit-learn's trees compare."""
+    values = X[:, [feature]].toarray().ravel() if sparse.issparse(X) else X[:, feature]
+    return np.asarray(values, dtype=np.float32)

@@ -1,0 +1,25 @@
+"""No division: the global model that everything is compared to."""
+
+import numpy as np
+
+from dcsvm import Decomposer, Problem, Stages, component, part
+
+
+@component
+class Whole(Decomposer):
+    """The whole problem as one part: the undivided model.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> len(DivideAndConquerClassifier("whole", "kernel_svm", "route").fit(X, y).ledger_)
+    1
+    """
+
+    name = "whole"
+    yields = frozenset({"one part"})
+
+    def divide(self, problem: Problem) -> Stages:
+        yield [part(np.arange(problem.n_rows))]

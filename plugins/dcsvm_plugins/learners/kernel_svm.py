@@ -1,0 +1,221 @@
+"""The kernel support vector machine."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Literal
+
+import attrs
+import numpy as np
+from sklearn.base import clone
+from sklearn.svm import SVC
+
+from dcsvm import KernelExpansion, LocalLearner, LocalModel, Problem, component, setting
+from dcsvm.numeric import (
+    FloatArray,
+    IntArray,
+    Kernel,
+    Matrix,
+    Pairs,
+    Rest,
+    grams,
+    kernel_of,
+    solve_grid,
+    solve_path,
+)
+
+
+@component
+class KernelSVM(LocalLearner):
+    """The soft-margin support vector machine with a kernel.
+
+    Several classes are taken one against one, with Max Wins, or one against the rest; both come
+    from one kernel matrix. `fit_path` solves a whole grid of C and gamma from one matrix of
+    distances, each C from the solution before it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier, build
+    >>> X, y = load_iris(return_X_y=True)
+    >>> svm = build("learner", "kernel_svm", C=10.0, gamma=0.5)
+    >>> DivideAndConquerClassifier("whole", svm, "route").fit(X, y).score(X, y) > 0.95
+    True
+
+    References
+    ----------
+    Cortes, Vapnik: Support-vector networks (1995).
+    Fan, Chen, Lin: Working set selection using second order information (2005).
+    """
+
+    name = "kernel_svm"
+
+    C: float = setting(1.0, above=0, help="how much a row inside the margin costs")
+    kernel: (
+        Literal["rbf", "linear", "poly", "laplacian", "sigmoid", "trbf", "precomputed"]
+        | Callable[..., Any]
+    ) = setting("rbf", help="the kernel, or a function of two matrices")
+    gamma: Literal["scale", "auto"] | float = setting(
+        "scale", above=0, help="kernel width; 'scale' is 1 / (features * variance)"
+    )
+    degree: int = setting(3, at_least=1, help="of the polynomial kernel, order of trbf")
+    coef0: float = setting(0.0, help="constant of the polynomial and sigmoid kernels")
+    multiclass: Literal["pairs", "rest"] = setting(
+        "pairs", help="one against one with a vote, or one against the rest"
+    )
+    tol: float = setting(1e-3, above=0, help="largest violation of optimality to stop at")
+    solver: Literal["own", "libsvm"] = setting(
+        "own", help="dcsvm's own solver, or scikit-learn's libsvm as the reference"
+    )
+    cache_size: float = setting(200.0, above=0, help="megabytes for kernel rows of large parts")
+
+    @property
+    def pairwise(self) -> bool:
+        return self.kernel == "precomputed"
+
+    def fit(self, problem: Problem) -> LocalModel:
+        ((_, model),) = self.fit_path(problem, [{}])
+        return model
+
+    def fit_path(
+        self, problem: Problem, grid: Iterable[Mapping[str, Any]]
+    ) -> Iterator[tuple[Mapping[str, Any], LocalModel]]:
+        """Yield (cell, model) for every cell; cells that differ in C and gamma only share work."""
+        for batch in _batches(self, grid, problem):
+            for kernel, C, model in batch.solve(problem):
+                for cell in batch.cells[kernel.gamma, C]:
+                    yield cell, model
+
+
+@attrs.frozen(eq=False)
+class _Batch:
+    """Cells of a grid that differ in C and gamma only: every C for every gamma."""
+
+    machine: KernelSVM
+    kernels: list[Kernel]
+    Cs: list[float]
+    cells: dict[tuple[float, float], list[Mapping[str, Any]]]
+
+    def solve(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
+        if self.machine.solver == "libsvm":
+            return self._by_libsvm(problem)
+        if problem.start is not None and problem.n_classes == 2:
+            return self._from_start(problem, problem.start)
+        return self._from_nothing(problem)
+
+    def _from_nothing(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
+        cells = solve_grid(
+            self.kernels[0],
+            problem.X,
+            problem.y,
+            self.Cs,
+            [kernel.gamma for kernel in self.kernels],
+            scheme=self.machine.multiclass if problem.n_classes > 2 else "pairs",
+            weights=problem.weights,
+            tol=self.machine.tol,
+        )
+        for C, gamma, machines in cells:
+            kernel = attrs.evolve(self.kernels[0], gamma=gamma)
+            yield kernel, C, _expansion(machines, kernel, problem)
+
+    def _from_start(
+        self, problem: Problem, start: FloatArray
+    ) -> Iterator[tuple[Kernel, float, LocalModel]]:
+        signs = 2.0 * problem.y - 1.0
+        gammas = [kernel.gamma for kernel in self.kernels]
+        for gamma, gram in grams(self.kernels[0], problem.X, gammas):
+            kernel = attrs.evolve(self.kernels[0], gamma=gamma)
+            solutions = solve_path(
+                gram,
+                signs,
+                self.Cs,
+                weights=problem.weights,
+                start=start * signs,
+                tol=self.machine.tol,
+            )
+            for C, solution in zip(self.Cs, solutions, strict=True):
+                duals = (signs * solution.alphas)[:, None]
+                yield kernel, C, _kept(duals, np.array([solution.bias]), kernel, problem)
+
+    def _by_libsvm(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
+        for kernel in self.kernels:
+            for C in self.Cs:
+                yield kernel, C, _libsvm(self.machine, kernel, C, problem)
+
+
+def _batches(
+    machine: KernelSVM, grid: Iterable[Mapping[str, Any]], problem: Problem
+) -> Iterator[_Batch]:
+    """The cells of a grid, put together where they can share work."""
+    found: dict[Any, _Batch] = {}
+    for cell in grid:
+        one = clone(machine).set_params(**cell)
+        kernel = kernel_of(
+            one.kernel, one.gamma, one.degree, one.coef0, problem.X, problem.weights
+        )
+        common = (attrs.evolve(kernel, gamma=1.0), one.multiclass, one.solver, one.tol)
+        batch = found.setdefault((*common, one.cache_size), _Batch(one, [], [], {}))
+        batch.cells.setdefault((kernel.gamma, float(one.C)), []).append(cell)
+        if kernel not in batch.kernels:
+            batch.kernels.append(kernel)
+    for batch in found.values():
+        by_values: dict[tuple[float, ...], list[Kernel]] = {}
+        for kernel in batch.kernels:
+            Cs = sorted(C for gamma, C in batch.cells if gamma == kernel.gamma)
+            by_values.setdefault(tuple(Cs), []).append(kernel)
+        for values, kernels in by_values.items():
+            yield attrs.evolve(batch, kernels=kernels, Cs=list(values))
+
+
+def _expansion(machines: Pairs | Rest, kernel: Kernel, problem: Problem) -> KernelExpansion:
+    if isinstance(machines, Rest):
+        return _kept(machines.coefficients, machines.biases, kernel, problem)
+    kept = machines.compressed()
+    if problem.n_classes > 2:
+        return KernelExpansion(
+            points=_points(kernel, problem, kept.order),
+            coefficients=kept.coefficients,
+            biases=kept.biases,
+            kernel=kernel,
+            support_rows=kept.order,
+            class_sizes=kept.counts,
+        )
+    # A pair speaks for its first class, a model of two classes for its second.
+    return KernelExpansion(
+        _points(kernel, problem, kept.order), -kept.coefficients, -kept.biases, kernel, kept.order
+    )
+
+
+def _kept(
+    duals: FloatArray, biases: FloatArray, kernel: Kernel, problem: Problem
+) -> KernelExpansion:
+    support = np.flatnonzero(duals.any(axis=1))
+    points = _points(kernel, problem, support)
+    return KernelExpansion(points, duals[support], biases, kernel, support)
+
+
+def _points(kernel: Kernel, problem: Problem, rows: IntArray) -> Matrix:
+    return rows if kernel.kind == "precomputed" else problem.X[rows]
+
+
+def _libsvm(machine: KernelSVM, kernel: Kernel, C: float, problem: Problem) -> KernelExpansion:
+    """The same machine by scikit-learn's libsvm, one against one."""
+    direct = kernel.kind in ("rbf", "linear", "poly", "sigmoid", "precomputed")
+    svc = SVC(
+        C=C,
+        kernel=kernel.kind if direct else kernel,
+        gamma=kernel.gamma,
+        degree=kernel.degree,
+        coef0=kernel.coef0,
+        tol=machine.tol,
+        cache_size=machine.cache_size,
+    ).fit(problem.X, problem.y, sample_weight=problem.weights)
+    duals = svc.dual_coef_
+    duals = duals.toarray() if hasattr(duals, "toarray") else duals
+    support = svc.support_.astype(np.intp)
+    return KernelExpansion(
+        points=_points(kernel, problem, support),
+        coefficients=np.ascontiguousarray(duals.T),
+        biases=svc.intercept_.copy(),
+        kernel=kernel,
+        support_rows=support,
+        class_sizes=svc.n_support_.astype(np.intp) if problem.n_classes > 2 else None,
+    )

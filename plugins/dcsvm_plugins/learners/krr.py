@@ -1,0 +1,118 @@
+"""Kernel ridge regression on class codes, as a classifier."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Literal
+
+import numpy as np
+from scipy import linalg
+from sklearn.base import clone
+
+from dcsvm import DataError, KernelExpansion, LocalLearner, LocalModel, Problem, component, setting
+from dcsvm.numeric import FloatArray, Kernel, decompose, kernel_of, solve_ridge
+
+#: Kernels that need not be positive semidefinite, which the decomposition wants.
+INDEFINITE = frozenset({"sigmoid", "callable", "precomputed"})
+
+
+@component
+class KRR(LocalLearner):
+    """Kernel ridge regression of +1 and -1, one target for each class (one for two classes).
+
+    Solves (K + ridge I) a = t for every target t at once; a row of weight w counts as w rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier, build
+    >>> X, y = load_iris(return_X_y=True)
+    >>> krr = build("learner", "krr", ridge=0.1)
+    >>> DivideAndConquerClassifier("whole", krr, "route").fit(X, y).score(X, y) > 0.9
+    True
+
+    References
+    ----------
+    Saunders, Gammerman, Vovk: Ridge regression learning algorithm in dual variables (1998).
+    """
+
+    name = "krr"
+
+    ridge: float = setting(1.0, above=0, help="how much the norm of the solution costs")
+    kernel: (
+        Literal["rbf", "linear", "poly", "laplacian", "sigmoid", "trbf", "precomputed"]
+        | Callable[..., Any]
+    ) = setting("rbf", help="the kernel, or a function of two matrices")
+    gamma: Literal["scale", "auto"] | float = setting(
+        "scale", above=0, help="kernel width; 'scale' is 1 / (features * variance)"
+    )
+    degree: int = setting(3, at_least=1, help="of the polynomial kernel, order of trbf")
+    coef0: float = setting(0.0, help="constant of the polynomial and sigmoid kernels")
+    max_rows: int = setting(
+        20_000, at_least=1, help="a part with more rows is refused: its kernel matrix is n x n"
+    )
+
+    @property
+    def pairwise(self) -> bool:
+        return self.kernel == "precomputed"
+
+    def fit(self, problem: Problem) -> LocalModel:
+        self._check_size(problem)
+        kernel = self._kernel(problem)
+        rows = np.arange(problem.n_rows)
+        gram = kernel(problem.X)
+        gram[rows, rows] += self.ridge / _weights(problem)
+        return _expansion(_solve(gram, _targets(problem)), kernel, problem)
+
+    def fit_path(
+        self, problem: Problem, grid: Iterable[Mapping[str, Any]]
+    ) -> Iterator[tuple[Mapping[str, Any], LocalModel]]:
+        """Yield (cell, model); one decomposition serves cells that differ in the ridge only."""
+        self._check_size(problem)
+        found: dict[Kernel, list[tuple[float, Mapping[str, Any]]]] = {}
+        for cell in grid:
+            machine = clone(self).set_params(**cell)
+            found.setdefault(machine._kernel(problem), []).append((machine.ridge, cell))
+        for kernel, cells in found.items():
+            if len(cells) == 1 or kernel.kind in INDEFINITE:
+                for _, cell in cells:
+                    yield cell, clone(self).set_params(**cell).fit(problem)
+                continue
+            spectrum = decompose(kernel(problem.X), _targets(problem), _weights(problem))
+            for ridge, cell in cells:
+                yield (
+                    cell,
+                    _expansion(solve_ridge(spectrum, ridge).coefficients, kernel, problem),
+                )
+
+    def _kernel(self, problem: Problem) -> Kernel:
+        return kernel_of(
+            self.kernel, self.gamma, self.degree, self.coef0, problem.X, problem.weights
+        )
+
+    def _check_size(self, problem: Problem) -> None:
+        if problem.n_rows > self.max_rows:
+            raise DataError(
+                f"krr was given a part of {problem.n_rows} rows, but max_rows is {self.max_rows}; "
+                "divide finer, or raise max_rows if the memory allows"
+            )
+
+
+def _weights(problem: Problem) -> FloatArray:
+    return np.ones(problem.n_rows) if problem.weights is None else problem.weights
+
+
+def _targets(problem: Problem) -> FloatArray:
+    labels = np.arange(1, 2) if problem.n_classes == 2 else np.arange(problem.n_classes)
+    return np.where(problem.y[:, None] == labels, 1.0, -1.0)
+
+
+def _expansion(duals: FloatArray, kernel: Kernel, problem: Problem) -> KernelExpansion:
+    rows = np.arange(problem.n_rows)
+    points = rows if kernel.kind == "precomputed" else problem.X
+    return KernelExpansion(points, duals, np.zeros(duals.shape[1]), kernel, rows)
+
+
+def _solve(gram: FloatArray, targets: FloatArray) -> Any:
+    try:
+        return linalg.solve(gram, targets, assume_a="pos")
+    except linalg.LinAlgError:
+        return linalg.lstsq(gram, targets)[0]

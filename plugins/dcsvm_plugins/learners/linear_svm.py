@@ -1,0 +1,62 @@
+"""The linear support vector machine."""
+
+import threading
+from contextlib import nullcontext
+from typing import Literal
+
+import numpy as np
+from sklearn.svm import LinearSVC
+
+from dcsvm import Hyperplanes, LocalLearner, LocalModel, Problem, component, setting
+
+_DRAWING = threading.Lock()
+
+
+@component
+class LinearSVM(LocalLearner):
+    """The linear support vector machine, one against the rest for several classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> DivideAndConquerClassifier("whole", "linear_svm", "route").fit(X, y).score(X, y) > 0.9
+    True
+
+    References
+    ----------
+    Fan, Chang, Hsieh, Wang, Lin: LIBLINEAR (2008).
+    """
+
+    name = "linear_svm"
+
+    C: float = setting(1.0, above=0, help="how much a row inside the margin costs")
+    loss: Literal["hinge", "squared_hinge"] = setting(
+        "squared_hinge", help="what a violation costs"
+    )
+    intercept_scaling: float = setting(
+        1.0, above=0, help="the larger, the less LIBLINEAR's penalty pulls the bias to zero"
+    )
+    tol: float = setting(1e-4, above=0, help="largest violation of optimality to stop at")
+    max_iterations: int = setting(10_000, at_least=1, help="passes over the rows at the most")
+
+    @property
+    def releases_gil(self) -> bool:  # type: ignore[override]
+        return self.loss != "hinge"
+
+    def fit(self, problem: Problem) -> LocalModel:
+        machine = LinearSVC(
+            C=self.C,
+            loss=self.loss,
+            dual=self.loss == "hinge",
+            intercept_scaling=self.intercept_scaling,
+            tol=self.tol,
+            max_iter=self.max_iterations,
+            random_state=problem.seed.integer(),
+        )
+        # LIBLINEAR's dual solver, the only one for this loss, draws from one stream of random
+        # numbers per process: two fits at a time would take numbers from each other.
+        with _DRAWING if self.loss == "hinge" else nullcontext():
+            machine.fit(problem.X, problem.y, sample_weight=problem.weights)
+        return Hyperplanes(np.ascontiguousarray(machine.coef_.T), machine.intercept_)

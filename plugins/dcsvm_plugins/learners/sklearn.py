@@ -1,0 +1,97 @@
+"""Any classifier that scikit-learn registers, by its name."""
+
+import threading
+from functools import cache
+from typing import Any
+
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import all_estimators
+from sklearn.utils.validation import has_fit_parameter
+
+from dcsvm import (
+    LocalLearner,
+    LocalModel,
+    Problem,
+    SettingError,
+    Wrapped,
+    component,
+    did_you_mean,
+    setting,
+)
+
+_LISTING = threading.Lock()
+
+
+@component
+class Sklearn(LocalLearner):
+    """Any classifier of scikit-learn by its class name, optionally behind transformers of its own.
+
+    Only names that scikit-learn registers are built: nothing else is imported.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier, build
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = build("learner", "sklearn", classifier="RandomForestClassifier",
+    ...                settings={"n_estimators": 10})
+    >>> DivideAndConquerClassifier("whole", forest, "route").fit(X, y).score(X, y) > 0.9
+    True
+    """
+
+    name = "sklearn"
+    releases_gil = False
+
+    classifier: str = setting("LogisticRegression", help="the class name of the classifier")
+    settings: dict[str, Any] | None = setting(None, help="its parameters")
+    transformers: list[Any] | None = setting(
+        None,
+        help="what the rows pass first: class names, or tables with the key 'use' and parameters",
+    )
+
+    def fit(self, problem: Problem) -> LocalModel:
+        machine = _build("classifier", self.classifier, self.settings or {}, problem)
+        weighted = {}
+        if problem.weights is not None:
+            if not has_fit_parameter(machine, "sample_weight"):
+                raise SettingError(f"sklearn: {self.classifier} does not take row weights")
+            weighted = {"sample_weight": problem.weights}
+        steps = [self._transformer(each, problem) for each in self.transformers or []]
+        if not steps:
+            return Wrapped(machine.fit(problem.X, problem.y, **weighted))
+        line = make_pipeline(*steps, machine)
+        last = line.steps[-1][0]
+        named = {f"{last}__{key}": value for key, value in weighted.items()}
+        return Wrapped(line.fit(problem.X, problem.y, **named))
+
+    def _transformer(self, each: Any, problem: Problem) -> Any:
+        table = {"use": each} if isinstance(each, str) else dict(each)
+        if "use" not in table:
+            raise SettingError(f"sklearn: the transformer {each!r} needs the key 'use'")
+        return _build("transformer", table.pop("use"), table, problem)
+
+
+def _build(kind: str, name: str, settings: dict[str, Any], problem: Problem) -> Any:
+    registered = _registered(kind)
+    if name not in registered:
+        raise SettingError(
+            f"sklearn: there is no {kind} called {name!r}; {did_you_mean(name, registered)}"
+        )
+    try:
+        made = registered[name](**settings)
+    except TypeError as error:
+        raise SettingError(f"sklearn: {name} cannot be made with {settings!r}: {error}") from error
+    if "random_state" in made.get_params() and "random_state" not in settings:
+        made.set_params(random_state=problem.seed.integer() % 2**31)
+    return made
+
+
+def _registered(kind: str) -> dict[str, Any]:
+    # Listing them imports all of scikit-learn, which two threads must not do at the same time.
+    with _LISTING:
+        return _listed(kind)
+
+
+@cache
+def _listed(kind: str) -> dict[str, Any]:
+    return dict(all_estimators(type_filter=kind))

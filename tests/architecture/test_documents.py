@@ -1,0 +1,219 @@
+"""README and docs do what they say: their code runs, their links lead somewhere, nothing lacks."""
+
+import contextlib
+import doctest
+import importlib
+import io
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dcsvm
+from dcsvm.registry import KINDS, default_registry
+from dcsvm.settings import settings_of
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LOOSELY = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a document: its language, the file it is meant to be, its text."""
+
+    line: int
+    language: str
+    file: str
+    text: str
+
+
+def blocks(document: Path) -> Iterator[Block]:
+    fence = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+    text = document.read_text()
+    for found in fence.finditer(text):
+        line = text.count("\n", 0, found.start()) + 2
+        yield Block(line, found[1], found[2] or "", found[3])
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_the_code_of_a_document_runs(
+    document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, Any] = {"__name__": "__document__"}
+    for block in blocks(document):
+        if block.file:
+            (tmp_path / block.file).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / block.file).write_text(block.text)
+        elif block.language == "python":
+            exec(compile(block.text, f"{document.name}:{block.line}", "exec"), space)
+        elif block.language == "pycon":
+            session(block, document, space)
+        elif block.language == "console":
+            for command, expected in commands(block.text):
+                assert shape(output_of(command)) == shape(expected), command
+
+
+def session(block: Block, document: Path, space: dict[str, Any]) -> None:
+    """Run an interpreter's session and compare what it prints."""
+    test = doctest.DocTestParser().get_doctest(
+        block.text, space, document.name, str(document), block.line
+    )
+    said = io.StringIO()
+    runner = doctest.DocTestRunner(optionflags=LOOSELY)
+    runner.run(test, out=said.write, clear_globs=False)
+    space.update(test.globs)
+    assert not runner.failures, said.getvalue()
+
+
+def commands(text: str) -> Iterator[tuple[str, str]]:
+    """The commands of a console block, each with the output that the document shows."""
+    for piece in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, expected = piece.partition("\n")
+        yield command, expected
+
+
+def output_of(command: str) -> str:
+    """What a command prints, errors included, with this interpreter's scripts first."""
+    scripts = str(Path(sys.executable).parent)
+    run = subprocess.run(
+        command,
+        shell=True,
+        env=os.environ | {"PATH": f"{scripts}:{os.environ['PATH']}", "COLUMNS": "100"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    return run.stdout
+
+
+def shape(text: str) -> list[str]:
+    """Lines with every number made N, spaces and rules made one, and empty lines left out."""
+    lines = []
+    for line in text.splitlines():
+        line = re.sub(r"\d+([-:.,e+T_]\d+)*", "N", line)
+        line = re.sub(r"[─━═—-]{3,}", "---", line)
+        lines.append(" ".join(line.split()))
+    return [line for line in lines if line]
+
+
+def test_the_runner_sees_blocks_commands_and_shapes(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("a\n```toml file=x.toml\nb = 1\n```\n```console\n$ echo 1\n1\n$ true\n```\n")
+    first, second = blocks(page)
+    assert first == Block(3, "toml", "x.toml", "b = 1\n")
+    assert list(commands(second.text)) == [("echo 1", "1\n"), ("true", "")]
+    assert shape("took 0.12 s\n\n   12:30  ----") == ["took N s", "N ---"]
+    assert shape("took 0.12 s") != shape("was 0.12 s")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_the_links_of_a_document_lead_somewhere(document: Path) -> None:
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text())
+    local = [link for link in links if "://" not in link]
+    assert not [link for link in local if not (document.parent / link).exists()]
+
+
+def test_every_document_is_in_the_index() -> None:
+    index = (ROOT / "docs" / "index.md").read_text()
+    pages = {path.name for path in DOCUMENTS} - {"index.md", "README.md"}
+    assert not {page for page in pages if f"({page})" not in index}
+
+
+def test_the_reference_mentions_every_public_name() -> None:
+    mentioned = set(re.findall(r"`(\w+)[`(]", (ROOT / "docs" / "reference.md").read_text()))
+    assert len(dcsvm.__all__) > 20
+    assert not set(dcsvm.__all__) - mentioned
+
+
+def test_the_reference_lists_every_component_with_its_settings() -> None:
+    text = (ROOT / "docs" / "reference.md").read_text()
+    sections = dict(
+        re.findall(r"^### (\w+ `\w+`)\n(.*?)(?=^##|\Z)", text, re.DOTALL | re.MULTILINE)
+    )
+    ours = [
+        offer
+        for offer in default_registry().offers.values()
+        if offer.kind in KINDS and offer.distribution == "dcsvm"
+    ]
+    assert len(ours) > 10
+    for offer in ours:
+        section = sections[f"{offer.kind} `{offer.name}`"]
+        for name in settings_of(offer.what):
+            assert f"| `{name}` |" in section, (offer.name, name)
+
+
+def test_the_reference_is_what_its_generator_writes() -> None:
+    run = subprocess.run(
+        [sys.executable, str(ROOT / "docs" / "generate_reference.py"), "--check"],
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+
+
+def modules() -> list[str]:
+    """The names of all modules, but for the two that do something when they are imported."""
+    homes = {"dcsvm": ROOT, "dcsvm_plugins": ROOT / "plugins"}
+    files = [
+        (path, home)
+        for name, home in homes.items()
+        for path in sorted((home / name).rglob("*.py"))
+    ]
+    names = [".".join(path.relative_to(home).with_suffix("").parts) for path, home in files]
+    names = [name.removesuffix(".__init__") for name in names]
+    return [name for name in names if not name.endswith((".__main__", ".native.build"))]
+
+
+@pytest.mark.parametrize("name", modules())
+def test_the_examples_of_a_module_run(name: str) -> None:
+    module = importlib.import_module(name)
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        result = doctest.testmod(module, optionflags=LOOSELY)
+    assert not result.failed, said.getvalue()
+
+
+def test_every_built_in_shows_an_example() -> None:
+    silent = [
+        offer.name
+        for offer in default_registry().offers.values()
+        if offer.kind in KINDS
+        and offer.what.__module__.startswith("dcsvm_plugins.")
+        and ">>>" not in (offer.what.__doc__ or "")
+    ]
+    assert not silent
+
+
+def test_the_readme_gives_two_commands_of_one_line_each() -> None:
+    text = "".join(block.text for block in blocks(ROOT / "README.md") if block.language == "sh")
+    assert text.splitlines() == [
+        "python3 -m venv .venv && .venv/bin/pip install -q . && .venv/bin/dcsvm run",
+        "python3 -m venv .venv-test && .venv-test/bin/pip install -q -e '.[test]'"
+        " && .venv-test/bin/python -m pytest",
+    ]
+
+
+def test_continuous_integration_runs_the_command_of_the_readme(tmp_path: Path) -> None:
+    (tmp_path / ".ci").mkdir()
+    script = tmp_path / ".ci" / "run"
+    script.write_bytes((ROOT / ".ci" / "run").read_bytes())
+    readme = tmp_path / "README.md"
+    readme.write_text("```sh\npython3 -m venv --help > said && false -m pytest\n```\n")
+    run = subprocess.run(["bash", script], capture_output=True, text=True)
+    assert run.returncode == 1
+    assert re.search(r"^\+ python3 -m venv .*\ntook \d+ min \d+ s$", run.stdout, re.MULTILINE)
+    assert "usage: venv" in (tmp_path / "said").read_text()
+    readme.write_text(2 * "python3 -m venv x && y -m pytest\n")
+    run = subprocess.run(["bash", script], capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (
+        1,
+        "README.md should give exactly one test command\n",
+    )

@@ -1,0 +1,96 @@
+"""Whatever way dcsvm is installed, the same components come with it."""
+
+import json
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from dcsvm.registry import default_registry
+
+LIST = """
+import json, dcsvm
+from dcsvm.registry import default_registry
+registry = default_registry()
+assert not registry.broken, registry.broken
+print(json.dumps([dcsvm.__file__, sorted(map(list, registry.offers))]))
+"""
+
+
+def built(kind: str, source: Path, target: Path) -> Path:
+    """Build a wheel or an sdist with what is installed, and return its path."""
+    subprocess.run(
+        [sys.executable, "-m", "build", "--no-isolation", f"--{kind}", "--outdir", target, source],
+        check=True,
+        capture_output=True,
+    )
+    (path,) = target.iterdir()
+    return path
+
+
+@pytest.fixture(scope="module")
+def wheel(clean_copy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built("wheel", clean_copy, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def sdist(clean_copy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built("sdist", clean_copy, tmp_path_factory.mktemp("sdist"))
+
+
+@pytest.mark.parametrize("way", ["wheel", "sdist", "folder", "editable"])
+def test_every_way_to_install_lists_the_same_components(
+    way: str, environment, clean_copy: Path, request: pytest.FixtureRequest
+) -> None:
+    what = {"folder": [str(clean_copy)], "editable": ["-e", str(clean_copy)]}.get(way)
+    environment.install(*(what or [str(request.getfixturevalue(way))]))
+    where, listed = json.loads(environment.python("-c", LIST))
+    home = clean_copy if way == "editable" else environment.folder
+    assert Path(where).is_relative_to(home)
+    here = [
+        key for key, offer in default_registry().offers.items() if offer.distribution == "dcsvm"
+    ]
+    assert listed == sorted(map(list, here))
+    assert ["decomposer", "tree"] in listed
+
+
+def test_the_wheel_holds_both_packages_and_nothing_else(wheel: Path, clean_copy: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {name.partition("/")[0] for name in names} == {
+        "dcsvm",
+        "dcsvm_plugins",
+        "dcsvm-0.1.0.dist-info",
+    }
+    assert {"dcsvm/py.typed", "dcsvm-0.1.0.dist-info/licenses/LICENSE"} <= names
+    for root in ("dcsvm", "plugins/dcsvm_plugins"):
+        for path in (clean_copy / root).rglob("*"):
+            if path.suffix in {".py", ".toml"}:
+                assert str(path.relative_to(clean_copy)).removeprefix("plugins/") in names
+    assert not [name for name in names if re.search(r"(^|/)tests?(/|_)", name)]
+
+
+def test_the_wheel_says_who_it_is(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        metadata = archive.read("dcsvm-0.1.0.dist-info/METADATA").decode()
+        entry_points = archive.read("dcsvm-0.1.0.dist-info/entry_points.txt").decode()
+    assert "License-Expression: BSD-3-Clause" in metadata
+    assert "Requires-Python: >=3.11" in metadata
+    assert "Provides-Extra: test" in metadata
+    assert "dcsvm = dcsvm.cli:main" in entry_points
+    assert "builtin_decomposers = dcsvm_plugins.decomposers" in entry_points
+
+
+def test_the_sdist_can_be_tested_and_read(sdist: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {
+        "LICENSE",
+        "README.md",
+        "docs/design.md",
+        "plugins/dcsvm_plugins/decomposers/tree.py",
+        "tests/conftest.py",
+    } <= names

@@ -1,0 +1,56 @@
+"""The benchmarks still run, and what they measure in seconds holds in what is imported too."""
+
+import json
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+ROWS = {
+    "overhead.py": [
+        "whole fit, 2 classes",
+        "whole predict, 2 classes",
+        "whole fit, 5 classes",
+        "whole predict, 5 classes",
+        "chunks part, 1 job",
+        "chunks part, 2 jobs",
+    ],
+    "startup.py": ["import dcsvm", "dcsvm --help"],
+}
+
+
+def python(*arguments: str) -> str:
+    run = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+@pytest.mark.parametrize("script", ROWS)
+def test_a_benchmark_prints_its_ratios(script: str) -> None:
+    ratios = json.loads(python(str(HERE / script), "--quick", "--json"))
+    assert list(ratios) == ROWS[script]
+    assert all(ratio > 0 for ratio in ratios.values())
+
+
+def test_a_table_is_aligned_and_says_what_held(capsys: pytest.CaptureFixture[str]) -> None:
+    table = runpy.run_path(str(HERE / "table.py"))
+    row = table["Row"]
+    rows = [
+        row("fit", "s", 1.0, 2.0, "ratio < 1.10", 0.5, 1.1),
+        row("a longer name", "ms", 12.0, 2.0, "beyond < 2 ms", 10.0, 2.0),
+    ]
+    table["show"](rows, as_json=False)
+    assert capsys.readouterr().out.splitlines() == [
+        "row                 ours    theirs  ratio          asked  held",
+        "fit              1.000 s   2.000 s   0.50   ratio < 1.10   yes",
+        "a longer name  12.000 ms  2.000 ms   6.00  beyond < 2 ms    no",
+    ]
+
+
+@pytest.mark.parametrize("start", ["import dcsvm", "from dcsvm.cli import main"])
+def test_starting_imports_nothing_slow(start: str) -> None:
+    loaded = python("-c", f"import sys; {start}; print(*sys.modules)").split()
+    assert not {"numpy", "scipy", "sklearn", "joblib", "pandas", "hypothesis"} & set(loaded)

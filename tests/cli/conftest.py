@@ -1,0 +1,107 @@
+"""What tests of the command line share: a runner with a fresh registry, and small plugins."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from dcsvm.cli import app
+from dcsvm.registry import default_registry
+
+IRIS_PIPELINE = """
+[data]
+use = "iris"
+
+[decomposer]
+use = "class_pairs"
+
+[learner]
+use = "kernel_svm"
+
+[combiner]
+use = "vote"
+"""
+
+PLUGIN = """
+import numpy as np
+from dcsvm import Decomposer, component, hookimpl, part, setting
+
+
+@component
+class Halves(Decomposer):
+    "Two random halves."
+
+    name = "NAME"
+    yields = frozenset({"subsets"})
+
+    def divide(self, problem):
+        order = problem.seed.generator().permutation(problem.n_rows)
+        yield [part(half) for half in np.array_split(order, 2)]
+
+
+@hookimpl
+def dcsvm_decomposers():
+    return [Halves]
+"""
+
+
+@pytest.fixture(autouse=True)
+def fresh_registry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Every test starts in an empty folder, and no plugin outlives its test."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DCSVM_LOAD_PLUGINS", raising=False)
+    default_registry.cache_clear()
+    yield
+    default_registry.cache_clear()
+
+
+@pytest.fixture
+def iris_pipeline() -> str:
+    """A recipe for one SVM per pair of iris species."""
+    return IRIS_PIPELINE
+
+
+@pytest.fixture
+def plugin_text() -> str:
+    """A plugin module with one decomposer, called NAME."""
+    return PLUGIN
+
+
+@pytest.fixture
+def dcsvm():
+    """Run the command line in this process: `dcsvm("run", "iris.toml").stdout`."""
+
+    def run(*arguments: str):
+        return CliRunner().invoke(app, [str(each) for each in arguments])
+
+    return run
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Callable[[str], str]:
+    """Write a recipe, `recipe.toml` in the current folder, and return its name."""
+
+    def write(text: str) -> str:
+        (tmp_path / "recipe.toml").write_text(text)
+        return "recipe.toml"
+
+    return write
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
+    """Install a distribution of one plugin module, as pip would, for the time of a test."""
+
+    def install_distribution(name: str, source: str, version: str = "1.2") -> None:
+        site = tmp_path / f"site_{name}"
+        info = site / f"{name}-{version}.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        )
+        (info / "entry_points.txt").write_text(f"[dcsvm]\n{name}_entry = module_of_{name}\n")
+        (site / f"module_of_{name}.py").write_text(source)
+        monkeypatch.syspath_prepend(str(site))
+
+    return install_distribution

@@ -1,0 +1,244 @@
+"""Bad recipes: one clear sentence for each mistake, with file, line and exit code."""
+
+import textwrap
+
+import pytest
+
+from dcsvm.registry import default_registry
+from dcsvm.settings import settings_of
+
+DATA = '[data]\nuse = "iris"\n'
+
+
+def pipeline(decomposer='"whole"', learner='"kernel_svm"', combiner='"route"'):
+    return f"decomposer = {decomposer}\nlearner = {learner}\ncombiner = {combiner}\n" + DATA
+
+
+CASES = {
+    "an unknown component, with the nearest name": (
+        pipeline(decomposer='"tre"'),
+        "recipe.toml:1: no decomposer is called 'tre'; did you mean 'tree'? "
+        "available: <decomposers>",
+    ),
+    "an unknown component that is near to nothing": (
+        pipeline(combiner='{ use = "xyz" }'),
+        "recipe.toml:3: no combiner is called 'xyz'; available: <combiners>",
+    ),
+    "an unknown setting": (
+        pipeline(decomposer='{ use = "tree", cieling = 10 }'),
+        "recipe.toml:1: tree has no setting 'cieling'; did you mean 'ceiling'? "
+        "available: <settings of tree>",
+    ),
+    "a setting of the wrong type": (
+        pipeline(decomposer='{ use = "tree", ceiling = "many" }'),
+        "recipe.toml:1: tree: ceiling must be a whole number of at least 1, not 'many'",
+    ),
+    "a setting out of range": (
+        pipeline(learner='{ use = "kernel_svm", C = -1.0 }'),
+        "recipe.toml:2: kernel_svm: C must be a number above 0, not -1.0",
+    ),
+    "a setting that is none of the allowed words": (
+        pipeline(decomposer='{ use = "tree", criterion = "luck" }'),
+        "recipe.toml:1: tree: criterion must be 'entropy' or 'gini', not 'luck'",
+    ),
+    "a required setting that is not there": (
+        pipeline(decomposer='"repeat"', combiner='"mean"'),
+        "recipe.toml:1: repeat needs the setting 'decomposer'",
+    ),
+    "a decomposer and a combiner that do not fit": (
+        pipeline(decomposer='"chunks"'),
+        "recipe.toml:3: combiner 'route' does not fit decomposer 'chunks', which yields subsets: "
+        "it works with one part, regions; combiners that fit: <combiners of subsets>",
+    ),
+    "a recipe that is not TOML": (
+        "[data\nuse = 1",
+        "recipe.toml:1:6: not TOML: expected ']' at the end of a table declaration",
+    ),
+    "a recipe that ends too early": (
+        '[data]\nuse = ["iris"',
+        "recipe.toml:2: not TOML: unclosed array",
+    ),
+    "an unknown key": (
+        'abuot = "x"\n' + pipeline(),
+        "recipe.toml:1: a recipe has no key 'abuot'; did you mean 'about'? available: "
+        "about, combiner, compare, data, decomposer, learner, name, split",
+    ),
+    "an unknown key of a table": (
+        pipeline() + 'scael = "minmax"\n',
+        "recipe.toml:6: [data] has no key 'scael'; did you mean 'scale'? "
+        "available: path, rows, scale, target, use",
+    ),
+    "a value that a table does not allow": (
+        pipeline() + "[split]\ntest = 1.5\n",
+        "recipe.toml:7: [split]: test must be a number above 0 and below 1 or none, not 1.5",
+    ),
+    "a table that is none": (
+        "split = 3\n" + pipeline(),
+        "recipe.toml:1: split must be a table, not 3",
+    ),
+    "a text that is none": (
+        "name = 3\n" + pipeline(),
+        "recipe.toml:1: name must be a text, not 3",
+    ),
+    "no data": (
+        'decomposer = "whole"\nlearner = "krr"\ncombiner = "route"\n',
+        "recipe.toml: [data] is missing: [data] needs one of the keys 'path' and 'use'",
+    ),
+    "two sources of data": (
+        pipeline() + 'path = "a.csv"\n',
+        "recipe.toml:4: [data] needs one of the keys 'path' and 'use'",
+    ),
+    "an unknown embedded set": (
+        pipeline().replace("iris", "irsi"),
+        "recipe.toml:5: no embedded data set is called 'irsi'; did you mean 'iris'? "
+        "available: breast_cancer, checkerboard, digits, iris, ringnorm, two_moons, wine",
+    ),
+    "rows of a set that is not generated": (
+        pipeline() + "rows = 100\n",
+        "recipe.toml:6: [data]: rows can be asked of a generated set only, not of 'iris'",
+    ),
+    "rows of a file": (
+        pipeline().replace('use = "iris"', 'path = "a.npz"\nrows = 100'),
+        "recipe.toml:6: [data]: rows can be asked of a generated set only, not of a file",
+    ),
+    "a file with an ending that no reader knows": (
+        pipeline().replace('use = "iris"', 'path = "a.docx"'),
+        "recipe.toml:5: [data]: no reader knows the ending '.docx'; available: .csv, .npz",
+    ),
+    "a CSV file without a target": (
+        pipeline().replace('use = "iris"', 'path = "a.csv"'),
+        "recipe.toml:4: [data] needs the key 'target': the column that holds the classes",
+    ),
+    "no learner": (
+        'decomposer = "whole"\ncombiner = "route"\n' + DATA,
+        "recipe.toml: [learner] is missing: name a learner",
+    ),
+    "a component without a name": (
+        pipeline(learner="{ C = 1.0 }"),
+        "recipe.toml:2: [learner] needs the key 'use': the name of a learner",
+    ),
+    "a component that is a number": (
+        pipeline(learner="3"),
+        "recipe.toml:2: a learner is a name, or a table with the key 'use', not 3",
+    ),
+    "a nested pipeline without a combiner": (
+        pipeline(learner='{ decomposer = "whole", learner = "krr" }'),
+        "recipe.toml:2: [learner.combiner] is missing: name a combiner",
+    ),
+    "a mistake deep inside": (
+        pipeline(
+            decomposer='{ use = "repeat", decomposer = { use = "bootstrap", siz = 1 } }',
+            combiner='"mean"',
+        ),
+        "recipe.toml:1: bootstrap has no setting 'siz'; did you mean 'size'? "
+        "available: samples, size",
+    ),
+    "a mistake in a list of components": (
+        pipeline(
+            decomposer='{ use = "sum", summands = ["chunks", { use = "chunks", parts = 0 }] }',
+            combiner='"mean"',
+        ),
+        "recipe.toml:1: chunks: parts must be a whole number of at least 1, not 0",
+    ),
+    "a comparison that is no table": (
+        "compare = 3\n" + pipeline(),
+        "recipe.toml:1: compare must hold tables, one per rival",
+    ),
+    "a rival that is no table": (
+        pipeline() + "[compare]\nrival = 3\n",
+        "recipe.toml:7: [compare.rival] must be a table, not 3",
+    ),
+    "a rival that does not fit": (
+        pipeline() + '[compare.rival]\ndecomposer = "chunks"\n',
+        "recipe.toml:7: combiner 'route' does not fit decomposer 'chunks', which yields subsets: "
+        "it works with one part, regions; combiners that fit: <combiners of subsets>",
+    ),
+    "an unknown key of a rival": (
+        pipeline() + '[compare.rival]\ndata = "x"\n',
+        "recipe.toml:7: [compare.rival] has no key 'data'; "
+        "available: combiner, decomposer, learner",
+    ),
+}
+
+
+def filled_in(sentence):
+    """The sentence with the names that the registry holds today."""
+    registry = default_registry()
+    lists = {
+        "<decomposers>": registry.names("decomposer"),
+        "<settings of tree>": sorted(settings_of(registry.get("decomposer", "tree"))),
+        "<combiners>": registry.names("combiner"),
+        "<combiners of subsets>": [
+            offer.name for offer in registry.of_kind("combiner") if "subsets" in offer.what.accepts
+        ],
+    }
+    for mark, names in lists.items():
+        sentence = sentence.replace(mark, ", ".join(names))
+    return sentence
+
+
+@pytest.mark.parametrize(("text", "sentence"), CASES.values(), ids=CASES.keys())
+def test_a_mistake_is_told_in_one_sentence(dcsvm, recipe, text, sentence):
+    result = dcsvm("run", recipe(text))
+    assert result.stderr == f"error: {filled_in(sentence)}\n"
+    assert result.stdout == ""
+    assert result.exit_code == 2
+
+
+def test_all_mistakes_of_a_file_are_shown_at_once_in_the_order_of_their_lines(dcsvm, recipe):
+    text = """\
+        abuot = "x"
+
+        [data]
+        use = "iriss"
+
+        [decomposer]
+        use = "tree"
+        ceiling = 0
+        splitter = "worst"
+
+        [learner]
+        use = "kernel_svn"
+
+        [combiner]
+        use = "route"
+        weight = 3
+    """
+    result = dcsvm("run", recipe(textwrap.dedent(text)))
+    lines = result.stderr.removeprefix("error: ").splitlines()
+    assert [line.split(": ")[0] for line in lines] == [
+        f"recipe.toml:{number}" for number in (1, 4, 8, 9, 12, 16)
+    ]
+    assert lines[-1] == "recipe.toml:16: route has no setting 'weight'; available: none"
+
+
+def test_a_recipe_that_is_not_there_suggests_a_registered_one(dcsvm):
+    result = dcsvm("run", "quickstrat")
+    assert result.stderr == (
+        "error: no recipe file or registered recipe is called 'quickstrat'; "
+        "did you mean 'quickstart'? available: bagging_svm, global_svm, linear_svm, max_wins, "
+        "one_vs_rest, quickstart, td_svm\n"
+    )
+    assert result.exit_code == 2
+
+
+def test_a_recipe_that_is_a_directory(dcsvm, tmp_path):
+    (tmp_path / "folder").mkdir()
+    result = dcsvm("run", "folder")
+    assert result.stderr == "error: recipe 'folder' is a directory, not a TOML file\n"
+    assert result.exit_code == 2
+
+
+def test_a_recipe_that_is_binary(dcsvm, tmp_path):
+    (tmp_path / "recipe.toml").write_bytes(b"\x93NUMPY\xff\xfe")
+    result = dcsvm("run", "recipe.toml")
+    assert (
+        result.stderr == "error: recipe 'recipe.toml' is not text in UTF-8: invalid start byte\n"
+    )
+    assert result.exit_code == 2
+
+
+def test_a_recipe_that_is_nested_too_deeply(dcsvm, recipe):
+    result = dcsvm("run", recipe("a = " + "[" * 5000 + "]" * 5000))
+    assert result.stderr == "error: recipe.toml: not a recipe: it is nested too deeply\n"
+    assert result.exit_code == 2

@@ -1,0 +1,78 @@
+"""Progress: shown on a terminal only, with the time left as far as it is known."""
+
+import io
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+
+from dcsvm.progress import TerminalProgress, time_left
+
+
+def watched(terminal):
+    """A progress line that writes to memory, and the text written so far."""
+    file = io.StringIO()
+    console = Console(file=file, force_terminal=terminal, width=100)
+    return TerminalProgress(console), file
+
+
+def part(rows, seconds):
+    return SimpleNamespace(), SimpleNamespace(n_rows=rows, seconds=seconds)
+
+
+def test_nothing_is_written_where_nobody_looks():
+    progress, file = watched(terminal=False)
+    with progress:
+        progress.step_begins("training", 100)
+        progress.round_begins(2)
+        progress.part_done(*part(50, 1.0))
+    assert file.getvalue() == ""
+
+
+def test_a_terminal_sees_the_step_and_the_parts():
+    progress, file = watched(terminal=True)
+    with progress:
+        progress.step_begins("training tree", 100)
+        progress.round_begins(3)
+        progress.part_done(*part(50, 1.0))
+        progress.progress.refresh()
+        progress.round_ends()
+        progress.round_begins(2)
+        progress.progress.refresh()
+    assert "training tree" in file.getvalue()
+    assert "1 of 3 parts" in file.getvalue()
+    assert "training tree, stage 2" in file.getvalue()
+
+
+def test_rows_that_are_predicted_move_the_bar():
+    progress, _ = watched(terminal=True)
+    progress.step_begins("predicting", 100)
+    progress.rows_done(40)
+    assert progress.progress.tasks[0].percentage == 40
+
+
+def test_a_single_large_part_is_forecast_from_the_small_ones():
+    progress, _ = watched(terminal=True)
+    progress.step_begins("training", 1000)
+    progress.round_begins(2)
+    progress.part_done(*part(100, 0.5))
+    progress.part_done(*part(100, 0.7))
+    progress.step_begins("training undivided", 1000)
+    progress.round_begins(1)
+    assert progress.progress.tasks[0].fields["forecast"] == pytest.approx(0.6 * 10**1.8)
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "remaining", "forecast", "words"),
+    [
+        (1.0, 65.0, None, "about 01:05 left"),
+        (1.0, 3661.0, 5.0, "about 1:01:01 left"),
+        (1.0, 180000.0, None, "about 50:00:00 left"),
+        (1.0, None, 31.0, "about 00:30 left"),
+        (9.0, None, 5.0, "longer than forecast"),
+        (1.0, None, None, ""),
+        (3.0, None, None, "time left unknown"),
+    ],
+)
+def test_the_time_left_is_told_in_words(elapsed, remaining, forecast, words):
+    assert time_left(elapsed, remaining, forecast) == words

@@ -1,0 +1,249 @@
+"""`dcsvm run`: what it prints, what it measures, what it leaves."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import dcsvm as package
+from dcsvm.registry import default_registry
+
+UNDIVIDED = '\n[compare.undivided]\ndecomposer = "whole"\ncombiner = "route"\n'
+
+
+def test_the_table_is_aligned_and_says_all_that_was_measured(dcsvm, recipe, iris_pipeline):
+    result = dcsvm("run", recipe(iris_pipeline + UNDIVIDED), "--jobs", "1")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[0] == "recipe.toml"
+    assert lines[1] == "iris: 112 rows to learn from, 38 held out, 4 features, 3 classes"
+    assert lines[2] == "features scaled to [0, 1], seed 0, one part at a time"
+    table = lines[4:]
+    assert table[0].split() == ["recipe", "undivided"]
+    assert [line[:33].strip() for line in table[1:]] == [
+        "accuracy",
+        "fit seconds",
+        "predict seconds",
+        "parts",
+        "kernel evaluations per row, mean",
+        "kernel evaluations per row, max",
+        "each support vector once, mean",
+        "each support vector once, max",
+    ]
+    assert len({len(line) for line in table}) == 1, "right-aligned numbers end in one column"
+    assert table[4].split() == ["parts", "3", "1"]
+    assert all(float(word) > 0.85 for word in table[1].split()[1:])
+
+
+def test_data_go_to_standard_output_and_messages_to_standard_error(dcsvm, recipe, iris_pipeline):
+    result = dcsvm("run", recipe(iris_pipeline + UNDIVIDED), "--json")
+    assert json.loads(result.stdout)["recipe"] == "recipe.toml"
+    assert result.stderr == "next: --out model.dcsvm keeps the model\n"
+
+
+def test_json_holds_the_measures_of_every_model(dcsvm, recipe, iris_pipeline):
+    found = json.loads(dcsvm("run", recipe(iris_pipeline + UNDIVIDED), "--json").stdout)
+    assert (found["n_train"], found["n_test"]) == (112, 38)
+    pairs, undivided = found["models"]
+    assert pairs["model"] == "recipe"
+    assert undivided["n_parts"] == 1
+    assert undivided["kernel_evaluations_max"] >= undivided["unique_kernel_evaluations_max"] > 0
+    assert set(pairs) == {
+        "model",
+        "test_accuracy",
+        "fit_seconds",
+        "predict_seconds",
+        "n_parts",
+        "kernel_evaluations_mean",
+        "kernel_evaluations_max",
+        "unique_kernel_evaluations_mean",
+        "unique_kernel_evaluations_max",
+        "hyperplanes_mean",
+        "hyperplanes_max",
+    }
+
+
+def test_a_cost_that_nobody_knows_is_called_unknown(dcsvm, recipe, iris_pipeline):
+    text = iris_pipeline.replace('"kernel_svm"', '"sklearn"\nclassifier = "GaussianNB"')
+    shown = dcsvm("run", recipe(text), "--jobs", "1")
+    assert re.search(r"kernel evaluations per row, mean +unknown\n", shown.stdout)
+    found = json.loads(dcsvm("run", recipe(text), "--json", "--jobs", "1").stdout)
+    assert found["models"][0]["kernel_evaluations_mean"] is None
+
+
+def test_a_linear_model_shows_its_hyperplanes(dcsvm, recipe, iris_pipeline):
+    text = iris_pipeline.replace("kernel_svm", "linear_svm")
+    assert re.search(r"hyperplanes per row, max +3\n", dcsvm("run", recipe(text)).stdout)
+
+
+def test_the_same_seed_gives_the_same_measures_for_any_number_of_jobs(
+    dcsvm, recipe, iris_pipeline
+):
+    text = iris_pipeline.replace("class_pairs", "bootstrap")
+    runs = [
+        json.loads(dcsvm("run", recipe(text), "--json", "--seed", "3", "--jobs", jobs).stdout)
+        for jobs in "12"
+    ]
+    one, two = (
+        {key: value for key, value in run["models"][0].items() if "seconds" not in key}
+        for run in runs
+    )
+    assert one == two
+    assert runs[0]["seed"] == 3
+
+
+def test_another_seed_splits_otherwise(dcsvm, recipe, iris_pipeline):
+    text = iris_pipeline.replace("class_pairs", "bootstrap")
+    evaluations = [
+        json.loads(dcsvm("run", recipe(text), "--json", "--seed", seed).stdout)["models"][0][
+            "kernel_evaluations_mean"
+        ]
+        for seed in "12"
+    ]
+    assert evaluations[0] != evaluations[1]
+
+
+def test_nested_pipelines_lists_and_tables_of_components_run(dcsvm, recipe):
+    text = """
+    decomposer = { use = "sum", summands = ["class_pairs", { use = "class_rest" }] }
+    combiner = "vote"
+    data = { use = "iris", scale = "standard" }
+
+    [learner.decomposer]
+    use = "repeat"
+    times = 2
+    decomposer = { use = "tree", ceiling = 30 }
+
+    [learner.learner]
+    use = "kernel_svm"
+    C = 10
+
+    [learner.combiner]
+    use = "mean"
+    """
+    result = dcsvm("run", recipe(text), "--json")
+    assert result.exit_code == 0, result.stderr
+    model = json.loads(result.stdout)["models"][0]
+    assert model["n_parts"] > 12
+    assert model["test_accuracy"] > 0.85
+
+
+def test_files_are_found_from_the_folder_of_the_recipe(dcsvm, tmp_path, iris_pipeline):
+    folder = tmp_path / "below"
+    folder.mkdir()
+    rows = "".join(f"{i},{i % 7},{'no' if i < 30 else 'yes'}\n" for i in range(60))
+    (folder / "rows.csv").write_text("a,b,answer\n" + rows)
+    (folder / "own.toml").write_text(
+        iris_pipeline.replace('use = "iris"', 'path = "rows.csv"\ntarget = "answer"')
+    )
+    result = dcsvm("run", folder / "own.toml")
+    assert result.exit_code == 0, result.stderr
+    assert "60" not in result.stdout.splitlines()[1]
+    assert "45 rows to learn from, 15 held out, 2 features, 2 classes" in result.stdout
+
+
+def test_published_test_rows_are_used(dcsvm, recipe, tmp_path, iris_pipeline):
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(50, 2))
+    y = (X[:, 0] > 0).astype(int)
+    np.savez(tmp_path / "a.npz", X_train=X[:30], y_train=y[:30], X_test=X[30:], y_test=y[30:])
+    text = iris_pipeline.replace('use = "iris"', 'path = "a.npz"')
+    assert "30 rows to learn from, 20 held out" in dcsvm("run", recipe(text)).stdout
+
+
+def test_a_saved_model_answers_raw_rows_as_the_run_did(dcsvm, recipe, tmp_path, iris_pipeline):
+    text = iris_pipeline.replace('use = "iris"', 'use = "wine"\nscale = "standard"')
+    result = dcsvm("run", recipe(text), "--out", "model.dcsvm", "--json")
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == (
+        "next: in Python, dcsvm.load('model.dcsvm').predict(X) answers new rows\n"
+    )
+    from sklearn.datasets import load_wine
+
+    wine = load_wine()
+    answers = package.load(tmp_path / "model.dcsvm").predict(wine.data)
+    assert np.mean(answers == wine.target_names[wine.target]) > 0.97
+
+
+@pytest.mark.parametrize(
+    ("out", "reason"),
+    [
+        ("nowhere/model.dcsvm", "there is no directory 'nowhere'"),
+        ("folder", "it is a directory"),
+        ("/proc/model.dcsvm", "No such file or directory"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_refused_before_training(
+    dcsvm, recipe, tmp_path, out, reason, iris_pipeline
+):
+    (tmp_path / "folder").mkdir()
+    never = iris_pipeline.replace('use = "iris"', 'path = "is_not_read.npz"')
+    result = dcsvm("run", recipe(never), "--out", out)
+    assert result.stderr == f"error: cannot write the model to '{out}': {reason}\n"
+    assert result.exit_code == 2
+
+
+def test_what_fails_unforeseen_says_so_in_one_line_and_debug_shows_where(
+    dcsvm, recipe, iris_pipeline
+):
+    broken = iris_pipeline.replace("kernel_svm", 'sklearn"\nclassifier = "GaussianNB')
+    broken = broken.replace("[combiner]", "settings = { var_smoothing = -1.0 }\n\n[combiner]")
+    result = dcsvm("run", recipe(broken), "--jobs", "1")
+    assert re.fullmatch(
+        r"error: InvalidParameterError: .*'var_smoothing'.* \(--debug shows where\)\n",
+        result.stderr,
+    )
+    assert result.exit_code == 1
+    shown = dcsvm("run", recipe(broken), "--jobs", "1", "--debug")
+    assert shown.stderr.startswith("Traceback")
+    assert shown.exit_code == 1
+
+
+def test_debug_shows_the_traceback_of_a_known_mistake_too(dcsvm):
+    result = dcsvm("run", "nowhere", "--debug")
+    assert result.stderr.startswith("Traceback")
+    assert "error: no recipe file or registered recipe is called 'nowhere'" in result.stderr
+    assert result.exit_code == 2
+
+
+def test_warnings_are_told_once_in_one_line(dcsvm, recipe, iris_pipeline):
+    import warnings
+
+    warnings.simplefilter("always")  # undone by pytest after the test
+    text = iris_pipeline.replace(
+        '"kernel_svm"', '"linear_svm"\nmax_iterations = 1\nloss = "hinge"'
+    )
+    result = dcsvm("run", recipe(text), "--jobs", "1")
+    assert result.stderr.splitlines()[:-1] == [
+        "warning: Liblinear failed to converge, increase the number of iterations."
+    ]
+
+
+def test_every_registered_recipe_but_the_quickstart_runs_and_learns(dcsvm):
+    for name in default_registry().names("recipe"):
+        if name != "quickstart":
+            result = dcsvm("run", name, "--json")
+            assert result.exit_code == 0, result.stderr
+            assert json.loads(result.stdout)["models"][0]["test_accuracy"] > 0.9, name
+
+
+def test_the_quickstart_divides_and_compares_with_the_undivided_model(dcsvm, recipe):
+    text = default_registry().offers["recipe", "quickstart"].what
+    found = json.loads(dcsvm("run", recipe(text.replace("24000", "4000")), "--json").stdout)
+    tree, undivided = found["models"]
+    assert (tree["model"], undivided["model"]) == ("tree of SVMs", "undivided")
+    assert tree["n_parts"] > undivided["n_parts"] == 1
+    assert abs(tree["test_accuracy"] - undivided["test_accuracy"]) < 0.03
+    assert tree["kernel_evaluations_mean"] < undivided["kernel_evaluations_mean"]
+
+
+def test_the_quickstart_names_the_next_step(dcsvm, recipe, tmp_path):
+    shown = dcsvm("plugins", "show", "quickstart")
+    (tmp_path / "quickstart").write_text(shown.stdout.replace("24000", "500"))
+    result = dcsvm("run", "quickstart")
+    assert result.exit_code == 0
+    assert result.stderr == (
+        "next: dcsvm plugins show quickstart > mine.toml, "
+        "put your CSV file there, then: dcsvm run mine.toml\n"
+    )

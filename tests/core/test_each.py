@@ -1,0 +1,78 @@
+"""Rows that each ask a member of their own: the same answers and the same count as one by one."""
+
+import numpy as np
+import pytest
+from fakes import blobs
+from scipy import sparse
+
+from dcsvm import Committee, Each, Hyperplanes, KernelExpansion, Member
+from dcsvm.committee import Group
+from dcsvm.numeric import Kernel
+from dcsvm.panel import pooled
+
+
+def members_of_two_kinds(X):
+    """Expansions over shared points, hyperplanes, and one expansion that stands alone."""
+    generator = np.random.default_rng(0)
+    code = np.array([[1, -1]], dtype=np.int8)
+    kernels = [Kernel("rbf", gamma=0.3)] * 6 + [Kernel("rbf", gamma=2.0)]
+    expansions = []
+    for kernel in kernels:
+        kept = np.sort(generator.permutation(X.shape[0])[:20])
+        model = KernelExpansion(
+            X[kept], generator.normal(size=(20, 1)), generator.normal(size=1), kernel, kept
+        )
+        expansions.append(Member(model, code, support=kept))
+    planes = [
+        Member(Hyperplanes(generator.normal(size=(2, 1)), generator.normal(size=1)), code)
+        for _ in range(5)
+    ]
+    return (*pooled(expansions), *planes)
+
+
+@pytest.fixture(params=["dense", "sparse"])
+def rows(request):
+    X = blobs(40)[0]
+    return X if request.param == "dense" else sparse.csr_matrix(X)
+
+
+def test_every_row_hears_its_own_member(rows) -> None:
+    members = members_of_two_kinds(rows)
+    committee = Committee(members, (Group(0, len(members)),), 2).counted(40)
+    each = Each.of(committee)
+    assert [type(stack).__name__ for stack in each.stacks] == ["Expansions", "Planes"]
+    assert np.flatnonzero(each.stack_of < 0).tolist() == [6]
+    generator = np.random.default_rng(1)
+    (hearing,) = each.hearings(committee, rows)
+    for _ in range(3):
+        asked = generator.integers(len(members), size=40)
+        said = hearing.values(asked)
+        alone = [members[a].answer(rows[[row]])[0][0, 0] for row, a in enumerate(asked)]
+        np.testing.assert_allclose(said, alone, atol=1e-12)
+
+
+def test_a_member_that_many_rows_ask_is_asked_once(rows) -> None:
+    members = members_of_two_kinds(rows)
+    committee = Committee(members, (Group(0, len(members)),), 2).counted(40)
+    (hearing,) = Each.of(committee).hearings(committee, rows)
+    hearing.values(np.full(40, 2))
+    assert len(committee.tally.panels) == 1
+    assert [committee.tally.members_of(row) for row in (0, 39)] == [[2], [2]]
+
+
+def test_what_was_asked_is_counted_row_by_row(rows) -> None:
+    members = members_of_two_kinds(rows)
+    committee = Committee(members, (Group(0, len(members)),), 2).counted(40)
+    (hearing,) = Each.of(committee).hearings(committee, rows)
+    first = np.arange(40) % len(members)
+    second = (first + 3) % len(members)
+    hearing.values(first)
+    hearing.values(second)
+    cost = committee.tally.cost(members)
+    for row in range(40):
+        asked = [first[row], second[row]]
+        assert committee.tally.members_of(row) == asked
+        assert cost.hyperplanes[row] == sum(number > 6 for number in asked)
+        supports = [members[n].support for n in asked if n < 6]
+        shared = len(np.unique(np.concatenate([[-1], *supports]))) - 1
+        assert cost.unique_kernel_evaluations[row] == shared + 20 * asked.count(6)

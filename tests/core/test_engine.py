@@ -1,0 +1,95 @@
+"""The engine: rounds, order, watchers, checkpoints, interruption."""
+
+import numpy as np
+import pytest
+from fakes import Average, Centroids, Deal, Rest, blobs
+
+from dcsvm import DivideAndConquerClassifier, LocalLearner, component
+from dcsvm.engine import Engine
+
+X, y = blobs()
+
+
+class Kept(dict):
+    """Checkpoints in memory, with a count of what was found."""
+
+    found = 0
+
+    def get(self, key):
+        outcome = super().get(key)
+        self.found += outcome is not None
+        return outcome
+
+    def put(self, key, outcome):
+        assert key not in self
+        self[key] = outcome
+
+
+def nested(jitter=0.5):
+    inner = DivideAndConquerClassifier(Rest(), Centroids(jitter), Average())
+    return DivideAndConquerClassifier(Deal(3), inner, Average(), random_state=0)
+
+
+def test_a_finished_part_is_not_trained_again_at_any_depth():
+    kept = Kept()
+    first = nested().fit_with(Engine(checkpoints=kept), X, y)
+    assert (len(kept), kept.found) == (9, 0)
+    again = nested().fit_with(Engine(checkpoints=kept), X, y)
+    assert (len(kept), kept.found) == (9, 9)
+    np.testing.assert_array_equal(first.decision_function(X), again.decision_function(X))
+
+
+def test_checkpoints_change_nothing():
+    plain = nested().fit(X, y)
+    kept = nested().fit_with(Engine(checkpoints=Kept()), X, y)
+    np.testing.assert_array_equal(plain.decision_function(X), kept.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda kept: nested(0.6).fit_with(Engine(checkpoints=kept), X, y),
+        lambda kept: nested().fit_with(Engine(checkpoints=kept), X + 1, y),
+        lambda kept: nested().fit_with(Engine(checkpoints=kept), X, y, np.arange(1.0, 121.0)),
+        lambda kept: nested().set_params(random_state=1).fit_with(Engine(checkpoints=kept), X, y),
+    ],
+    ids=["settings", "data", "weights", "seed"],
+)
+def test_other_work_finds_nothing_in_the_checkpoints(other):
+    kept = Kept()
+    nested().fit_with(Engine(checkpoints=kept), X, y)
+    other(kept)
+    assert kept.found == 0
+
+
+def test_watchers_hear_of_every_round_and_part():
+    heard = []
+
+    class Watcher:
+        def round_begins(self, n_jobs):
+            heard.append(n_jobs)
+
+        def part_done(self, job, outcome):
+            heard.append(outcome.n_rows)
+
+        def round_ends(self):
+            heard.append("end")
+
+    clf = DivideAndConquerClassifier(Deal(3), Centroids(), Average(), random_state=0)
+    clf.fit_with(Engine(watchers=(Watcher(),)), X, y)
+    assert heard == [3, 40, 40, 40, "end"]
+
+
+@component
+class Failing(LocalLearner):
+    name = "failing"
+
+    def fit(self, problem):
+        raise RuntimeError("no luck")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_learners_error_comes_through_as_it_is(n_jobs):
+    clf = DivideAndConquerClassifier(Deal(4), Failing(), Average(), n_jobs=n_jobs)
+    with pytest.raises(RuntimeError, match="no luck"):
+        clf.fit(X, y)

@@ -1,0 +1,113 @@
+"""Problems, parts, seeds, tasks and views."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dcsvm import Chain, Columns, LinearMap, Part, Problem, Scaling, Task
+from dcsvm.engine import Job
+from dcsvm.problem import Seed, part, union
+
+X = np.arange(12.0).reshape(6, 2)
+y = np.array([0, 1, 2, 0, 1, 2])
+
+
+def test_a_seed_is_its_path_and_nothing_else():
+    seed = Seed(7).child(1, 2)
+    assert seed == Seed(7, (1, 2))
+    assert seed.generator().random() == Seed(7).child(1).child(2).generator().random()
+    assert seed.generator().random() != Seed(7).child(2, 1).generator().random()
+    assert 0 <= seed.integer() < 2**31
+
+
+def test_a_task_codes_the_classes():
+    assert Task((2,), (0,)).code(4).tolist() == [-1, 0, 1, 0]
+
+
+def test_parts_join_disjoint_sets_of_rows():
+    assert part([3, 1], [0]).rows.tolist() == [3, 1, 0]
+    assert union([np.array([3, 1]), np.array([1, 5])]).tolist() == [1, 3, 5]
+
+
+class AnyLearner:
+    pairwise = False
+
+
+class Pairwise:
+    pairwise = True
+
+
+def cut(part, learner=AnyLearner, **others):
+    return Job(Problem(X, y, 3, **others), part, learner(), Seed(0)).cut()
+
+
+def test_a_cut_is_encoded_over_the_classes_it_holds():
+    local = cut(part([2, 0, 5]))
+    assert local.problem.n_classes == 2
+    assert local.problem.y.tolist() == [1, 0, 1]
+    assert local.code.tolist() == [[-1, 0, 1]]
+    assert local.problem.X.tolist() == X[[2, 0, 5]].tolist()
+
+
+def test_a_cut_of_a_task_drops_the_classes_left_out():
+    local = cut(Part(np.arange(6), task=Task((2,), (1,))))
+    assert local.rows.tolist() == [1, 2, 4, 5]
+    assert local.problem.y.tolist() == [0, 1, 0, 1]
+    assert local.code.tolist() == [[0, -1, 1]]
+
+
+def test_weights_and_starts_follow_their_rows():
+    weights = np.arange(1.0, 7.0)
+    asked = Part(np.array([5, 4, 3]), task=Task((2,), (1,)), weights=np.array([2.0, 3.0, 4.0]),
+                 start=np.array([0.1, 0.2, 0.3]))  # fmt: skip
+    local = cut(asked, weights=weights)
+    assert local.problem.weights.tolist() == [12.0, 15.0]
+    assert local.problem.start.tolist() == [0.1, 0.2]
+
+
+def test_a_kernel_matrix_is_cut_in_both_directions():
+    gram = np.arange(36.0).reshape(6, 6)
+    local = Job(Problem(gram, y, 3), part([1, 4, 2]), Pairwise(), Seed(0)).cut()
+    assert local.problem.X.tolist() == gram[np.ix_([1, 4, 2], [1, 4, 2])].tolist()
+    assert local.view.apply(gram[:1]).tolist() == [[1.0, 4.0, 2.0]]
+
+
+def test_a_view_is_fitted_on_the_parts_own_rows():
+    local = cut(Part(np.array([0, 1, 2]), view=Chain((Columns(np.array([1])), Scaling("minmax")))))
+    assert local.problem.X.tolist() == [[0.0], [0.5], [1.0]]
+    assert local.view.apply(X[5:]).tolist() == [[2.5]]
+
+
+@pytest.mark.parametrize("kind", ["minmax", "standard"])
+def test_scaling_leaves_constant_features_at_zero(kind):
+    rows = np.column_stack([np.full(5, 0.1), np.arange(5.0)])
+    scaled = Scaling(kind).fit(rows).apply(rows)
+    assert (scaled[:, 0] == 0).all()
+    if kind == "minmax":
+        assert scaled[:, 1].tolist() == [0, 0.25, 0.5, 0.75, 1]
+    else:
+        assert abs(scaled[:, 1].mean()) < 1e-15
+        assert scaled[:, 1].std() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("kind", ["minmax", "standard"])
+def test_scaling_keeps_sparse_rows_sparse(kind):
+    rows = sparse.csr_array(np.array([[0.0, -4.0], [2.0, 0.0], [0.0, 0.0]]))
+    scaled = Scaling(kind).fit(rows).apply(rows)
+    assert sparse.issparse(scaled)
+    assert scaled.nnz == 2
+    expected = (
+        [[0, -1], [1, 0], [0, 0]] if kind == "minmax" else [[0, -(3**0.5)], [3**0.5, 0], [0, 0]]
+    )
+    np.testing.assert_allclose(scaled.toarray(), expected)
+
+
+def test_a_linear_map_projects_dense_and_sparse_rows_alike():
+    view = LinearMap(np.array([[1.0], [2.0]]), offset=np.array([1.0]))
+    np.testing.assert_allclose(view.apply(X), view.apply(sparse.csr_array(X)))
+    assert view.apply(X)[0].tolist() == [1.0]
+
+
+def test_an_unfitted_scaling_says_so():
+    with pytest.raises(ValueError, match="a Scaling must be fitted before it is applied"):
+        Scaling().apply(X)

@@ -1,0 +1,413 @@
+"""Files that are damaged, altered, too large or no model files: one clear sentence each."""
+
+import copy
+import io
+import json
+import os
+import zipfile
+
+import numpy as np
+import pytest
+from fakes import Deal, Strips, blobs
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from store_fakes import FAKES, Keeps, fitted, registry_of
+
+import dcsvm
+from dcsvm.errors import ModelFileError
+from dcsvm.store import archive
+
+X, _ = blobs(60, 2)
+quickly = settings(
+    max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], database=None
+)
+
+
+@pytest.fixture(autouse=True)
+def registry(monkeypatch):
+    registry = registry_of(*FAKES)
+    monkeypatch.setattr("dcsvm.store.default_registry", lambda: registry)
+    monkeypatch.setattr("os.fsync", lambda descriptor: None)  # the disk is not what is tested
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The bytes of a good file: two classes, sparse matrices, texts, groups."""
+    with pytest.MonkeyPatch.context() as patched:
+        registry = registry_of(*FAKES)
+        patched.setattr("dcsvm.store.default_registry", lambda: registry)
+        path = tmp_path_factory.mktemp("whole") / "model"
+        things = {"matrix": sparse.csr_array(np.eye(3)), "texts": np.array(["a"], dtype=object)}
+        model, _ = fitted(
+            Strips(2) + Deal(2), Keeps((things, [1.5, np.int8(1)])), k=2, random_state=0
+        )
+        dcsvm.save(model, path)
+    return path.read_bytes()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model"
+
+
+def sentence_for(content, path, **options):
+    path.write_bytes(content)
+    with pytest.raises(ModelFileError) as caught:
+        dcsvm.load(path, **options)
+    start = f"model file {str(path)!r} "
+    assert str(caught.value).startswith(start)
+    return str(caught.value).removeprefix(start)
+
+
+def entries_of(content):
+    with zipfile.ZipFile(io.BytesIO(content)) as zipped:
+        return {name: zipped.read(name) for name in zipped.namelist()}
+
+
+def rezipped(entries, compression=zipfile.ZIP_STORED):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as zipped:
+        for name, content in entries.items():
+            zipped.writestr(name, content)
+    return buffer.getvalue()
+
+
+def forged(content, path, manifest=None, **changed):
+    """The same file with other content and checksums that match it."""
+    entries = entries_of(content)
+    head = manifest or json.loads(entries["manifest.json"])
+    del entries["manifest.json"], entries["manifest.sha256"]
+    head.pop("entries", None)
+    entries |= changed
+    archive.write(str(path), head, {name: [value] for name, value in entries.items()})
+    return path.read_bytes()
+
+
+def objects_in(content):
+    return json.loads(entries_of(content)["objects.json"])
+
+
+def test_a_missing_file_is_named(path):
+    with pytest.raises(ModelFileError) as caught:
+        dcsvm.load(path)
+    assert str(caught.value) == f"model file {str(path)!r} does not exist"
+
+
+def test_a_folder_is_not_a_model_file(tmp_path):
+    with pytest.raises(ModelFileError, match="is a folder"):
+        dcsvm.load(tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_says_why(path):
+    path.touch(mode=0)
+    with pytest.raises(ModelFileError, match="cannot be read: Permission denied"):
+        dcsvm.load(path)
+
+
+def test_a_path_that_no_system_allows_is_refused():
+    with pytest.raises(ModelFileError, match="null"):
+        dcsvm.load("a\0b")
+
+
+def test_an_empty_file_is_refused(path):
+    assert sentence_for(b"", path) == "is empty"
+
+
+@pytest.mark.parametrize("content", [b"x", b"PK", b"PK\x05\x06" + bytes(17), b"\x80\x05N.", b"{}"])
+def test_a_file_that_is_no_zip_is_refused(content, path):
+    assert sentence_for(content, path) == "is not a dcsvm model file"
+
+
+def test_other_zip_files_are_refused(path):
+    buffer = io.BytesIO()
+    np.savez(buffer, a=np.arange(3))
+    for content in (buffer.getvalue(), rezipped({}), rezipped({"a.txt": b"hello"})):
+        assert sentence_for(content, path) == (
+            "is not a dcsvm model file: it is a zip file without a manifest"
+        )
+    assert sentence_for(rezipped({"manifest.json": b'{"name": "extension"}'}), path) == (
+        "is not a dcsvm model file: its manifest is that of something else"
+    )
+    assert sentence_for(rezipped({"manifest.json": b"[1, 2"}), path) == (
+        "is damaged: its entry 'manifest.json' is not JSON"
+    )
+    assert sentence_for(rezipped({"manifest.json": b"[1, 2]"}), path) == (
+        "is damaged: its entry 'manifest.json' is not a JSON object"
+    )
+
+
+def test_a_newer_format_says_so_whatever_else_it_changed(whole, path):
+    entries = entries_of(whole)
+    manifest = json.loads(entries["manifest.json"]) | {"format_version": 2, "dcsvm_version": "9"}
+    entries["manifest.json"] = json.dumps(manifest).encode()
+    del entries["manifest.sha256"]
+    assert sentence_for(rezipped(entries), path) == (
+        "has format version 2 (written by dcsvm 9), but this dcsvm reads versions up to 1; "
+        "install a newer dcsvm"
+    )
+
+
+@pytest.mark.parametrize("version", [0, None, "1", 1.5, True])
+def test_an_unknown_format_version_is_refused(version, whole, path):
+    manifest = json.loads(entries_of(whole)["manifest.json"]) | {"format_version": version}
+    content = forged(whole, path, manifest)
+    assert sentence_for(content, path) == f"has the unknown format version {version!r}"
+
+
+def test_an_altered_manifest_is_noticed(whole, path):
+    entries = entries_of(whole)
+    entries["manifest.json"] = entries["manifest.json"].replace(
+        b'"n_features": 2', b'"n_features": 3'
+    )
+    assert sentence_for(rezipped(entries), path) == (
+        "is damaged or was altered: the checksum of its manifest does not match"
+    )
+    del entries["manifest.sha256"]
+    assert sentence_for(rezipped(entries), path) == (
+        "is damaged: it has no entry 'manifest.sha256'"
+    )
+
+
+def test_an_altered_entry_is_noticed(whole, path):
+    entries = entries_of(whole)
+    pool = entries["arrays/0.npy"]
+    entries["arrays/0.npy"] = pool[:-1] + bytes([pool[-1] ^ 1])
+    assert sentence_for(rezipped(entries), path) == (
+        "is damaged or was altered: the checksum of 'arrays/0.npy' does not match"
+    )
+    entries["arrays/0.npy"] = pool + b"more"
+    assert sentence_for(rezipped(entries), path) == (
+        "is damaged or was altered: its entry 'arrays/0.npy' has another size"
+    )
+    del entries["arrays/0.npy"]
+    assert sentence_for(rezipped(entries), path) == (
+        "is damaged: its entry 'arrays/0.npy' is missing"
+    )
+
+
+def test_an_entry_that_no_one_listed_is_noticed(whole, path):
+    assert sentence_for(rezipped(entries_of(whole) | {"extra": b"?"}), path) == (
+        "is damaged or was altered: its manifest does not list its entry 'extra'"
+    )
+
+
+def test_a_compressed_entry_is_refused_before_it_is_unpacked(whole, path):
+    bomb = entries_of(whole) | {"objects.json": b" " * 50_000_000}
+    content = rezipped(bomb, zipfile.ZIP_DEFLATED)
+    assert len(content) < 200_000
+    assert sentence_for(content, path).startswith("holds a compressed entry")
+
+
+def test_entries_that_overlap_are_refused(path):
+    """The entries of a zip may claim the same bytes over and over."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as zipped:
+        zipped.writestr("manifest.json", b"{}" + b" " * 10_000)
+        for number in range(1000):
+            again = copy.copy(zipped.filelist[0])
+            again.filename = again.orig_filename = f"manifest.{number:04d}"
+            zipped.filelist.append(again)
+    assert sentence_for(buffer.getvalue(), path) == (
+        "is damaged: its entries claim to be larger than the file"
+    )
+
+
+def test_two_entries_of_one_name_are_refused(whole, path):
+    content = io.BytesIO(whole)
+    with zipfile.ZipFile(content, "a") as zipped:
+        zipped.writestr("manifest.jso2", b"{}")
+    content = io.BytesIO(content.getvalue().replace(b"manifest.jso2", b"manifest.json"))
+    assert sentence_for(content.getvalue(), path) == ("is damaged: two entries have the same name")
+
+
+def test_a_file_larger_than_allowed_is_not_read(whole, path):
+    assert sentence_for(whole, path, max_bytes=1000) == (
+        f"holds {len(whole)} bytes, more than the 1000 allowed by max_bytes"
+    )
+    assert dcsvm.load(path, max_bytes=len(whole)).n_features_in_ == 2
+
+
+@pytest.mark.parametrize(
+    ("shape", "sentence"),
+    [
+        (
+            [10**15],
+            "is damaged: an array of shape [1000000000000000] is larger than what is stored",
+        ),
+        ([2**40, 2**40], "is larger than what is stored"),
+        ([-1], "is damaged: [-1] is not the shape of an array"),
+        ([1.5], "is not the shape of an array"),
+        ([True], "is not the shape of an array"),
+        ([1] * 100, "is not the shape of an array"),
+        ([0], "holds more than its arrays"),
+    ],
+)
+def test_absurd_shapes_are_refused_before_memory_is_taken(shape, sentence, whole, path):
+    objects = objects_in(whole)
+    objects["arrays"][0][1] = shape
+    content = forged(whole, path, **{"objects.json": json.dumps(objects).encode()})
+    assert sentence in sentence_for(content, path)
+
+
+def test_a_header_that_lies_is_refused(whole, path):
+    pool = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        pool, {"descr": "<f8", "fortran_order": False, "shape": (10**14,)}
+    )
+    content = forged(whole, path, **{"arrays/0.npy": pool.getvalue() + bytes(8)})
+    assert "does not hold what its header says" in sentence_for(content, path)
+    objects = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        objects, {"descr": "|O", "fortran_order": False, "shape": (1,)}
+    )
+    content = forged(whole, path, **{"arrays/0.npy": objects.getvalue() + bytes(8)})
+    assert "does not hold what its header says" in sentence_for(content, path)
+
+
+def test_a_sparse_matrix_cannot_point_outside_itself(path):
+    with_matrix, _ = fitted(Deal(1), Keeps(sparse.csr_array(np.eye(3))), k=2)
+    dcsvm.save(with_matrix, path)
+    whole = path.read_bytes()
+    objects = objects_in(whole)
+    objects["matrices"][0][1] = [3, 2]
+    content = forged(whole, path, **{"objects.json": json.dumps(objects).encode()})
+    assert sentence_for(content, path).startswith("is damaged or was altered: ValueError")
+    objects["matrices"][0][1] = [10**12, 3]
+    content = forged(whole, path, **{"objects.json": json.dumps(objects).encode()})
+    assert sentence_for(content, path) == (
+        "is damaged: one of its sparse matrices does not have its shape"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"classes": {"dtype": "<i8", "values": [0, 1, 2]}}, "its classes or features are not"),
+        ({"classes": {"dtype": "V9", "values": []}}, "class labels cannot be of dtype 'V9'"),
+        ({"classes": {"dtype": "<U999999", "values": []}}, "class labels cannot be of dtype"),
+        ({"n_features": "2"}, "its classes or features are not those of its model"),
+        ({"feature_names": ["a"]}, "its feature names are not those of its model"),
+        ({"feature_names": ["a", 1]}, "its feature names are not those of its model"),
+        ({"model": {"array": 0}}, "it does not hold a fitted classifier"),
+        ({"model": {"object": -1}}, "it refers to number -1 of"),
+        ({"model": {"object": 10**9}}, "it refers to number 1000000000 of"),
+        ({"model": {"os.system": "true"}}, "it holds a value of the unknown kind 'os.system'"),
+        ({"model": {"tuple": [], "list": []}}, "'tuple' is described in an unknown way"),
+        ({"pipeline": {"tuple": []}}, "it does not hold a fitted classifier"),
+        ({"pipeline": {"component": "learner:os", "settings": {}}}, "needs the learner 'os'"),
+    ],
+)
+def test_a_manifest_that_makes_no_sense_is_refused(change, sentence, whole, path):
+    manifest = json.loads(entries_of(whole)["manifest.json"]) | change
+    assert sentence in sentence_for(forged(whole, path, manifest), path)
+
+
+def test_settings_that_a_component_does_not_allow_are_refused(whole, path):
+    manifest = json.loads(entries_of(whole)["manifest.json"])
+    summand = manifest["pipeline"]["settings"]["decomposer"]["settings"]["summands"]["tuple"][0]
+    summand["settings"]["strips"] = -1
+    content = forged(whole, path, manifest)
+    assert "strips must be a whole number of at least 1, not -1" in sentence_for(content, path)
+
+
+def test_deeply_nested_json_is_refused(whole, path):
+    deep = b'{"types": ' + b"[" * 200_000 + b"]" * 200_000 + b"}"
+    content = forged(whole, path, **{"objects.json": deep})
+    assert sentence_for(content, path).startswith("is damaged or was altered: RecursionError")
+
+
+def tried(content, path):
+    """Load whatever it is: either a sentence, or a model."""
+    path.write_bytes(content)
+    try:
+        return dcsvm.load(path)
+    except ModelFileError as error:
+        assert str(error).startswith(f"model file {str(path)!r} ")  # noqa: PT017
+        return None
+
+
+@quickly
+@given(st.data())
+def test_flipped_bits_are_noticed_or_harmless(whole, path, data):
+    altered = bytearray(whole)
+    for _ in range(data.draw(st.integers(1, 3))):
+        altered[data.draw(st.integers(0, len(whole) - 1))] ^= data.draw(st.integers(1, 255))
+    model = tried(bytes(altered), path)
+    if model is not None:
+        path.write_bytes(whole)
+        answers = dcsvm.load(path).decision_function(X)
+        np.testing.assert_array_equal(model.decision_function(X), answers)
+
+
+@quickly
+@given(st.data())
+def test_a_truncated_file_is_noticed(whole, path, data):
+    assert tried(whole[: data.draw(st.integers(0, len(whole) - 1))], path) is None
+
+
+def test_a_file_without_its_end_is_called_damaged(whole, path):
+    assert sentence_for(whole[: len(whole) // 2], path) == (
+        "is damaged: its end is missing or was altered"
+    )
+
+
+@settings(quickly, max_examples=40)
+@given(st.data())
+def test_missing_entries_are_noticed(whole, path, data):
+    entries = entries_of(whole)
+    for name in data.draw(st.sets(st.sampled_from(sorted(entries)), min_size=1)):
+        del entries[name]
+    assert tried(rezipped(entries), path) is None
+
+
+ODD = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.sampled_from([10**30, -1, 0, 2**63]),
+    st.floats(),
+    st.text(max_size=5),
+    st.just([]),
+    st.just({}),
+    st.sampled_from(["array", "object", "texts", "matrix", "scalar", "estimator"]).flatmap(
+        lambda kind: st.integers(-1, 3).map(lambda number: {kind: number})
+    ),
+    st.sampled_from(["tuple", "dict", "float", "random_state", "component"]).flatmap(
+        lambda kind: st.sampled_from([None, [], [1], [[1, 2]], "nan", {}]).map(
+            lambda content: {kind: content}
+        )
+    ),
+    st.lists(st.integers(-2, 5), max_size=3),
+)
+
+
+def places(tree):
+    """Every (container, key) of a JSON tree."""
+    items = tree.items() if isinstance(tree, dict) else enumerate(tree)
+    for key, value in items:
+        yield tree, key
+        if isinstance(value, dict | list):
+            yield from places(value)
+
+
+@quickly
+@given(data=st.data(), entry=st.sampled_from(["manifest.json", "objects.json"]))
+def test_edited_json_with_matching_checksums_never_ends_in_a_traceback(whole, path, data, entry):
+    tree = json.loads(entries_of(whole)[entry])
+    tree.pop("entries", None)
+    for _ in range(data.draw(st.integers(1, 2))):
+        container, key = data.draw(st.sampled_from(list(places(tree))), label="place")
+        if data.draw(st.booleans()):
+            container[key] = data.draw(ODD, label="value")
+        else:
+            del container[key]
+    if entry == "manifest.json":
+        try:
+            content = forged(whole, path, tree)
+        except ValueError:  # not a number: not JSON either
+            return
+    else:
+        content = forged(whole, path, **{entry: json.dumps(tree).encode()})
+    tried(content, path)

@@ -1,0 +1,216 @@
+"""The conformance kit itself: what it takes, how it fails, what it lets pass."""
+
+import re
+import subprocess
+import sys
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
+
+from dcsvm import (
+    DataError,
+    Decomposer,
+    Division,
+    SettingError,
+    component,
+    part,
+    setting,
+    support_of,
+)
+from dcsvm.testing import Check, checks_of, easy_problem, expect, for_any, laws_of
+from dcsvm.testing.checks import BrokenLawError
+from dcsvm.testing.problems import described, problems
+from dcsvm.testing.trials import Centroids, MeanScores
+
+
+@component
+class Crossed(Decomposer):
+    """Two halves, then the support of both: two stages.
+
+    >>> Crossed()
+    Crossed()
+    """
+
+    name = "crossed"
+    yields = frozenset({"one part"})
+    lost: int = setting(0, at_least=0, help="how many rows to lose")
+    held: int = setting(0, at_least=0, help="how many rows to hold back")
+
+    def divide(self, problem):
+        rows = problem.seed.generator().permutation(problem.n_rows)
+        if problem.n_rows < 4 + self.lost + self.held:
+            raise DataError("too few rows")
+        held, rows = rows[: self.held], rows[self.held :]
+        half = len(rows) // 2
+        members = yield [part(rows[: half - self.lost]), part(rows[half:])]
+        both = support_of(*members)  # empty where each half has one class only
+        yield [both if len(both.rows) else part(rows)]
+        return Division(held_back=held)
+
+
+@pytest.fixture(autouse=True)
+def _no_shrinking():
+    before = settings.get_current_profile_name()
+    settings.register_profile("no shrinking", phases=[Phase.explicit, Phase.generate])
+    settings.load_profile("no shrinking")
+    yield
+    settings.load_profile(before)
+
+
+def failure_of(law, subject):
+    check = next(check for check in checks_of(subject) if check.law.__name__ == law)
+    with pytest.raises(AssertionError) as failure:
+        check()
+    return str(failure.value)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        *checks_of(Crossed),
+        *(check for check in checks_of(Crossed(held=2)) if "processes" not in str(check)),
+        *checks_of(Centroids()),
+        *checks_of(MeanScores()),
+    ],
+    ids=str,
+)
+def test_stand_ins_and_a_decomposer_of_two_stages_conform(check):
+    if check.law.__name__ != "says_what_it_is_and_shows_an_example" or check.name == "crossed":
+        check()
+
+
+def test_a_class_an_object_and_settings_make_the_same_checks():
+    of_class = checks_of(Crossed, lost=1)
+    of_object = checks_of(Crossed(lost=1))
+    assert [str(check) for check in of_class] == [str(check) for check in of_object]
+    assert of_class[0].component.lost == 1
+    assert {check.kind for check in of_class} == {"decomposer"}
+
+
+def test_a_check_has_the_name_of_its_component_and_law():
+    names = [str(check) for check in checks_of(Crossed)]
+    assert "decomposer-crossed-covers_every_row" in names
+    assert len(set(names)) == len(names)
+
+
+def test_every_law_is_a_sentence():
+    for kind in ("decomposer", "learner", "combiner"):
+        assert len(laws_of(kind)) > 15
+        for law in laws_of(kind):
+            assert law.__doc__
+            assert "\n" not in law.__doc__
+            assert not law.__doc__.endswith(".")
+
+
+def test_a_failure_says_which_law_which_component_and_what_was_seen():
+    assert re.fullmatch(
+        r"decomposer crossed breaks a law: every training row is in a part or declared as held "
+        r"back, where `covers` is true\. But 1 of \d+ rows are in no part and not held back, the "
+        r"first of them row \[\d+\]; a decomposer that samples says covers = False "
+        r"\(seen with \d+ rows, .* classes.*\)",
+        failure_of("covers_every_row", Crossed(lost=1)),
+    )
+
+
+def test_an_error_of_the_component_becomes_a_failure_that_tells_it():
+    class Broken(Crossed):
+        def divide(self, problem):
+            raise RuntimeError("no way")
+            yield
+
+    assert failure_of("divides_an_easy_problem", Broken()) == (
+        "decomposer crossed breaks a law: 60 rows of 3 classes are divided, with and without row "
+        "weights. But it raised RuntimeError: no way"
+    )
+
+
+def test_a_component_that_refuses_every_problem_does_not_conform():
+    sentence = failure_of("divides_an_easy_problem", Crossed(lost=60))
+    assert sentence.endswith("But it raised DataError: too few rows")
+
+
+def test_what_goes_wrong_only_now_and_then_is_told_as_it_was_seen():
+    calls = iter(range(1000))
+
+    @for_any(st.integers(0, 3), examples=5)
+    def law(component, number):
+        """it is always right"""
+        expect(next(calls) != 2, "the third call was wrong")
+
+    with pytest.raises(AssertionError) as failure:
+        Check("learner", "moody", None, law)()
+    assert str(failure.value).startswith(
+        "learner moody breaks a law: it is always right. But the third call was wrong (seen with "
+    )
+
+
+def test_expect_raises_only_where_something_does_not_hold():
+    expect(True, "nothing to see")
+    with pytest.raises(BrokenLawError, match=r"^seen$"):
+        expect([], "seen")
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (
+            ("decomposr", "tree"),
+            "no kind of component is called 'decomposr'; did you mean 'decomposer'? "
+            "available: combiner, decomposer, learner",
+        ),
+        (("decomposer",), "checks_of('decomposer', ...) needs the name of a decomposer"),
+        (
+            (int,),
+            "checks_of needs a component, its class, or its kind and name, not <class 'int'>",
+        ),
+    ],
+)
+def test_what_is_no_component_is_refused(given, sentence):
+    with pytest.raises(SettingError) as refusal:
+        checks_of(*given)
+    assert str(refusal.value) == sentence
+
+
+def test_settings_are_not_for_objects():
+    with pytest.raises(SettingError) as refusal:
+        checks_of(Crossed(), lost=1)
+    assert str(refusal.value) == (
+        "checks_of takes settings with a name or a class, not with an object"
+    )
+
+
+def test_an_unknown_setting_is_refused():
+    with pytest.raises(SettingError, match="crossed has no setting 'lots'; did you mean 'lost'"):
+        checks_of(Crossed, lots=1)
+
+
+def test_problems_are_small_and_cannot_be_written_to():
+    problem = easy_problem(4, rows=20)
+    assert np.bincount(problem.y).tolist() == [5, 5, 5, 5]
+    with pytest.raises(ValueError, match="read-only"):
+        problem.X[0] = 0
+    assert described(attrs.evolve(problem, weights=np.ones(20))) == (
+        "20 rows, 3 features, 4 of 4 classes, row weights"
+    )
+
+
+def test_drawn_problems_hold_two_classes_at_least():
+    @for_any(problems(), examples=50)
+    def law(component, problem):
+        """two classes have rows"""
+        expect(len(np.unique(problem.y)) >= 2, "one class")
+        expect(problem.y.max() < problem.n_classes, "a class too many")
+
+    law(None)
+
+
+def test_without_hypothesis_the_kit_says_what_to_install():
+    script = "import sys; sys.modules['hypothesis'] = None; import dcsvm.testing"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert run.returncode == 1
+    assert run.stderr.endswith(
+        "ImportError: dcsvm.testing needs hypothesis: pip install 'dcsvm[test]'\n"
+    )

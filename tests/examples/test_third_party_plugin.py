@@ -1,0 +1,82 @@
+"""The example plugin next to dcsvm in a fresh environment: installed, listed, used, checked."""
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples" / "third_party_plugin"
+LISTING = """
+from dcsvm.registry import default_registry
+for offer in default_registry().of_kind("decomposer"):
+    print(offer.name, offer.distribution, offer.version, offer.what.__module__)
+import dcsvm; print(dcsvm.__file__)
+"""
+USE = """
+import dcsvm
+from sklearn.datasets import load_iris
+X, y = load_iris(return_X_y=True)
+clf = dcsvm.DivideAndConquerClassifier("cells", "kernel_svm", "route", random_state=0).fit(X, y)
+print(len(clf.ledger_), clf.score(X, y) > 0.9)
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Run a command of a fresh environment in which both distributions are installed."""
+    folder = tmp_path_factory.mktemp("third_party")
+    venv.create(folder / "venv", with_pip=True)
+    bin_folder = folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin")
+    # What both depend on is borrowed, not downloaded: only the two distributions are installed.
+    borrowed = next(Path(path) for path in sys.path if Path(path).name == "site-packages")
+
+    def run(*command):
+        done = subprocess.run(
+            [str(bin_folder / command[0]), *command[1:]],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    site = Path(
+        run("python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
+    )
+
+    run("pip", "install", "--quiet", "--no-deps", str(ROOT), str(EXAMPLE))
+    (site / "borrowed.pth").write_text(f"{borrowed}\n")
+    return run
+
+
+def test_the_example_is_a_complete_distribution_under_sixty_lines():
+    files = sorted(path for path in EXAMPLE.iterdir() if path.suffix in {".py", ".toml"})
+    assert [path.name for path in files] == ["dcsvm_cells.py", "pyproject.toml", "test_cells.py"]
+    assert sum(len(path.read_text().splitlines()) for path in files) < 60
+
+
+def test_a_fresh_environment_lists_it_beside_the_built_in_ones(run):
+    lines = run("python", "-c", LISTING).splitlines()
+    assert "cells dcsvm-cells 0.1.0 dcsvm_cells" in lines
+    assert "whole dcsvm 0.1.0 dcsvm_plugins.decomposers.whole" in lines
+    assert "venv" in lines[-1]
+
+
+def test_it_works_in_a_pipeline(run):
+    assert run("python", "-c", USE) == "4 True\n"
+
+
+def test_its_own_test_runs_every_law_and_tells_how_many(run):
+    output = run(
+        *("python", "-m", "pytest", "-q", "-p", "dcsvm.testing.summary", "-p", "no:cacheprovider"),
+        str(EXAMPLE / "test_cells.py"),
+    )
+    title, line = output[output.index("kind ") :].splitlines()[:2]
+    assert title.split() == ["kind", "name", "checks", "failed"]
+    kind, name, checks, failed = line.split()
+    assert (kind, name, failed) == ("decomposer", "cells", "0")
+    assert f"{checks} passed" in output
+    assert int(checks) > 20

@@ -1,0 +1,134 @@
+"""Bugs to seed into combiners."""
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import numpy as np
+from scipy import sparse
+
+from dcsvm import Committee, Router
+from dcsvm.committee import Group
+
+from .mutations import mutation
+
+
+@attrs.frozen(eq=False)
+class Altered:
+    """What a combiner's `fit` gave, with a bug around its `combine`."""
+
+    combination: Any
+    around: Callable
+
+    def combine(self, committee, X):
+        return self.around(self.combination.combine, committee, X)
+
+
+def combination_altered(cls, around):
+    """A `fit` whose result combines with a bug: `around(combine, committee, X)`."""
+    return {"fit": lambda self, *given: Altered(cls.fit(self, *given), around)}
+
+
+def scores_altered(cls, alter):
+    return combination_altered(cls, lambda combine, committee, X: alter(combine(committee, X)))
+
+
+def committee_altered(cls, alter):
+    return combination_altered(cls, lambda combine, committee, X: combine(alter(committee), X))
+
+
+@mutation("combiner", "scores_every_row_and_class")
+def drops_a_class_column(cls):
+    return scores_altered(cls, lambda scores: scores[:, :-1])
+
+
+@mutation("combiner", "leaves_no_class_out")
+def scores_the_first_class_with_nan(cls):
+    return scores_altered(cls, lambda s: np.where(np.arange(s.shape[1]) == 0, np.nan, s))
+
+
+@mutation("combiner", "masks_a_class_nobody_can_speak_for")
+def makes_up_a_score_for_absent_classes(cls):
+    return scores_altered(cls, lambda scores: np.nan_to_num(scores, nan=0.0))
+
+
+@mutation("combiner", "lets_the_class_win_that_all_are_sure_of")
+def takes_the_classes_in_reverse(cls):
+    return scores_altered(cls, lambda scores: scores[:, ::-1])
+
+
+@mutation("combiner", "scores_rows_in_any_order")
+def centres_the_scores_of_a_batch(cls):
+    return scores_altered(cls, lambda scores: scores - np.nanmean(scores))
+
+
+@mutation("combiner", "combines_the_same_twice")
+def breaks_ties_by_the_workers_random_numbers(cls):
+    return scores_altered(cls, lambda s: s + 1e-9 * np.random.random(s.shape))  # noqa: NPY002
+
+
+@mutation("combiner", "asks_through_the_committee")
+def asks_behind_the_tallys_back(cls):
+    return committee_altered(cls, lambda committee: attrs.evolve(committee, tally=None))
+
+
+@mutation("combiner", "seats_members_in_any_order")
+def hears_the_last_member_least(cls):
+    def alter(committee):
+        last = committee.members[-1]
+        quiet = attrs.evolve(last, model=attrs.evolve(last.model, biases=last.model.biases - 9.0))
+        members = (*committee.members[:-1], quiet)
+        return Committee(members, committee.groups, committee.n_classes, committee.tally)
+
+    return committee_altered(cls, alter)
+
+
+@attrs.frozen(eq=False)
+class Unweighted(Router):
+    """A router whose weights are lost."""
+
+    router: Router
+
+    def route(self, X):
+        return attrs.evolve(self.router.route(X), weight=None)
+
+
+@mutation(
+    "combiner",
+    "honours_the_routers_weights",
+    applies=lambda component: "regions" in component.accepts,
+)
+def ignores_the_routers_weights(cls):
+    def alter(committee):
+        groups = tuple(
+            Group(each.first, each.last, each.router and Unweighted(each.router))
+            for each in committee.groups
+        )
+        return attrs.evolve(committee, groups=groups)
+
+    return committee_altered(cls, alter)
+
+
+@mutation("combiner", "changes_nothing_it_is_given")
+def clips_the_rows_in_place(cls):
+    def around(combine, committee, X):
+        values = X.data if sparse.issparse(X) else X
+        values.setflags(write=True)
+        values[...] = np.minimum(values, 0.5)
+        return combine(committee, X)
+
+    return combination_altered(cls, around)
+
+
+@mutation("combiner", "changes_nothing_it_is_given")
+def remembers_whom_it_was_fitted_to(cls):
+    def fit(self, committee, problem, answers):
+        self.n_members_ = len(committee.members)
+        return cls.fit(self, committee, problem, answers)
+
+    return {"fit": fit}
+
+
+@mutation("combiner", "accepts_words_that_exist")
+def accepts_a_word_that_nobody_says(cls):
+    return {"accepts": frozenset({"slices"})}

@@ -1,0 +1,121 @@
+"""Bugs to seed into learners."""
+
+import time
+from collections.abc import Callable
+
+import attrs
+import numpy as np
+
+from dcsvm import KernelExpansion, LocalModel
+from dcsvm.testing import easy_problem
+
+from .mutations import mutation
+
+
+@attrs.frozen(eq=False)
+class Altered(LocalModel):
+    """A model with scores that a function has altered."""
+
+    model: LocalModel
+    alter: Callable
+
+    def scores(self, X):
+        return self.alter(self.model.scores(X))
+
+
+def scores_altered(cls, alter):
+    return {"fit": lambda self, problem: Altered(cls.fit(self, problem), alter)}
+
+
+@mutation("learner", "scores_every_row_and_class")
+def gives_two_columns_for_two_classes(cls):
+    return scores_altered(cls, lambda s: np.hstack([-s, s]) if s.shape[1] == 1 else s)
+
+
+@mutation("learner", "scores_every_row_and_class")
+def drops_a_class_column(cls):
+    return scores_altered(cls, lambda s: s[:, :-1] if s.shape[1] > 1 else s)
+
+
+@mutation("learner", "scores_every_row_and_class")
+def scores_far_rows_with_nan(cls):
+    return scores_altered(cls, lambda s: np.where(np.arange(len(s))[:, None] == 1, np.nan, s))
+
+
+@mutation("learner", "learns_what_is_easy")
+def turns_the_scores_round(cls):
+    return scores_altered(cls, lambda s: -s)
+
+
+@mutation("learner", "answers_one_row_as_many")
+def centres_the_scores_of_a_batch(cls):
+    return scores_altered(cls, lambda s: s - s.mean(axis=0))
+
+
+@mutation("learner", "counts_a_weighted_row_as_repeated")
+def ignores_row_weights(cls):
+    return {"fit": lambda self, problem: cls.fit(self, attrs.evolve(problem, weights=None))}
+
+
+@mutation("learner", "draws_from_the_seed_alone")
+def adds_the_workers_random_numbers(cls):
+    def fit(self, problem):
+        noise = np.random.random()  # noqa: NPY002
+        return Altered(cls.fit(self, problem), lambda s: s + noise)
+
+    return {"fit": fit}
+
+
+@mutation("learner", "leaves_the_problem_alone")
+def centres_the_features_in_place(cls):
+    def fit(self, problem):
+        problem.X.setflags(write=True)
+        problem.X[:] -= 1.0
+        return cls.fit(self, problem)
+
+    return {"fit": fit}
+
+
+@mutation("learner", "leaves_the_problem_alone")
+def keeps_its_model_on_itself(cls):
+    def fit(self, problem):
+        self.model_ = cls.fit(self, problem)
+        return self.model_
+
+    return {"fit": fit}
+
+
+@mutation("learner", "fits_in_two_threads_at_once")
+def shares_a_buffer_between_threads(cls):
+    def fit(self, problem):
+        cls.buffer = problem
+        time.sleep(0.02)
+        return cls.fit(self, cls.buffer)
+
+    return {"fit": fit}
+
+
+def keeps_points(component):
+    return isinstance(component.fit(easy_problem()), KernelExpansion)
+
+
+@mutation("learner", "keeps_rows_that_it_was_given", applies=keeps_points)
+def is_one_off_in_its_support(cls):
+    def fit(self, problem):
+        model = cls.fit(self, problem)
+        return attrs.evolve(model, support_rows=np.maximum(model.support_rows, 1) - 1)
+
+    return {"fit": fit}
+
+
+def has_a_number(component):
+    return any(isinstance(value, float) for value in component.get_params().values())
+
+
+@mutation("learner", "fits_a_path_as_one_by_one", applies=has_a_number)
+def fits_a_path_of_equal_cells(cls):
+    def fit_path(self, problem, grid):
+        for cell in grid:
+            yield cell, self.fit(problem)
+
+    return {"fit_path": fit_path}

@@ -1,0 +1,43 @@
+"""Every registered component, with settings under which small problems are really divided."""
+
+from dcsvm import build
+from dcsvm.registry import KINDS, default_registry
+
+#: What the defaults of a component do not suit problems of 2 to 60 rows with.
+SETTINGS = {
+    ("decomposer", "bootstrap"): {"samples": 3, "size": 0.5},
+    ("decomposer", "chunks"): {"parts": 2},
+    ("decomposer", "repeat"): {"decomposer": "bootstrap", "times": 2},
+    ("decomposer", "sum"): {"summands": ("tree", "chunks")},
+    ("decomposer", "tree"): {"ceiling": 6},
+}
+#: Other settings under which a component goes other ways, checked as well.
+VARIANTS = [
+    ("decomposer", "class_codes", {"code": "sparse"}),
+    ("decomposer", "tree", {"ceiling": 5, "splitter": "random", "border": 0.2}),
+    ("learner", "kernel_svm", {"kernel": "linear"}),
+    ("learner", "krr", {"kernel": "laplacian", "ridge": 1e-6}),
+    ("learner", "linear_svm", {"loss": "hinge"}),
+    ("learner", "sklearn", {"classifier": "DecisionTreeClassifier"}),
+    ("combiner", "dag", {"order": "similarity"}),
+    ("combiner", "decode", {"loss": "hamming"}),
+]
+
+
+def components():
+    """The kind and name of everything that the registry lists."""
+    return [(kind, name) for kind in KINDS for name in default_registry().names(kind)]
+
+
+def settings_of(kind, name):
+    settings = dict(SETTINGS.get((kind, name), {}))
+    if name == "sum":
+        settings["summands"] = tuple(small("decomposer", each) for each in settings["summands"])
+    if name == "repeat":
+        settings["decomposer"] = small("decomposer", settings["decomposer"])
+    return settings
+
+
+def small(kind, name):
+    """The component of that name, set for small problems."""
+    return build(kind, name, **settings_of(kind, name))

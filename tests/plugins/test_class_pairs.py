@@ -1,0 +1,34 @@
+"""One part for every pair of classes, with the rows of these two."""
+
+import numpy as np
+from sklearn.datasets import load_iris
+from sklearn.multiclass import OneVsOneClassifier
+from sklearn.svm import LinearSVC
+
+from dcsvm import DivideAndConquerClassifier, Problem, Task, build
+
+
+def test_every_pair_has_a_part_with_the_rows_of_both() -> None:
+    X, y = load_iris(return_X_y=True)
+    (stage,) = list(build("decomposer", "class_pairs").divide(Problem(X, y, 3)))
+    assert [each.task for each in stage] == [
+        Task((0,), (1,)),
+        Task((0,), (2,)),
+        Task((1,), (2,)),
+    ]
+    for each in stage:
+        assert set(y[each.rows]) == {*each.task.plus, *each.task.minus}
+        assert len(each.rows) == 100
+
+
+def test_a_class_without_rows_has_no_pairs() -> None:
+    problem = Problem(np.zeros((4, 1)), np.array([0, 0, 3, 3]), 5)
+    (stage,) = list(build("decomposer", "class_pairs").divide(problem))
+    assert [each.task for each in stage] == [Task((0,), (3,))]
+
+
+def test_it_predicts_as_one_against_one_does() -> None:
+    X, y = load_iris(return_X_y=True)
+    ours = DivideAndConquerClassifier("class_pairs", "linear_svm", "vote").fit(X, y)
+    theirs = OneVsOneClassifier(LinearSVC(dual="auto", max_iter=10_000)).fit(X, y)
+    assert (ours.predict(X) == theirs.predict(X)).mean() > 0.98

@@ -1,0 +1,46 @@
+"""Every law on every registered component."""
+
+from collections import Counter
+
+import pytest
+
+from dcsvm.registry import KINDS, default_registry
+from dcsvm.testing import checks_of, summary
+
+from .registered import VARIANTS, components, settings_of
+
+CHECKS = [
+    check
+    for kind, name in components()
+    for check in checks_of(kind, name, **settings_of(kind, name))
+]
+
+
+# Worker processes are slow to start: one check with them for each component is enough.
+CHECKS += [
+    check
+    for kind, name, settings in VARIANTS
+    for check in checks_of(kind, name, **settings)
+    if check.law.__name__ != "is_the_same_in_two_processes"
+]
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=str)
+def test_conforms(check):
+    check()
+
+
+def test_the_components_checked_are_those_that_the_registry_lists():
+    registry = default_registry()
+    assert not registry.broken
+    listed = {(kind, name) for kind, name in registry.offers if kind in KINDS}
+    assert {(check.kind, check.name) for check in CHECKS} == listed
+
+
+def test_the_summary_counts_every_check_of_this_run(request):
+    chosen = [item for item in request.session.items if item.originalname == "test_conforms"]
+    if len(chosen) < len(CHECKS):
+        pytest.skip("only a selection of the checks was run")
+    assert {(kind, name): ran for kind, name, ran, _ in summary.counts()} == Counter(
+        (check.kind, check.name) for check in CHECKS
+    )

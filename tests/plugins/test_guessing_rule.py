@@ -1,0 +1,38 @@
+"""From a name in a recipe to its file, its class and its test, by guessing."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dcsvm.registry import KINDS, default_registry
+
+HERE = Path(__file__).parent
+BUILT_IN = [
+    offer
+    for offer in default_registry().offers.values()
+    if offer.kind in KINDS and offer.distribution == "dcsvm"
+]
+#: What decomposers are made of others with, and what recipes scale with, lives in the core: the
+#: operators `+` and `*` and the run of a recipe need them, whatever plugins there are.
+IN_THE_CORE = {"sum", "repeat", "scaled"}
+
+
+@pytest.mark.parametrize("offer", BUILT_IN, ids=lambda offer: f"{offer.kind}-{offer.name}")
+def test_a_name_leads_to_a_file_a_class_and_a_test(offer):
+    if offer.name in IN_THE_CORE:
+        assert offer.what.__module__.startswith("dcsvm.")
+    else:
+        assert offer.what.__module__ == f"dcsvm_plugins.{offer.kind}s.{offer.name}"
+    assert offer.what.__name__.lower() == offer.name.replace("_", "")
+    assert (HERE / f"test_{offer.name}.py").is_file()
+
+
+@pytest.mark.parametrize("offer", BUILT_IN, ids=lambda offer: f"{offer.kind}-{offer.name}")
+def test_names_are_lower_case_words(offer):
+    assert re.fullmatch(r"[a-z]+(_[a-z]+)*", offer.name)
+
+
+def test_nothing_of_the_core_is_listed_but_what_must_be():
+    core = {offer.name for offer in BUILT_IN if offer.what.__module__.startswith("dcsvm.")}
+    assert core == IN_THE_CORE

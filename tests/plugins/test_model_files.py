@@ -1,0 +1,148 @@
+"""Model files of every built-in: what is loaded answers with the same bits at the same cost."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_iris
+
+import dcsvm
+from dcsvm import DivideAndConquerClassifier, build
+from dcsvm.errors import DcsvmError, ModelFileError
+from dcsvm.registry import default_registry
+
+from .registered import components, small
+
+X, Y = load_iris(return_X_y=True)
+X = (X - X.mean(axis=0)) / X.std(axis=0) + np.random.default_rng(0).normal(scale=0.3, size=X.shape)
+ASKED = X[::3] + 0.1
+NAMES = {kind: [name for each, name in components() if each == kind] for kind, _ in components()}
+
+
+def fitted(decomposer, learner, combiner, rows=X, labels=Y, **settings):
+    classifier = DivideAndConquerClassifier(decomposer, learner, combiner, **settings)
+    return classifier.fit(rows, labels)
+
+
+def check_round_trip(before, folder, asked=ASKED):
+    dcsvm.save(before, folder / "first")
+    after = dcsvm.load(folder / "first")
+    dcsvm.save(after, folder / "second")
+    assert (folder / "first").read_bytes() == (folder / "second").read_bytes()
+    assert before.decision_function(asked).tobytes() == after.decision_function(asked).tobytes()
+    assert before.predict(asked).tolist() == after.predict(asked).tolist()
+    for count in ("kernel_evaluations", "unique_kernel_evaluations", "hyperplanes"):
+        np.testing.assert_array_equal(
+            getattr(before.cost(asked), count), getattr(after.cost(asked), count)
+        )
+    assert {key: str(value) for key, value in after.get_params().items()} == {
+        key: str(value) for key, value in before.get_params().items()
+    }
+    return after
+
+
+COMBINATIONS = list(product(NAMES["decomposer"], NAMES["combiner"]))
+
+
+@pytest.mark.parametrize(("decomposer", "combiner"), COMBINATIONS)
+def test_every_combination_comes_back(decomposer, combiner, tmp_path):
+    try:
+        dividing, combining = small("decomposer", decomposer), small("combiner", combiner)
+        fitted(dividing, "linear_svm", combining, random_state=0)
+    except DcsvmError as error:
+        assert "fit" in str(error)  # noqa: PT017 - what does not fit together is not asked here
+        return
+    for learner in NAMES["learner"]:
+        model = fitted(dividing, small("learner", learner), combining, random_state=0)
+        check_round_trip(model, tmp_path)
+
+
+@pytest.mark.parametrize("learner", NAMES["learner"])
+def test_every_learner_comes_back_from_sparse_rows_two_classes_and_texts(learner, tmp_path):
+    labels = np.array(["setosa", "versicolor", "virginica"])[Y]
+    for rows, asked in ((X, ASKED), (sparse.csr_matrix(X), sparse.csr_array(ASKED))):
+        for kept in (Y < 2, Y < 3):
+            model = fitted(
+                small("decomposer", "tree"),
+                small("learner", learner),
+                "route",
+                rows[kept],
+                labels[kept],
+                random_state=0,
+            )
+            check_round_trip(model, tmp_path, asked)
+
+
+@pytest.mark.parametrize(
+    "kernel", ["linear", "poly", "sigmoid", "laplacian", "trbf", "precomputed"]
+)
+def test_every_kernel_comes_back(kernel, tmp_path):
+    rows, asked = (X @ X.T, ASKED @ X.T) if kernel == "precomputed" else (X, ASKED)
+    learner = build("learner", "krr", kernel=kernel, gamma=0.1, degree=2)
+    model = fitted(build("decomposer", "chunks", parts=3), learner, "mean", rows, random_state=0)
+    check_round_trip(model, tmp_path, asked)
+
+
+def test_pipelines_nested_twice_come_back(tmp_path):
+    pairs = DivideAndConquerClassifier("class_pairs", "kernel_svm", "vote")
+    bags = DivideAndConquerClassifier(small("decomposer", "bootstrap"), pairs, "mean")
+    model = fitted(build("decomposer", "tree", ceiling=80), bags, "route", random_state=0)
+    after = check_round_trip(model, tmp_path)
+    assert after.get_params()["learner__learner__combiner"] == "vote"
+
+
+def test_names_and_objects_come_back_as_they_were_given(tmp_path):
+    after = check_round_trip(fitted("tree", build("learner", "krr"), "route"), tmp_path)
+    assert after.decomposer == "tree"
+    assert after.learner.ridge == 1.0
+
+
+def test_a_loaded_model_can_be_fitted_again(tmp_path):
+    model = fitted(small("decomposer", "tree"), "kernel_svm", "route", random_state=0)
+    after = check_round_trip(model, tmp_path)
+    assert after.ledger_ == []
+    after.fit(X, Y)
+    assert len(after.ledger_) == len(model.ledger_)
+    assert after.decision_function(ASKED).tobytes() == model.decision_function(ASKED).tobytes()
+
+
+def test_data_frames_keep_their_column_names(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = load_iris(as_frame=True)
+    model = fitted("tree", "kernel_svm", "route", frame.data, frame.target_names[frame.target])
+    after = check_round_trip(model, tmp_path, frame.data)
+    assert after.feature_names_in_.tolist() == list(frame.data.columns)
+    assert set(after.predict(frame.data)) == {"setosa", "versicolor", "virginica"}
+    assert isinstance(frame.data, pandas.DataFrame)
+
+
+def test_a_kernel_that_is_a_function_is_refused(tmp_path):
+    def product_kernel(left, right):
+        return left @ right.T
+
+    model = fitted("whole", build("learner", "kernel_svm", kernel=product_kernel), "route")
+    with pytest.raises(ModelFileError) as caught:
+        dcsvm.save(model, tmp_path / "model")
+    assert str(caught.value) == (
+        "cannot save kernel_svm: kernel is a function (product_kernel), and a model file holds no "
+        "code; choose one that has a name"
+    )
+    assert not (tmp_path / "model").exists()
+
+
+def test_the_manifest_names_the_distribution_of_every_built_in(tmp_path):
+    import json
+    import zipfile
+
+    dcsvm.save(fitted("tree", build("learner", "krr"), "route"), tmp_path / "model")
+    with zipfile.ZipFile(tmp_path / "model") as zipped:
+        manifest = json.loads(zipped.read("manifest.json"))
+    offer = default_registry().offers["decomposer", "tree"]
+    assert manifest["plugins"] == [
+        {
+            "distribution": offer.distribution,
+            "version": offer.version,
+            "offers": ["combiner:route", "decomposer:tree", "learner:krr"],
+        }
+    ]

@@ -1,0 +1,273 @@
+"""The tree: its leaves, its levels, its borders, and the nodes where splitting gains nothing."""
+
+import re
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.tree import DecisionTreeClassifier
+
+import dcsvm
+from dcsvm import DivideAndConquerClassifier, Problem, Repeat, SettingError, build
+from dcsvm.numeric.backend import numpy_only
+
+
+def tree(**settings):
+    return build("decomposer", "tree", **settings)
+
+
+def waves(n=1500, seed=0):
+    """Four features, three classes in waves, no two values alike."""
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n, 4))
+    return X, ((np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]) > 0) + (X[:, 3] > 1).astype(int)
+
+
+def problem(X, y, **others):
+    return Problem(X, y, int(y.max()) + 1, **others)
+
+
+def finest(decomposer, X, y, **others):
+    return next(decomposer.levels(problem(X, y, **others)))
+
+
+def homes(level, X):
+    return level.router.route(X).member
+
+
+def is_mixed(part, y):
+    return len(np.unique(y[part.rows])) > 1
+
+
+def test_only_leaves_of_one_class_are_above_the_ceiling():
+    X, y = waves()
+    parts = finest(tree(ceiling=100), X, y).parts
+    assert len(parts) > 10
+    assert max(len(part.rows) for part in parts if is_mixed(part, y)) <= 100
+
+
+@pytest.mark.parametrize("settings", [{}, {"splitter": "random"}, {"max_features": 0.5}])
+def test_levels_are_nested_partitions_that_end_with_one_part(settings):
+    X, y = waves()
+    levels = list(tree(ceiling=30, **settings).levels(problem(X, y)))
+    assert [level.settings for level in levels] == [
+        {"ceiling": 30 * 4**step} for step in range(len(levels))
+    ]
+    assert len(levels) == 4
+    assert len(levels[-1].parts) == 1
+    for level in levels:
+        rows = np.concatenate([part.rows for part in level.parts])
+        assert np.array_equal(np.sort(rows), np.arange(len(X)))
+        for number, part in enumerate(level.parts):
+            assert (homes(level, X[part.rows]) == number).all()
+    for fine, coarse in pairwise(levels):
+        assert len(coarse.parts) < len(fine.parts)
+        around = homes(coarse, X)
+        assert all(len(set(around[part.rows])) == 1 for part in fine.parts)
+
+
+def test_a_level_of_the_grown_tree_is_the_tree_grown_to_that_ceiling():
+    X, y = waves()
+    for level in tree(ceiling=30).levels(problem(X, y)):
+        direct = finest(tree(**level.settings), X, y)
+        assert len(direct.parts) == len(level.parts)
+        for one, other in zip(direct.parts, level.parts, strict=True):
+            assert np.array_equal(one.rows, other.rows)
+
+
+def test_the_step_between_levels_can_be_chosen():
+    X, y = waves()
+    ceilings = [level.settings["ceiling"] for level in tree(ceiling=400).levels(problem(X, y), 2)]
+    assert ceilings == [400, 800, 1600]
+
+
+def test_repeated_trees_have_levels_side_by_side():
+    X, y = waves()
+    forest = Repeat(tree(ceiling=100, splitter="random"), 3)
+    levels = list(forest.levels(problem(X, y)))
+    assert [level.settings for level in levels] == [
+        {"decomposer__ceiling": ceiling} for ceiling in (100, 400, 1600)
+    ]
+    assert all(len(level.groups) == 3 for level in levels)
+    first, second, _ = levels[0].groups
+    assert not np.array_equal(homes(first, X), homes(second, X))
+    assert all(len(group.parts) == 1 for group in levels[-1].groups)
+
+
+def parity():
+    """Sixty-four cells of forty rows, where no single feature says anything of the class."""
+    X = np.repeat(np.array(list(product([0.0, 1.0], repeat=6))), 40, axis=0)
+    return X, X.sum(axis=1).astype(int) % 2
+
+
+@pytest.mark.parametrize("as_matrix", [np.asarray, sparse.csr_array])
+def test_a_node_where_no_split_gains_anything_is_halved(as_matrix):
+    X, y = parity()
+    parts = finest(tree(ceiling=300), as_matrix(X), y).parts
+    assert [len(part.rows) for part in parts] == [160] * 16
+
+
+def test_halving_chooses_the_feature_whose_sides_differ_least():
+    X, y = parity()
+    X = np.column_stack([np.arange(len(X)) % 40 < 10, X])  # says nothing, and splits 1 : 3
+    level = finest(tree(ceiling=1500), X, y)
+    assert level.router.tree.feature[0] == 1
+    assert [len(part.rows) for part in level.parts] == [1280, 1280]
+
+
+def test_alike_rows_of_several_classes_stay_together_and_the_ledger_says_so():
+    X = np.repeat([[0.0, 0.0], [1.0, 1.0]], 200, axis=0)
+    y = np.concatenate([np.arange(200) % 2, np.zeros(200, dtype=int)])
+    clf = DivideAndConquerClassifier(tree(ceiling=50), "kernel_svm", "route").fit(X, y)
+    assert [(record.rows, dict(record.about)) for record in clf.ledger_] == [
+        (200, {"rows": "alike"}),
+        (200, {}),
+    ]
+    assert clf.predict([[1.0, 1.0]]) == [0]
+
+
+def test_features_too_small_for_scikit_learns_tree_are_divided_all_the_same():
+    X = np.random.default_rng(0).random((1000, 2)) * 1e-9
+    parts = finest(tree(ceiling=100), X, np.arange(1000) % 2).parts
+    assert {len(part.rows) for part in parts} <= {62, 63}
+
+
+def test_rows_on_a_threshold_go_where_scikit_learn_sends_them():
+    X, y = waves()
+    X = np.round(X, 1)
+    grown = DecisionTreeClassifier(criterion="entropy", min_samples_split=51, random_state=0)
+    leaf = grown.fit(X, y).apply(np.nextafter(X, np.inf))
+    own = dcsvm.numeric.AxisTree(
+        grown.tree_.children_left,
+        grown.tree_.children_right,
+        np.maximum(grown.tree_.feature, 0),
+        dcsvm.numeric.single_thresholds(grown.tree_.threshold),
+    )
+    assert len(np.unique(leaf)) > 20
+    assert np.array_equal(own.leaves(np.nextafter(X, np.inf)), leaf)
+    with numpy_only():
+        assert np.array_equal(own.leaves(np.nextafter(X, np.inf)), leaf)
+
+
+def test_sparse_rows_are_divided_and_routed_as_dense_ones():
+    X, y = waves()
+    X = np.where(X > 0.5, X, 0.0)
+    settings = {"ceiling": 100, "border": 0.5}
+    dense, thin = finest(tree(**settings), X, y), finest(tree(**settings), sparse.csr_array(X), y)
+    for one, other in zip(dense.parts, thin.parts, strict=True):
+        assert np.array_equal(one.rows, other.rows)
+    assert np.array_equal(homes(dense, X), homes(thin, sparse.csr_array(X)))
+
+
+def test_row_weights_decide_where_the_tree_is_cut():
+    X = np.column_stack([np.arange(100) % 2, np.arange(100) // 2 % 2]).astype(float)
+    y = (X[:, 0] + X[:, 1] > 1).astype(int)
+    weights = np.where(X[:, 0] > 0, 5.0, 1.0)
+    assert finest(tree(ceiling=60), X, y, weights=weights).router.tree.feature[0] == 1
+    other = np.where(X[:, 1] > 0, 5.0, 1.0)
+    assert finest(tree(ceiling=60), X, y, weights=other).router.tree.feature[0] == 0
+
+
+def test_gini_and_entropy_cut_differently():
+    X, y = waves()
+    cuts = [
+        finest(tree(ceiling=100, criterion=word), X, y).router.tree.threshold[:7].tolist()
+        for word in ("gini", "entropy")
+    ]
+    assert cuts[0] != cuts[1]
+
+
+def test_random_splits_depend_on_the_seed_alone():
+    X, y = waves()
+    decomposer = tree(ceiling=100, splitter="random")
+    given = problem(X, y)
+    one, again = next(decomposer.levels(given)), next(decomposer.levels(given))
+    other = next(decomposer.levels(given.seeded(1)))
+    assert np.array_equal(homes(one, X), homes(again, X))
+    assert not np.array_equal(homes(one, X), homes(other, X))
+
+
+@pytest.mark.parametrize(("scaling", "centre"), [("minmax", 0.0), ("standard", -1.0)])
+def test_local_scaling_is_fitted_on_the_rows_of_each_leaf(scaling, centre):
+    X, y = waves()
+    decomposer = tree(ceiling=200, local_scaling=scaling)
+    clf = DivideAndConquerClassifier(decomposer, "kernel_svm", "route", random_state=0).fit(X, y)
+    for member in clf.model_.committee.members:
+        seen = member.view.apply(X[member.part.rows])
+        if scaling == "minmax":
+            assert (seen.min(axis=0) == centre).all()
+            assert np.allclose(seen.max(axis=0)[np.ptp(seen, axis=0) > 0], 1.0)
+        else:
+            assert np.allclose(seen.mean(axis=0), 0.0)
+            assert seen.min() < centre
+
+
+def test_a_leaf_with_a_border_also_learns_the_rows_nearest_to_its_box():
+    X, y = waves(600)
+    plain, wide = finest(tree(ceiling=60), X, y), finest(tree(ceiling=60, border=0.5), X, y)
+    low, high = plain.router.tree.boxes(X.shape[1])
+    for number, (part, wider) in enumerate(zip(plain.parts, wide.parts, strict=True)):
+        assert np.array_equal(wider.rows[: len(part.rows)], part.rows)
+        around = wider.rows[len(part.rows) :]
+        gaps = np.maximum(np.maximum(low[number] - X, X - high[number]), 0)
+        distance = (gaps**2).sum(axis=1)
+        outside = np.setdiff1d(np.arange(len(X)), part.rows)
+        count = round(0.5 * len(part.rows)) if is_mixed(part, y) else 0
+        nearest = outside[np.argsort(distance[outside], kind="stable")[:count]]
+        assert np.array_equal(around, np.sort(nearest))
+
+
+def test_a_border_of_everything_is_everything():
+    X, y = waves(300)
+    for part in finest(tree(ceiling=100, border=100.0), X, y).parts:
+        if is_mixed(part, y):
+            assert np.array_equal(np.sort(part.rows), np.arange(300))
+
+
+def test_a_border_makes_a_tree_of_machines_more_accurate():
+    X, y = waves(3000)
+
+    def accuracy(**settings):
+        learner = build("learner", "kernel_svm", C=10.0, gamma=1.0)
+        clf = DivideAndConquerClassifier(tree(ceiling=60, **settings), learner, "route")
+        return clf.fit(X[:2000], y[:2000]).score(X[2000:], y[2000:])
+
+    assert accuracy(border=1.0) > accuracy() + 0.01
+
+
+def test_a_row_can_be_traced_to_its_leaf():
+    X = np.arange(10.0)[:, None]
+    level = finest(tree(ceiling=5), X, (np.arange(10) > 4).astype(int))
+    assert level.router.trace(np.array([[7.0]])) == ["feature 0: 7 > 4.5", "leaf 1"]
+    assert level.router.trace(np.array([[2.0]])) == ["feature 0: 2 <= 4.5", "leaf 0"]
+
+
+def test_a_saved_tree_routes_and_scales_as_before(tmp_path):
+    X, y = waves(600)
+    decomposer = tree(ceiling=100, local_scaling="minmax", border=0.5)
+    clf = DivideAndConquerClassifier(decomposer, "kernel_svm", "route", random_state=0).fit(X, y)
+    dcsvm.save(clf, tmp_path / "model.dcsvm")
+    loaded = dcsvm.load(tmp_path / "model.dcsvm")
+    assert np.array_equal(loaded.decision_function(X), clf.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"ceiling": 0}, "tree: ceiling must be a whole number of at least 1, not 0"),
+        ({"border": -0.5}, "tree: border must be a number of at least 0, not -0.5"),
+        (
+            {"local_scaling": "log"},
+            "tree: local_scaling must be 'none' or 'minmax' or 'standard', not 'log'",
+        ),
+    ],
+)
+def test_a_setting_out_of_range_is_refused(settings, message):
+    with pytest.raises(SettingError, match=f"^{re.escape(message)}$"):
+        tree(**settings)
+
+
+def test_a_decomposer_without_levels_says_so():
+    with pytest.raises(dcsvm.DcsvmError, match=r"^decomposer 'chunks' has no levels to search"):
+        build("decomposer", "chunks").levels(problem(*waves(20)))
