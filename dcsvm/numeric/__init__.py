@@ -5,7 +5,7 @@ from dcsvm.numeric.borders import BoxBorders
 from dcsvm.numeric.descent import AxisTree, single_thresholds
 from dcsvm.numeric.distances import manhattan_distances, products, squared_distances
 from dcsvm.numeric.expansion import Expansion, evaluate, prepare, vote, vote_one, walk, walk_one
-from dcsvm.numeric.global_pairs import solve_pairs_large
+from dcsvm.numeric.global_pairs import solve_pairs_large, solve_part
 from dcsvm.numeric.gram import Gram, as_gram
 from dcsvm.numeric.kernels import Kernel, kernel_of
 from dcsvm.numeric.large import solve_large
@@ -49,6 +49,7 @@ __all__ = [
     "solve_large",
     "solve_pairs",
     "solve_pairs_large",
+    "solve_part",
     "solve_path",
     "solve_rest",
     "solve_ridge",

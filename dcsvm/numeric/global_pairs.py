@@ -22,6 +22,34 @@ FULL_ROWS = 1500
 """Up to so many rows a full Gram matrix is quicker than the rows that turn out to be needed."""
 
 
+def solve_part(
+    kernel: Kernel,
+    X: Rows,
+    signs: npt.ArrayLike,
+    C: float | npt.ArrayLike,
+    *,
+    cache_bytes: int = CACHE_BYTES,
+    threads: int = 1,
+    **options: Any,
+) -> Solution:
+    """One binary problem of any size: a small one in full, a large one by working sets.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : (n, features) array or CSR
+    signs : (n,) array of +1 and -1
+    C : float or (n,) array
+    cache_bytes, threads
+        As in `solve_large`.
+    **options
+        ``start``, ``tol``, ``max_iterations``, ``max_seconds``, as in `solve`.
+    """
+    if X.shape[0] <= FULL_ROWS or kernel.kind == "precomputed":
+        return solve(_gram(kernel, X), signs, C, **options)
+    return solve_large(kernel, X, signs, C, cache_bytes=cache_bytes, threads=threads, **options)
+
+
 def solve_pairs_large(
     kernel: Kernel,
     X: Rows,
@@ -69,11 +97,12 @@ def solve_pairs_large(
     def fit(place: _Place, threads: int) -> Solution:
         rows = order[place.rows]
         begin = None if start is None else np.abs(place.read(start.coefficients))
-        problem = (kernel, X[rows], place.signs, C * share[rows])
-        if len(rows) <= FULL_ROWS:
-            return solve(_gram(kernel, problem[1]), *problem[2:], start=begin, **options)
-        return solve_large(
-            *problem, start=begin, cache_bytes=cache_bytes, threads=threads, **options
+        return solve_part(
+            *(kernel, X[rows], place.signs, C * share[rows]),
+            start=begin,
+            cache_bytes=cache_bytes,
+            threads=threads,
+            **options,
         )
 
     solutions: dict[int, Solution] = {}

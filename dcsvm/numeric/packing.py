@@ -93,6 +93,8 @@ def pack_native(
     kernel: Kernel, points: Rows, coefficients: Floats, counts: Integers | None
 ) -> Packed | None:
     """The packed expansion, or None where the library cannot serve it."""
+    if points.ndim < 2:
+        return None
     size = points.shape[0] * points.shape[1] * 8
     if backend.library() is None or kernel.kind not in NATIVE_KINDS or size > MOST_BYTES:
         return None
