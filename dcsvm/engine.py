@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -57,7 +59,7 @@ class Job:
             view = view.fit(X)
             X = view.apply(X)
         sides = len(present) if signs is None else len(np.unique(y))
-        local = Problem(X, y, sides, self.seed, weights, start)
+        local = Problem(X, y, sides, self.seed, weights, start, _threads.get())
         return Cut(local, rows, view, code)
 
     @property
@@ -236,8 +238,10 @@ class Engine:
             yield number, outcome
 
     def _train(self, jobs: list[tuple[int, Runnable]]) -> Iterator[tuple[int, Any]]:
-        if len(jobs) < 2 or joblib.effective_n_jobs(self.n_jobs) == 1:
-            yield from (_numbered(number, job) for number, job in jobs)
+        cores = joblib.effective_n_jobs(self.n_jobs)
+        if len(jobs) < 2 or cores == 1:
+            with _lent(cores):
+                yield from (_numbered(number, job) for number, job in jobs)
             return
         for prefer, releases in (("threads", True), ("processes", False)):
             mine = [(number, job) for number, job in jobs if job.learner.releases_gil is releases]
@@ -246,6 +250,19 @@ class Engine:
                     self.n_jobs, prefer=prefer, return_as="generator_unordered"
                 )
                 yield from parallel(joblib.delayed(_numbered)(number, job) for number, job in mine)
+
+
+#: How many cores the job that runs in this thread may use: more than one only if it runs alone.
+_threads: ContextVar[int] = ContextVar("threads", default=1)
+
+
+@contextmanager
+def _lent(cores: int) -> Iterator[None]:
+    token = _threads.set(cores)
+    try:
+        yield
+    finally:
+        _threads.reset(token)
 
 
 def _steps_of(job: Any) -> Generator[list[Runnable], list[Any], Any]:

@@ -55,6 +55,8 @@ class Problem:
         Row weights, all positive. None means 1 for every row.
     start : (n,) float array, optional
         Signed dual values by row to start a solver from; it projects them to feasible ones.
+    threads : int
+        How many cores a learner may use. No result may depend on it.
     """
 
     X: Matrix
@@ -63,6 +65,7 @@ class Problem:
     seed: Seed = Seed(0)
     weights: FloatArray | None = None
     start: FloatArray | None = None
+    threads: int = attrs.field(default=1, metadata={"stored": False})
 
     @property
     def n_rows(self) -> int:

@@ -4,13 +4,15 @@ from dcsvm.numeric.backend import gram_of_distances, implementation, rbf_gram
 from dcsvm.numeric.borders import BoxBorders
 from dcsvm.numeric.descent import AxisTree, single_thresholds
 from dcsvm.numeric.distances import manhattan_distances, products, squared_distances
-from dcsvm.numeric.expansion import Expansion, evaluate, prepare, vote_one, walk_one
+from dcsvm.numeric.expansion import Expansion, evaluate, prepare, vote, vote_one, walk, walk_one
+from dcsvm.numeric.global_pairs import solve_pairs_large, solve_part
 from dcsvm.numeric.gram import Gram, as_gram
 from dcsvm.numeric.kernels import Kernel, kernel_of
+from dcsvm.numeric.large import solve_large
 from dcsvm.numeric.matrix import BoolArray, FloatArray, IntArray, Matrix
 from dcsvm.numeric.multiclass import Pairs, Rest, grams, solve_grid, solve_pairs, solve_rest
-from dcsvm.numeric.ridge import Ridge, decompose, ridge_grid, solve_ridge
-from dcsvm.numeric.svm import ConvergenceWarning, Solution, solve, solve_path
+from dcsvm.numeric.ridge import Ridge, Spectrum, decompose, ridge_grid, solve_ridge
+from dcsvm.numeric.svm import ConvergenceWarning, Solution, feasible, solve, solve_path
 
 __all__ = [
     "AxisTree",
@@ -27,9 +29,11 @@ __all__ = [
     "Rest",
     "Ridge",
     "Solution",
+    "Spectrum",
     "as_gram",
     "decompose",
     "evaluate",
+    "feasible",
     "gram_of_distances",
     "grams",
     "implementation",
@@ -42,11 +46,16 @@ __all__ = [
     "single_thresholds",
     "solve",
     "solve_grid",
+    "solve_large",
     "solve_pairs",
+    "solve_pairs_large",
+    "solve_part",
     "solve_path",
     "solve_rest",
     "solve_ridge",
     "squared_distances",
+    "vote",
     "vote_one",
+    "walk",
     "walk_one",
 ]

@@ -17,6 +17,9 @@ from dcsvm.numeric.reference import OUTCOME, Tasks
 
 Singles = npt.NDArray[np.float32]
 
+BLOCK = 64
+"""The compiled solver's rows are padded to whole blocks of so many entries."""
+
 _library: ctypes.CDLL | None = native.load()
 
 
@@ -136,6 +139,46 @@ def solve_paths(
     if not done:
         raise MemoryError("solve_paths: no room for a copy of the Gram matrix")
     return betas, outcomes
+
+
+def solve_inner(
+    K: Singles,
+    shift: float,
+    bounds: tuple[Floats, Floats],
+    f: Floats,
+    beta: Floats,
+    tol: float,
+    limits: tuple[int, float],
+) -> tuple[Floats, int]:
+    """Minimise over a few rows of a larger problem, from the larger problem's gradient.
+
+    Parameters
+    ----------
+    K : (n, padded) array of float32
+        A Gram matrix less the constant `shift`, zeros up to a whole block.
+    shift : float
+    bounds : two (n,) arrays
+        Lower and upper bounds of the signed coefficients.
+    f, beta : (n,) arrays
+        Gradient and signed coefficients to start from.
+    tol, limits
+        As in `solve_paths`.
+
+    Returns
+    -------
+    (n,) array, int
+        The new coefficients, and the iterations that they took.
+    """
+    if _library is None:
+        return reference.solve_inner(K[:, : len(K)], shift, bounds, f, beta, tol, limits)
+    result = beta.copy()
+    taken = _library.dcsvm_inner(
+        *(address(K), len(K), shift, address(bounds[0]), address(bounds[1]), address(f)),
+        *(tol, limits[0], limits[1], address(result)),
+    )
+    if taken < 0:
+        raise MemoryError("solve_inner: no room for a copy of the matrix")
+    return result, int(taken)
 
 
 def gram_structure(gram: Gram) -> GramStructure:

@@ -115,6 +115,23 @@ def solve_paths(
     return betas, outcomes
 
 
+def solve_inner(
+    K: Singles,
+    shift: float,
+    bounds: tuple[Floats, Floats],
+    f: Floats,
+    beta: Floats,
+    tol: float,
+    limits: tuple[int, float],
+) -> tuple[Floats, int]:
+    """One problem from its own gradient; see `backend.solve_inner`."""
+    problem = Problem(K, shift, *bounds, beta.copy(), f.copy())
+    deadline = time.monotonic() + limits[1] if limits[1] > 0 else 0.0
+    effort = Effort(tol, limits[0], deadline)
+    _solve(problem, effort)
+    return problem.beta, effort.iterations
+
+
 def _rescale(problem: Problem, y: Floats, most: float) -> float:
     """Start the next C at the best multiple of the solution, up to the growth of C."""
     linear, quadratic = float(problem.beta @ y), float(problem.beta @ (problem.f + y))

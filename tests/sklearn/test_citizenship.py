@@ -198,10 +198,11 @@ def test_missing_and_infinite_values_get_scikit_learns_own_error(value, word):
 
 def test_a_kernel_matrix_may_be_given():
     gram = X @ X.T
-    svm = build("learner", "kernel_svm", kernel="precomputed")
+    svm = build("learner", "kernel_svm", kernel="precomputed", tol=1e-8)
     clf = classifier("class_pairs", svm, "vote")
     assert clf.__sklearn_tags__().input_tags.pairwise
-    linear = classifier("class_pairs", build("learner", "kernel_svm", kernel="linear"), "vote")
+    same = build("learner", "kernel_svm", kernel="linear", tol=1e-8)
+    linear = classifier("class_pairs", same, "vote")
     np.testing.assert_allclose(
         clf.fit(gram, y).decision_function(gram), linear.fit(X, y).decision_function(X), atol=1e-6
     )

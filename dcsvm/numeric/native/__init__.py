@@ -65,6 +65,20 @@ SIGNATURES: dict[str, list[Any]] = {
         *(POINTER, INTEGER, INTEGER, POINTER, POINTER, POINTER, POINTER, POINTER),
     ],
     "dcsvm_exponentials": [POINTER, INTEGER, REAL, POINTER],
+    "dcsvm_pack": [POINTER, INTEGER, INTEGER, POINTER, POINTER],
+    "dcsvm_rbf_rows": [
+        *(POINTER, POINTER, INTEGER, POINTER, POINTER, INTEGER, REAL, INTEGER, INTEGER),
+        *(POINTER, INTEGER, POINTER),
+    ],
+    "dcsvm_add_rows": [
+        *(POINTER, INTEGER, POINTER, POINTER, INTEGER, INTEGER, INTEGER, POINTER),
+    ],
+    "dcsvm_gather": [
+        *(POINTER, INTEGER, POINTER, POINTER, INTEGER, INTEGER, INTEGER, POINTER),
+    ],
+    "dcsvm_inner": [
+        *(POINTER, INTEGER, REAL, POINTER, POINTER, POINTER, REAL, INTEGER, REAL, POINTER),
+    ],
     "dcsvm_expand_f32": [EXPANSION, POINTER, INTEGER, POINTER],
     "dcsvm_expand_f64": [EXPANSION, POINTER, INTEGER, POINTER],
     "dcsvm_label_f32": LABEL,
@@ -92,6 +106,7 @@ def load() -> ctypes.CDLL | None:
     for name, arguments in SIGNATURES.items():
         getattr(library, name).argtypes = arguments
     library.dcsvm_one.restype = INTEGER
+    library.dcsvm_inner.restype = INTEGER
     return library
 
 

@@ -28,6 +28,7 @@ INLINE int64_t padded(int64_t n) { return (n + BLOCK - 1) / BLOCK * BLOCK; }
    WALL in the padding, so padding is never chosen. */
 typedef struct {
     int64_t n, stride;
+    int lent; /* K belongs to the caller */
     float *K, *diagonal;
     double shift;
     double *beta, *f, *lower, *upper, *up_wall, *low_wall;
@@ -69,7 +70,7 @@ void refinement_release(refinement *r);
 void refinement_rescale(refinement *r, double factor);
 int refine(problem *p, const gram *g, refinement *r, double tolerance);
 
-int problem_allocate(problem *p, int64_t n);
+int problem_allocate(problem *p, int64_t n, float *lent);
 void problem_release(problem *p);
 void problem_walls(problem *p, int64_t t);
 void problem_gradient(problem *p, const double *y);

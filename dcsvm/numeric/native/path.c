@@ -73,7 +73,7 @@ static void copy_rows(problem *p, const gram *g, const int64_t *rows) {
 }
 
 static int load(problem *p, const gram *g, const int64_t *rows, int64_t n, const double *start) {
-    if (!problem_allocate(p, n)) return 0;
+    if (!problem_allocate(p, n, NULL)) return 0;
     p->shift = g->shift;
     copy_rows(p, g, rows);
     for (int64_t a = 0; a < n; a++) {

@@ -29,12 +29,13 @@ EXPORT int dcsvm_level(void) {
 #endif
 }
 
-int problem_allocate(problem *p, int64_t n) {
+int problem_allocate(problem *p, int64_t n, float *lent) {
     int64_t s = padded(n);
     p->n = n;
     p->stride = s;
     p->shift = 0.0;
-    p->K = malloc(sizeof(float) * (size_t)(s * s) + 64);
+    p->lent = lent != NULL;
+    p->K = lent ? lent : malloc(sizeof(float) * (size_t)(s * s) + 64);
     p->room = calloc((size_t)(7 * s), sizeof(double));
     if (!p->K || !p->room) {
         problem_release(p);
@@ -52,7 +53,7 @@ int problem_allocate(problem *p, int64_t n) {
 }
 
 void problem_release(problem *p) {
-    free(p->K);
+    if (!p->lent) free(p->K);
     free(p->room);
     p->K = NULL;
     p->room = NULL;

@@ -16,11 +16,16 @@ from dcsvm.numeric import (
     Matrix,
     Pairs,
     Rest,
-    grams,
+    Solution,
     kernel_of,
     solve_grid,
-    solve_path,
+    solve_pairs_large,
+    solve_part,
 )
+
+#: Up to this many rows one matrix of distances serves a whole grid; beyond, cells are solved one
+#: after the other without it.
+GRID_ROWS = 6000
 
 
 @component
@@ -97,11 +102,85 @@ class _Batch:
     def solve(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
         if self.machine.solver == "libsvm":
             return self._by_libsvm(problem)
-        if problem.start is not None and problem.n_classes == 2:
-            return self._from_start(problem, problem.start)
-        return self._from_nothing(problem)
+        if self._fits_grid(problem):
+            return self._grid(problem)
+        if problem.n_classes == 2:
+            return self._two_classes(problem)
+        if self.machine.multiclass == "pairs":
+            return self._pairs(problem)
+        return self._rest(problem)
 
-    def _from_nothing(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
+    def _fits_grid(self, problem: Problem) -> bool:
+        """Whether one matrix of all distances serves: many cells, no start, and it is small."""
+        if self.kernels[0].kind == "precomputed" and problem.start is None:
+            return True
+        one_cell = len(self.kernels) * len(self.Cs) == 1 and self.machine.multiclass == "pairs"
+        return not one_cell and problem.start is None and problem.n_rows <= GRID_ROWS
+
+    def _two_classes(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
+        """Cell after cell, in any size; the first from the problem's start if it has one."""
+        signs = 2.0 * problem.y - 1.0
+        for kernel in self.kernels:
+            start = None if problem.start is None else problem.start * signs
+            for C in self.Cs:
+                solution = self._solve(problem, kernel, signs, C, start)
+                start = solution.alphas
+                duals = (signs * solution.alphas)[:, None]
+                yield kernel, C, _kept(duals, np.array([solution.bias]), kernel, problem)
+
+    def _pairs(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
+        """Cell after cell of several classes, pair by pair, in any size."""
+        for kernel in self.kernels:
+            machines = None
+            for C in self.Cs:
+                machines = solve_pairs_large(
+                    kernel,
+                    problem.X,
+                    problem.y,
+                    C,
+                    weights=problem.weights,
+                    start=machines,
+                    tol=self.machine.tol,
+                    cache_bytes=self._cache_bytes(),
+                    threads=problem.threads,
+                )
+                yield kernel, C, _expansion(machines, kernel, problem)
+
+    def _rest(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
+        """Cell after cell of several classes, one against the rest, in any size."""
+        labels = np.arange(problem.n_classes)
+        sides = np.where(problem.y[:, None] == labels, 1.0, -1.0)
+        for kernel in self.kernels:
+            for C in self.Cs:
+                found = [self._solve(problem, kernel, sides[:, c], C, None) for c in labels]
+                duals = sides * np.column_stack([solution.alphas for solution in found])
+                biases = np.array([solution.bias for solution in found])
+                yield kernel, C, _kept(duals, biases, kernel, problem)
+
+    def _solve(
+        self,
+        problem: Problem,
+        kernel: Kernel,
+        signs: FloatArray,
+        C: float,
+        start: FloatArray | None,
+    ) -> Solution:
+        return solve_part(
+            kernel,
+            problem.X,
+            signs,
+            C if problem.weights is None else C * problem.weights,
+            start=start,
+            tol=self.machine.tol,
+            cache_bytes=self._cache_bytes(),
+            threads=problem.threads,
+        )
+
+    def _cache_bytes(self) -> int:
+        return int(self.machine.cache_size * 2**20)
+
+    def _grid(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
+        """All cells from one matrix of distances, each C from the one before."""
         cells = solve_grid(
             self.kernels[0],
             problem.X,
@@ -115,25 +194,6 @@ class _Batch:
         for C, gamma, machines in cells:
             kernel = attrs.evolve(self.kernels[0], gamma=gamma)
             yield kernel, C, _expansion(machines, kernel, problem)
-
-    def _from_start(
-        self, problem: Problem, start: FloatArray
-    ) -> Iterator[tuple[Kernel, float, LocalModel]]:
-        signs = 2.0 * problem.y - 1.0
-        gammas = [kernel.gamma for kernel in self.kernels]
-        for gamma, gram in grams(self.kernels[0], problem.X, gammas):
-            kernel = attrs.evolve(self.kernels[0], gamma=gamma)
-            solutions = solve_path(
-                gram,
-                signs,
-                self.Cs,
-                weights=problem.weights,
-                start=start * signs,
-                tol=self.machine.tol,
-            )
-            for C, solution in zip(self.Cs, solutions, strict=True):
-                duals = (signs * solution.alphas)[:, None]
-                yield kernel, C, _kept(duals, np.array([solution.bias]), kernel, problem)
 
     def _by_libsvm(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
         for kernel in self.kernels:

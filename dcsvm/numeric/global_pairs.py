@@ -1,0 +1,148 @@
+"""Class pairs of a whole data set: small ones in full, large ones by working sets."""
+
+from __future__ import annotations
+
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dcsvm.numeric import backend
+from dcsvm.numeric.distances import Rows, as_dense, is_sparse
+from dcsvm.numeric.gram import Gram, as_gram
+from dcsvm.numeric.kernels import Kernel
+from dcsvm.numeric.large import CACHE_BYTES, solve_large
+from dcsvm.numeric.multiclass import Pairs, solve_pairs
+from dcsvm.numeric.reference import Integers
+from dcsvm.numeric.svm import Solution, solve
+
+FULL_ROWS = 1500
+"""Up to so many rows a full Gram matrix is quicker than the rows that turn out to be needed."""
+
+
+def solve_part(
+    kernel: Kernel,
+    X: Rows,
+    signs: npt.ArrayLike,
+    C: float | npt.ArrayLike,
+    *,
+    cache_bytes: int = CACHE_BYTES,
+    threads: int = 1,
+    **options: Any,
+) -> Solution:
+    """One binary problem of any size: a small one in full, a large one by working sets.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : (n, features) array or CSR
+    signs : (n,) array of +1 and -1
+    C : float or (n,) array
+    cache_bytes, threads
+        As in `solve_large`.
+    **options
+        ``start``, ``tol``, ``max_iterations``, ``max_seconds``, as in `solve`.
+    """
+    if X.shape[0] <= FULL_ROWS or kernel.kind == "precomputed":
+        return solve(_gram(kernel, X), signs, C, **options)
+    return solve_large(kernel, X, signs, C, cache_bytes=cache_bytes, threads=threads, **options)
+
+
+def solve_pairs_large(
+    kernel: Kernel,
+    X: Rows,
+    labels: npt.ArrayLike,
+    C: float,
+    *,
+    weights: npt.ArrayLike | None = None,
+    start: Pairs | None = None,
+    cache_bytes: int = CACHE_BYTES,
+    threads: int = 1,
+    **options: Any,
+) -> Pairs:
+    """One-against-one machines without a Gram matrix of all rows.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : (n, features) array or CSR
+    labels : (n,) array of int
+        Codes 0 .. k - 1.
+    C : float
+    weights : (n,) array, optional
+        What C is multiplied with, by row.
+    start : Pairs, optional
+        Machines on the same rows, not compressed.
+    cache_bytes : int
+        Room for kernel rows, of one large pair at a time.
+    threads : int
+        Small pairs run side by side, large ones share their work; the result is the same.
+    **options
+        ``tol``, ``max_iterations``, ``max_seconds`` of each machine, as in `solve`.
+    """
+    codes = np.asarray(labels, dtype=np.int64)
+    if len(codes) <= FULL_ROWS:
+        gram = _gram(kernel, X)
+        return solve_pairs(gram, codes, [C], weights=weights, start=start, **options)[0]
+    order = np.argsort(codes, kind="stable").astype(np.int64)
+    counts = np.bincount(codes).astype(np.int64)
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    share = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
+    coefficients = np.zeros((len(codes), max(len(counts) - 1, 0)))
+    pairs = list(itertools.combinations(range(len(counts)), 2))
+    places = [_Place(a, b, ends) for a, b in pairs]
+
+    def fit(place: _Place, threads: int) -> Solution:
+        rows = order[place.rows]
+        begin = None if start is None else np.abs(place.read(start.coefficients))
+        return solve_part(
+            *(kernel, X[rows], place.signs, C * share[rows]),
+            start=begin,
+            cache_bytes=cache_bytes,
+            threads=threads,
+            **options,
+        )
+
+    solutions: dict[int, Solution] = {}
+    small = [i for i, place in enumerate(places) if len(place.rows) <= FULL_ROWS]
+    for i in sorted(set(range(len(places))) - set(small)):
+        solutions[i] = fit(places[i], threads)
+    with ThreadPoolExecutor(max(threads, 1)) as pool:
+        solutions.update(zip(small, pool.map(lambda i: fit(places[i], 1), small), strict=True))
+    found = [solutions[i] for i in range(len(places))]
+    for place, solution in zip(places, found, strict=True):
+        place.write(coefficients, solution.alphas * place.signs)
+    return Pairs(
+        *(order, counts, coefficients),
+        biases=np.array([solution.bias for solution in found]),
+        objectives=np.array([solution.objective for solution in found]),
+        gaps=np.array([solution.gap for solution in found]),
+        iterations=np.array([solution.iterations for solution in found], dtype=np.int64),
+        converged=np.array([solution.converged for solution in found], dtype=bool),
+    )
+
+
+class _Place:
+    """Where the pair (a, b) stands among the rows sorted by class."""
+
+    def __init__(self, a: int, b: int, ends: Integers) -> None:
+        first, second = np.arange(ends[a], ends[a + 1]), np.arange(ends[b], ends[b + 1])
+        self.rows = np.concatenate([first, second])
+        self.columns = np.repeat([b - 1, a], [len(first), len(second)])
+        self.signs = np.repeat([1.0, -1.0], [len(first), len(second)])
+
+    def read(self, table: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The pair's coefficients from the compressed table."""
+        return np.asarray(table[self.rows, self.columns])
+
+    def write(self, table: npt.NDArray[np.float64], values: npt.NDArray[np.float64]) -> None:
+        """Put the pair's coefficients into the compressed table."""
+        table[self.rows, self.columns] = values
+
+
+def _gram(kernel: Kernel, X: Rows) -> Gram:
+    if kernel.kind == "rbf" and not is_sparse(X):
+        return backend.rbf_gram(as_dense(X), kernel.gamma)
+    return as_gram(kernel(X))

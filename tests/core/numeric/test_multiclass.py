@@ -1,0 +1,170 @@
+"""Pairs, rests, grids and large problems: shared work gives what separate work gives."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.svm import SVC
+
+from dcsvm.numeric import ConvergenceWarning, Kernel, large, solve
+from dcsvm.numeric.expansion import prepare, vote
+from dcsvm.numeric.global_pairs import solve_pairs_large
+from dcsvm.numeric.large import solve_large
+from dcsvm.numeric.multiclass import solve_grid, solve_pairs, solve_rest
+
+
+def classes(rows=150, count=4, features=3, seed=0):
+    random = np.random.default_rng(seed)
+    y = random.integers(count, size=rows)
+    y[:count] = np.arange(count)
+    return random.normal(size=(count, features))[y] + random.normal(size=(rows, features)), y
+
+
+def test_pairs_have_libsvms_coefficients_and_biases(either):
+    X, y = classes()
+    model = SVC(C=5.0, gamma=0.3, tol=1e-6).fit(X, y)
+    pairs = solve_pairs(Kernel("rbf", gamma=0.3)(X), y, [5.0], tol=1e-6)[0].compressed()
+    np.testing.assert_array_equal(pairs.order, model.support_)
+    np.testing.assert_array_equal(pairs.counts, model.n_support_)
+    np.testing.assert_allclose(pairs.coefficients, model.dual_coef_.T, atol=1e-3)
+    np.testing.assert_allclose(pairs.biases, model.intercept_, atol=1e-3)
+
+
+def test_a_grid_equals_single_solves_cell_by_cell(either):
+    X, y = classes(rows=90)
+    pairs = list(itertools.combinations(range(4), 2))
+    cells = solve_grid(Kernel("rbf"), X, y, [0.1, 1.0, 100.0], [0.05, 2.0], tol=1e-5)
+    for C, gamma, cell in cells:
+        K = Kernel("rbf", gamma=gamma)(X)
+        for pair, (a, b) in enumerate(pairs):
+            rows = np.flatnonzero((y == a) | (y == b))
+            alone = solve(K[np.ix_(rows, rows)], np.where(y[rows] == a, 1, -1), C, tol=1e-5)
+            assert cell.objectives[pair] == pytest.approx(alone.objective, rel=1e-6)
+            assert cell.biases[pair] == pytest.approx(alone.bias, abs=2e-3)
+
+
+@pytest.mark.parametrize("kind", ["rbf", "laplacian", "poly", "linear", "trbf", "callable"])
+def test_every_kernel_has_its_grid(either, kind):
+    X, y = classes(rows=60)
+    function = (lambda A, B: A @ B.T) if kind == "callable" else None
+    kernel = Kernel(kind, coef0=1.0, degree=2, function=function)
+    cells = list(solve_grid(kernel, X, y, [0.1, 1.0], [0.1, 0.5], scheme="rest"))
+    assert [(C, gamma) for C, gamma, _ in cells] == [(0.1, 0.1), (1, 0.1), (0.1, 0.5), (1, 0.5)]
+    for C, gamma, cell in cells:
+        one = Kernel(kind, gamma=gamma, coef0=1.0, degree=2, function=function)
+        expected = solve_rest(one(X), y, [C])[0]
+        np.testing.assert_allclose(cell.objectives, expected.objectives, rtol=1e-3)
+        assert cell.converged.all()
+
+
+def test_sparse_rows_have_the_grid_of_dense_ones(either):
+    X, y = classes(rows=60)
+    X[X < 0.2] = 0.0
+    dense = list(solve_grid(Kernel("rbf"), X, y, [1.0], [0.1, 0.5]))
+    thin = list(solve_grid(Kernel("rbf"), sparse.csr_matrix(X), y, [1.0], [0.1, 0.5]))
+    for (_, _, a), (_, _, b) in zip(dense, thin, strict=True):
+        np.testing.assert_allclose(a.objectives, b.objectives, rtol=1e-5)
+
+
+def test_one_against_rest_is_each_class_against_the_others(either):
+    X, y = classes(rows=80)
+    K = Kernel("rbf", gamma=0.3)(X)
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, size=80)
+    rest = solve_rest(K, y, [2.0], weights=weights, tol=1e-5)[0]
+    for k in range(4):
+        signs = np.where(y == k, 1.0, -1.0)
+        alone = solve(K, signs, 2.0 * weights, tol=1e-5)
+        assert rest.objectives[k] == pytest.approx(alone.objective, rel=1e-6)
+        assert (rest.coefficients[:, k] * signs >= 0).all()
+
+
+def test_machines_start_from_given_ones(either):
+    X, y = classes()
+    K = Kernel("rbf", gamma=0.3)(X)
+    cold = solve_pairs(K, y, [5.0])[0]
+    assert solve_pairs(K, y, [5.0], start=cold)[0].iterations.sum() <= 12
+    cold = solve_rest(K, y, [5.0])[0]
+    assert solve_rest(K, y, [5.0], start=cold)[0].iterations.sum() <= 8
+
+
+def test_two_classes_and_a_missing_class_are_fine(either):
+    X, y = classes(count=2)
+    assert solve_pairs(Kernel("rbf")(X), y, [1.0])[0].coefficients.shape == (150, 1)
+    pairs = solve_pairs(Kernel("rbf")(X), 2 * y, [1.0])[0]
+    assert pairs.counts[1] == 0
+    assert pairs.converged.all()
+
+
+def test_an_unknown_scheme_is_refused():
+    X, y = classes()
+    with pytest.raises(ValueError, match="'pairs' or 'rest'"):
+        next(solve_grid(Kernel("rbf"), X, y, [1.0], [1.0], scheme="codes"))
+
+
+@pytest.fixture
+def small_working_sets(monkeypatch):
+    """Working sets so small that some hundred rows are a large problem."""
+    monkeypatch.setattr(large, "LEAST_WORKING_SET", 64)
+
+
+@pytest.mark.usefixtures("small_working_sets")
+@pytest.mark.parametrize("kind", ["rbf", "linear", "laplacian"])
+@pytest.mark.parametrize("cache_bytes", [0, 1 << 24])
+def test_working_sets_reach_the_optimum_of_the_full_matrix(either, kind, cache_bytes):
+    X, y = classes(rows=400, count=2)
+    signs, kernel = np.where(y == 0, 1.0, -1.0), Kernel(kind, gamma=0.5)
+    bounds = np.random.default_rng(0).uniform(0.5, 3.0, size=400)
+    full = solve(kernel(X), signs, bounds, tol=1e-4)
+    parts = solve_large(kernel, X, signs, bounds, tol=1e-4, cache_bytes=cache_bytes)
+    assert parts.converged
+    assert parts.objective == pytest.approx(full.objective, rel=1e-5)
+    assert parts.bias == pytest.approx(full.bias, abs=1e-2)
+    assert abs(signs @ parts.alphas) < 1e-9
+
+
+@pytest.mark.usefixtures("small_working_sets")
+def test_a_large_problem_can_start_from_any_alphas(either):
+    X, y = classes(rows=400, count=2)
+    signs, kernel = np.where(y == 0, 1.0, -1.0), Kernel("rbf", gamma=0.5)
+    cold = solve_large(kernel, X, signs, 2.0)
+    warm = solve_large(kernel, X, signs, 2.0, start=cold.alphas)
+    assert warm.iterations < 10 < cold.iterations
+    wild = solve_large(kernel, sparse.csr_matrix(X), signs, 2.0, start=np.full(400, 5.0))
+    assert wild.objective == pytest.approx(cold.objective, rel=1e-3)
+
+
+@pytest.mark.usefixtures("small_working_sets")
+def test_threads_do_not_change_a_bit(either, monkeypatch):
+    monkeypatch.setattr("dcsvm.numeric.global_pairs.FULL_ROWS", 300)
+    X, y = classes(rows=600, count=3)
+    alone = solve_pairs_large(Kernel("rbf"), X, y, 3.0)
+    many = solve_pairs_large(Kernel("rbf"), X, y, 3.0, threads=3)
+    np.testing.assert_array_equal(alone.coefficients, many.coefficients)
+    signs = np.where(y == 0, 1.0, -1.0)
+    one, two = (solve_large(Kernel("rbf"), X, signs, 3.0, threads=t) for t in (1, 2))
+    np.testing.assert_array_equal(one.alphas, two.alphas)
+
+
+def test_whole_data_sets_are_solved_as_by_libsvm(either, monkeypatch):
+    monkeypatch.setattr("dcsvm.numeric.global_pairs.FULL_ROWS", 150)
+    monkeypatch.setattr(large, "LEAST_WORKING_SET", 64)
+    X, y = classes(rows=300, count=3)
+    model = SVC(C=5.0, gamma=0.3, tol=1e-5).fit(X, y)
+    pairs = solve_pairs_large(Kernel("rbf", gamma=0.3), X, y, 5.0, tol=1e-5)
+    np.testing.assert_allclose(pairs.biases, model.intercept_, atol=1e-3)
+    again = solve_pairs_large(Kernel("rbf", gamma=0.3), X, y, 5.0, start=pairs)
+    assert again.iterations.sum() < 10
+    small = pairs.compressed()
+    expansion = prepare(
+        *(Kernel("rbf", gamma=0.3), X[small.order], small.coefficients),
+        *(small.biases, small.counts),
+    )
+    assert (vote(expansion, X) != model.predict(X)).mean() < 0.01
+
+
+@pytest.mark.usefixtures("small_working_sets")
+def test_a_large_problem_that_reaches_a_limit_warns():
+    X, y = classes(rows=400, count=2)
+    with pytest.warns(ConvergenceWarning, match="solve_large: 1 of 1"):
+        solve_large(Kernel("rbf"), X, np.where(y == 0, 1, -1), 100.0, max_iterations=5)
