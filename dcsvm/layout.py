@@ -31,17 +31,22 @@ class Layout:
         Columns that name rows: no features, but worth keeping beside the answers.
     left_out : tuple of str
         Columns that say nothing, or that nobody wanted.
+    first_index : int, optional
+        Sparse rows have no named features: they go by number, and this is the first.
     """
 
     features: tuple[Column, ...]
     target: str | None = None
     ids: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    first_index: int | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.features)
 
     def __repr__(self) -> str:
+        if self.first_index is not None:
+            return f"<sparse features from number {self.first_index} on>"
         with_levels = sum(column.levels is not None for column in self.features)
         return f"<{len(self.features)} features, {with_levels} of them categorical>"

@@ -13,7 +13,7 @@ from dcsvm.cli.app import app
 __all__ = ["app", "main"]
 
 #: The order in which `dcsvm --help` lists them.
-COMMANDS = ("run", "plugins")
+COMMANDS = ("run", "predict", "recipes", "plugins", "inspect", "compare", "schema", "init")
 
 for _name in COMMANDS:
     import_module(f"dcsvm.cli.{_name}")

@@ -104,6 +104,17 @@ class Measure:
     )
 
 
+@component
+class Suits:
+    """The table `suits`: data that a recipe is meant for, each key from and to what."""
+
+    name: ClassVar[str] = "suits"
+
+    rows: list[float] | None = setting(None, help="from and to how many rows")
+    features: list[float] | None = setting(None, help="from and to how many features")
+    classes: list[float] | None = setting(None, help="from and to how many classes")
+
+
 #: Scores that [measure] may ask for, and the functions of sklearn.metrics that they are.
 SCORES = {
     "balanced_accuracy": "balanced_accuracy_score",
@@ -146,6 +157,15 @@ def mistakes_of_split(split: Split) -> Iterator[tuple[tuple[str, ...], str]]:
     for key, kinds in (("test", ("auto", "random")), ("folds", ("folds",))):
         if getattr(split, key) is not None and split.use not in kinds:
             yield (key,), f"[split]: {key} has no meaning with use = {split.use!r}"
+
+
+def mistakes_of_suits(suits: Suits) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What is wrong with a table `suits` whose values are allowed one by one."""
+    for key in ("rows", "features", "classes"):
+        ends = getattr(suits, key)
+        numbers = ends is None or all(type(each) in (int, float) for each in ends)
+        if ends is not None and not (numbers and len(ends) == 2 and ends[0] <= ends[1]):
+            yield (key,), f"suits: {key} must be two numbers, from and to, not {ends!r}"
 
 
 def mistakes_of_measure(measure: Measure) -> Iterator[tuple[tuple[str | int, ...], str]]:

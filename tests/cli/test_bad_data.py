@@ -1,5 +1,8 @@
 """Bad data: one clear sentence each, the line where there is one, and exit code 4."""
 
+import bz2
+import gzip
+
 import numpy as np
 import pytest
 
@@ -30,17 +33,18 @@ CASES = {
     ),
     "a column of text": (
         GOOD.replace("\n3,", "\nred,"),
-        "rows.csv:5: 'red' in column 'a' is not a number; only the target may hold text",
+        "rows.csv:5: 'red' in column 'a' is not a number, as most of its values are; correct it, "
+        "or list the column in `categorical`",
     ),
     "a missing value": (
         GOOD.replace("\n3,9,", "\n3,,"),
         "rows.csv:5: a value is missing in column 'b'; "
-        "fill it in or leave out the row or the column",
+        'fill it in, leave out the column, or say `missing = "impute"`',
     ),
     "a missing value in words": (
         GOOD.replace("\n3,9,", "\n3,NA,"),
         "rows.csv:5: a value is missing in column 'b'; "
-        "fill it in or leave out the row or the column",
+        'fill it in, leave out the column, or say `missing = "impute"`',
     ),
     "a missing label": (
         GOOD.replace("\n3,9,y", "\n3,9,"),
@@ -52,11 +56,66 @@ CASES = {
     ),
     "a ragged row": (
         GOOD.replace("\n3,9,", "\n3,"),
-        "rows.csv:5: 2 values in a row, but the header has 3",
+        "rows.csv:5: 2 values in a row, but the first line has 3",
     ),
     "an open quote": (
         GOOD.replace("\n3,9,", '\n"3,9,'),
-        "rows.csv:41: not CSV: unexpected end of data",
+        "rows.csv:5: a quote opens that is never closed",
+    ),
+    "something after a quote": (
+        GOOD.replace("\n3,9,", '\n3,"9"x,'),
+        "rows.csv:5: something follows a closing quote; a quote inside a field is written twice",
+    ),
+    "one value in a row": (
+        GOOD.replace("\n3,9,y", "\n3"),
+        "rows.csv:5: one value in a row, but the first line has 3",
+    ),
+    "a ragged row after a field of two lines": (
+        GOOD.replace("\n1,1,y", '\n1,1,"y\ny"').replace("\n3,9,", "\n3,9,9,"),
+        "rows.csv:6: 4 values in a row, but the first line has 3",
+    ),
+    "a decimal comma": (
+        GOOD.replace(",", ";").replace("\n3;9;", "\n3;9,5;"),
+        "rows.csv:5: '9,5' in column 'b' has a comma; "
+        "write numbers with a decimal point and nothing between thousands",
+    ),
+    "decimal commas everywhere": (
+        "a;kind\n" + "".join(f"{i},5;{'xy'[i % 2]}\n" for i in range(40)),
+        "rows.csv:2: '0,5' in column 'a' has a comma; "
+        "write numbers with a decimal point and nothing between thousands",
+    ),
+    "dates": (
+        "day,kind\n" + "".join(f"2024-01-{i + 1:02},{'xy'[i % 2]}\n" for i in range(30)),
+        "rows.csv:2: '2024-01-01' in column 'day' looks like a date or a time; turn it into "
+        "numbers that mean something, such as an age in days, or list the column in `drop`",
+    ),
+    "no header": (
+        "1,2,3\n4,5,6\n",
+        "rows.csv:1: the first line holds numbers, not the names of columns; "
+        "say `header = false` if it is a row",
+    ),
+    "a target of quantities": (
+        "a,kind\n" + "".join(f"{i % 7},{i / 8}\n" for i in range(40)),
+        "rows.csv: the target 'kind' has 40 different values in 40 rows; "
+        "a classifier needs classes, not quantities or names",
+    ),
+    "names of rows only": (
+        "who,kind\n" + "".join(f"n{i},{'xy'[i % 2]}\n" for i in range(40)),
+        "rows.csv has no features: no column is left beside the target; left out: 'who' (id)",
+    ),
+    "a zero byte": (
+        GOOD.replace("\n3,9", "\n3,\0"),
+        "rows.csv:5: a zero byte, as no text file has",
+    ),
+    "text in UTF-16": (
+        GOOD.encode("utf-16"),
+        "data file 'rows.csv' is text in UTF-16; save it as UTF-8",
+    ),
+    "blank lines": ("\n\n  \n", "data file 'rows.csv' holds blank lines only"),
+    "the earliest of several mistakes": (
+        GOOD.replace("\n9,81,", "\nred,,").replace("\n3,9,", "\n3,,"),
+        "rows.csv:5: a value is missing in column 'b'; "
+        'fill it in, leave out the column, or say `missing = "impute"`',
     ),
     "two columns of one name": (
         GOOD.replace("a,b", "a,a"),
@@ -64,7 +123,7 @@ CASES = {
     ),
     "bytes that are not text": (
         b"a,b,kind\n\xff,2,x\n",
-        "data file 'rows.csv' is not text in UTF-8: invalid start byte",
+        "rows.csv:2: not text in UTF-8 (invalid start byte); save the file as UTF-8",
     ),
 }
 
@@ -77,6 +136,144 @@ def test_a_bad_csv_file_is_told_in_one_sentence(dcsvm, recipe, tmp_path, content
     result = dcsvm("run", recipe(RECIPE.replace("FILE", "rows.csv")))
     assert result.stderr == f"error: {sentence}\n"
     assert result.stdout == ""
+    assert result.exit_code == 4
+
+
+ARFF = """% a comment
+@relation rows
+@attribute a numeric
+@attribute 'the colour' {red, 'light blue'}
+@attribute kind {x, y}
+@data
+1, red, x
+2, 'light blue', y
+"""
+OTHER_CASES = {
+    "a column number that is none": (
+        "rows.csv",
+        GOOD,
+        "target = 4",
+        "rows.csv has no column number 4, which [data] names as the target; "
+        "it has 3, and the first is 1",
+    ),
+    "a category that is no column": (
+        "rows.csv",
+        GOOD,
+        'target = "kind", categorical = ["c"]',
+        "rows.csv has no column 'c', which [data] names as categorical; available: a, b, kind",
+    ),
+    "a target that is dropped": (
+        "rows.csv",
+        GOOD,
+        'target = "kind", drop = ["kind"]',
+        "rows.csv: 'kind' is the target and cannot be dropped",
+    ),
+    "a broken gzip file": (
+        "rows.csv.gz",
+        gzip.compress(GOOD.encode())[:-12],
+        'target = "kind"',
+        "data file 'rows.csv.gz' cannot be decompressed: it is damaged or cut short",
+    ),
+    "a broken bzip2 file": (
+        "rows.svm.bz2",
+        bz2.compress(b"1 1:2\n" * 9)[:-9] + b"123456789",
+        "",
+        "data file 'rows.svm.bz2' cannot be decompressed: it is damaged or cut short",
+    ),
+    "a label that is a word": (
+        "rows.svm",
+        "1 1:2\n\nspam 1:3\n",
+        "",
+        "rows.svm:3: the label 'spam' is not a number",
+    ),
+    "a label that is a quantity": (
+        "rows.svm",
+        "1 1:2\n2.5 1:3\n",
+        "",
+        "rows.svm:2: the label '2.5' is not a whole number; a classifier needs classes",
+    ),
+    "a pair without a value": (
+        "rows.svm",
+        "1 1:2\n2 1:3 4\n",
+        "",
+        "rows.svm:2: '4' is not a pair of a feature's number and a finite value",
+    ),
+    "a sparse value that is infinite": (
+        "rows.svm",
+        "1 1:2\n2 1:inf\n",
+        "",
+        "rows.svm:2: '1:inf' is not a pair of a feature's number and a finite value",
+    ),
+    "features out of order": (
+        "rows.svm",
+        "1 1:2 3:4\n2 3:1 1:2\n",
+        "",
+        "rows.svm:2: feature 1 comes after 3; numbers must grow along a line",
+    ),
+    "a feature beyond all bounds": (
+        "rows.svm",
+        "1 1:2\n2 999999999:1\n",
+        "",
+        "rows.svm:2: feature 999999999 is beyond the largest number, 100000000",
+    ),
+    "an undeclared level": (
+        "rows.arff",
+        ARFF.replace("2, 'light blue'", "2, 'dark blue'"),
+        "",
+        "rows.arff:8: 'dark blue' in column 'the colour' is none of its levels: red, light blue",
+    ),
+    "an ARFF row that is too short": (
+        "rows.arff",
+        ARFF + "3, red\n",
+        "",
+        "rows.arff:9: 2 values in a row, but the header has 3",
+    ),
+    "a sparse ARFF row that points nowhere": (
+        "rows.arff",
+        ARFF + "{0 3, 7 x}\n",
+        "",
+        "rows.arff:9: '7 x' is not a pair of an attribute's number, 0 to 2, and its value",
+    ),
+    "an attribute without a type": (
+        "rows.arff",
+        ARFF.replace("a numeric", "a"),
+        "",
+        "rows.arff:3: an attribute needs a name and a type",
+    ),
+    "an attribute of an unknown type": (
+        "rows.arff",
+        ARFF.replace("a numeric", "a relational"),
+        "",
+        "rows.arff:3: attribute 'a' is of the type 'relational'; "
+        "numeric, nominal, string and date ones can be read",
+    ),
+    "ARFF without data": (
+        "rows.arff",
+        ARFF.partition("@data")[0],
+        "",
+        "data file 'rows.arff' is not ARFF: it has no line @data",
+    ),
+    "a strange line in an ARFF header": (
+        "rows.arff",
+        ARFF.replace("@relation", "@relatio"),
+        "",
+        "rows.arff:2: '@relatio rows' is no ARFF header",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "keys", "sentence"), OTHER_CASES.values(), ids=OTHER_CASES.keys()
+)
+def test_a_bad_file_of_any_kind_is_told_in_one_sentence(
+    dcsvm, recipe, tmp_path, name, content, keys, sentence
+):
+    raw = content if isinstance(content, bytes) else content.encode()
+    (tmp_path / name).write_bytes(raw)
+    data = ", ".join(filter(None, [f'path = "{name}"', keys]))
+    text = RECIPE.replace('path = "FILE", target = "kind"', data)
+    result = dcsvm("run", recipe(text))
+    assert result.stderr == f"error: {sentence}\n"
     assert result.exit_code == 4
 
 
@@ -106,6 +303,22 @@ NPZ_CASES = {
     "a missing value": (
         {"X": np.where(X == 5, np.nan, X), "y": Y},
         "rows.npz: X[2, 1] is nan, not a finite number",
+    ),
+    "labels beyond the classes": (
+        {"X": X, "y": Y, "classes": np.array(["a"])},
+        "rows.npz: y must hold places in classes, 0 to 0",
+    ),
+    "names of too few features": (
+        {"X": X, "y": Y, "feature_names": np.array(["a"])},
+        "rows.npz: feature_names must be 2 different names, one for each column of X",
+    ),
+    "levels of too few codes": (
+        {"X": X, "y": Y, "categorical": np.array([1]), "levels_1": np.array(["a"])},
+        "rows.npz: levels_1 names 1 levels, but column 1 of X has codes up to 39",
+    ),
+    "a category beyond the columns": (
+        {"X": X, "y": Y, "categorical": np.array([2])},
+        "rows.npz: categorical must hold numbers of columns, 0 to 1",
     ),
 }
 

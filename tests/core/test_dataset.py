@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dcsvm.dataset import Dataset, load_embedded, load_file, split
+from dcsvm.dataset import Dataset, load_embedded, read, split
 from dcsvm.embedded import EMBEDDED
 from dcsvm.errors import DataError
 
@@ -18,7 +18,7 @@ def labelled(y):
 def test_a_csv_file_gives_numbers_texts_and_names(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text('\ufeffa, kind ,"b, c"\n1,x,2.5\n\n-3e2,y,"4"\n', encoding="utf-8")
-    data = load_file(path, "kind")
+    data = read(path, "kind")
     assert data.features == ("a", "b, c")
     np.testing.assert_array_equal(data.X, [[1.0, 2.5], [-300.0, 4.0]])
     assert data.y.tolist() == ["x", "y"]
@@ -27,15 +27,15 @@ def test_a_csv_file_gives_numbers_texts_and_names(tmp_path):
 def test_labels_that_are_all_whole_numbers_become_numbers(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("a,kind\n1,0\n2,1\n")
-    assert load_file(path, "kind").y.tolist() == [0, 1]
+    assert read(path, "kind").y.tolist() == [0, 1]
     path.write_text("a,kind\n1,0\n2,one\n")
-    assert load_file(path, "kind").y.tolist() == ["0", "one"]
+    assert read(path, "kind").y.tolist() == ["0", "one"]
 
 
 def test_an_npz_file_keeps_its_published_halves(tmp_path):
     X, y = np.arange(12.0).reshape(6, 2), np.array([0, 1, 0, 1, 0, 1])
     np.savez(tmp_path / "a.npz", X_train=X[:4], y_train=y[:4], X_test=X[4:], y_test=y[4:])
-    data = load_file(tmp_path / "a.npz")
+    data = read(tmp_path / "a.npz")
     np.testing.assert_array_equal(data.X, X)
     halves = split(data, None, seed=0)
     assert (halves.train.tolist(), halves.test.tolist()) == ([0, 1, 2, 3], [4, 5])
@@ -44,9 +44,10 @@ def test_an_npz_file_keeps_its_published_halves(tmp_path):
 def test_an_ending_that_no_reader_knows(tmp_path):
     (tmp_path / "a.xlsx").write_text("x")
     with pytest.raises(DataError) as caught:
-        load_file(tmp_path / "a.xlsx")
+        read(tmp_path / "a.xlsx")
     assert str(caught.value).endswith(
-        "has the ending '.xlsx', which no reader knows; available: .csv, .npz"
+        "has the ending '.xlsx', which no reader knows; available: .csv, .tsv, .svm, "
+        ".svmlight, .libsvm, .arff, .npz, .parquet, .feather, .arrow"
     )
 
 

@@ -1,0 +1,123 @@
+"""`dcsvm predict`: a model's answers for the rows of a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, registry_with, say, speaking
+
+if TYPE_CHECKING:
+    from dcsvm.predict import Summary
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(help="A model file.", metavar="MODEL")],
+    data: Annotated[
+        Path, typer.Argument(help="A data file with the columns of the model.", metavar="DATA")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Write here: .csv, .tsv, .jsonl, .npz, .parquet, .feather or .arrow; "
+            "default: CSV on standard output.",
+        ),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep", metavar="COLUMN", help="Copy this column beside the answers; repeatable."
+        ),
+    ] = None,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Write the scores of the classes, too.")
+    ] = False,
+    header: Annotated[
+        bool,
+        typer.Option("--header/--no-header", help="Whether a text file begins with names."),
+    ] = True,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", min=1, help="Threads that answer; default: all cores."),
+    ] = None,
+    plugin: PluginFiles = None,
+    as_json: AsJson = False,
+    debug: Debug = False,
+) -> None:
+    """Answer the rows of a file, however large; columns may come in any order."""
+    with speaking(debug):
+        if as_json and out is None:
+            raise typer.BadParameter("--json prints a summary: name a file for the answers, --out")
+        summary = _predict(model, data, out, keep or [], scores, header, jobs, plugin)
+        if as_json:
+            typer.echo(json.dumps(_as_dict(summary), indent=2))
+        _tell(summary, data, out)
+
+
+def _predict(
+    model: Path,
+    data: Path,
+    out: Path | None,
+    keep: list[str],
+    scores: bool,
+    header: bool,
+    jobs: int | None,
+    plugin: list[Path] | None,
+) -> Summary:
+    from joblib import cpu_count
+    from rich.console import Console
+
+    from dcsvm.dataset.files import check_file
+    from dcsvm.predict import predict_file
+    from dcsvm.predict.writers import check_out
+    from dcsvm.progress import TerminalProgress
+    from dcsvm.store import load
+
+    registry_with(plugin)
+    if out is not None:
+        check_out(out)
+    check_file(data)
+    classifier = load(model).set_params(n_jobs=jobs or cpu_count())
+    with TerminalProgress(Console(stderr=True)) as progress:
+        progress.step_begins(f"answering {data.name}", data.stat().st_size)
+        return predict_file(
+            *(classifier, data, out),
+            keep=keep,
+            scores=scores,
+            header=header,
+            on_bytes=progress.rows_done,
+        )
+
+
+def _as_dict(summary: Summary) -> dict[str, object]:
+    return {
+        "n_rows": summary.n_rows,
+        "n_labelled": summary.n_labelled,
+        "accuracy": summary.accuracy,
+        "unknown_levels": summary.unknown_levels,
+    }
+
+
+def _tell(summary: Summary, data: Path, out: Path | None) -> None:
+    for column, count in summary.unknown_levels.items():
+        values = "one value" if count == 1 else f"{count} values"
+        say(
+            f"warning: {values} of column {column!r} are levels that the model never saw; "
+            "they count as none of those it knows"
+        )
+    if summary.n_strange_features:
+        say(
+            f"warning: {data} has features beyond those of the model "
+            f"(up to {summary.n_strange_features} more); they were left out"
+        )
+    if summary.accuracy is not None:
+        rows = f"the {summary.n_labelled} rows that came with their class"
+        say(f"accuracy: {summary.accuracy:.4f} on {rows}")
+    if out is not None:
+        say(f"{summary.n_rows} rows answered: {out}")

@@ -1,0 +1,76 @@
+"""What comes out of a file: rows with labels, and what was found out about the columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dcsvm.errors import DataError
+from dcsvm.layout import Layout
+from dcsvm.numeric.matrix import IntArray, Matrix
+
+
+@attrs.frozen
+class Fact:
+    """What was found out about one column of a file, to be shown.
+
+    `kind` is "number", "category", "target", "id", "constant", "empty" or "dropped".
+    """
+
+    column: str
+    kind: str
+    about: str = ""
+
+
+@attrs.frozen(eq=False)
+class Dataset:
+    """Rows X (n, d) with labels y (n,); a set that was published in two halves keeps them."""
+
+    title: str
+    X: Matrix
+    y: Any
+    features: tuple[str, ...]
+    published_test: IntArray | None = None
+    layout: Layout | None = None
+    facts: tuple[Fact, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.y)
+
+
+def checked(data: Dataset) -> Dataset:
+    """Refuse what nothing can be learned from, wherever it came from."""
+    if data.n_rows == 0:
+        raise DataError(f"{data.title} has a header but no rows")
+    if data.X.shape[1] == 0:
+        raise DataError(f"{data.title} has no features: {_why_none(data.facts)}")
+    check_classes(data.title, data.y)
+    return data
+
+
+def check_classes(title: str, y: Any, where: str = "") -> None:
+    """Refuse labels that are all the same."""
+    classes = np.unique(y)
+    if len(classes) < 2:
+        raise DataError(
+            f"{title} has one class only{where} ({classes[0]}): "
+            "a classifier needs two classes or more"
+        )
+
+
+def as_labels(texts: Any) -> Any:
+    """Whole numbers where all labels are, otherwise the texts as they are."""
+    try:
+        return np.array([int(text) for text in texts])
+    except (ValueError, OverflowError):
+        return np.array(texts, dtype=str)
+
+
+def _why_none(facts: tuple[Fact, ...]) -> str:
+    others = [f"{fact.column!r} ({fact.kind})" for fact in facts if fact.kind != "target"]
+    if not others:
+        return "no column is left beside the target"
+    return f"no column is left beside the target; left out: {', '.join(others)}"

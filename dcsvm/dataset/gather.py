@@ -1,0 +1,139 @@
+"""From blocks of a table to a matrix: columns are gathered, and what they hold is found out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dcsvm.dataset.columns import Gathered
+from dcsvm.dataset.data import Dataset, Fact, as_labels
+from dcsvm.dataset.table import Table
+from dcsvm.errors import DataError, did_you_mean
+from dcsvm.layout import Column, Layout
+from dcsvm.numeric.matrix import FloatArray
+
+Reference = str | int
+
+
+def gather(
+    table: Table,
+    target: Reference | None,
+    categorical: Sequence[Reference] = (),
+    drop: Sequence[Reference] = (),
+    allow_missing: bool = False,
+) -> Dataset:
+    """Read a whole table as rows to learn from; parameters as in `dcsvm.dataset.read`."""
+    place = target_place(table, target)
+    categories = {_place(table, each, "categorical") for each in categorical}
+    dropped = {_place(table, each, "drop") for each in drop}
+    if place in dropped:
+        raise DataError(
+            f"{table.title}: {table.names[place]!r} is the target and cannot be dropped"
+        )
+    columns = _read(table, place, categories | set(table.levels), dropped)
+    again = {j for j, column in columns.items() if column.is_text_after_all}
+    if again:  # what began as numbers goes on as text: read from the beginning as text
+        columns.update(_read(table, place, again, set(range(len(table.names))) - again))
+    _raise_first(table, columns, place, allow_missing)
+    return _dataset(table, columns, place, dropped)
+
+
+def target_place(table: Table, target: Reference | None) -> int:
+    """Which column holds the classes."""
+    if target is None:
+        if table.ends_with_target:
+            return len(table.names) - 1
+        raise DataError(
+            f"{table.title}: which column holds the classes? Name it as the target; "
+            f"available: {', '.join(table.names)}"
+        )
+    return _place(table, target, "the target")
+
+
+def _place(table: Table, reference: Reference, role: str) -> int:
+    """The place of a column by its name or its number: 1 is the first, -1 the last."""
+    if isinstance(reference, int):
+        n = len(table.names)
+        if not 1 <= abs(reference) <= n:
+            raise DataError(
+                f"{table.title} has no column number {reference}, which [data] names as {role}; "
+                f"it has {n}, and the first is 1"
+            )
+        return reference - 1 if reference > 0 else n + reference
+    if reference not in table.names:
+        raise DataError(
+            f"{table.title} has no column {reference!r}, which [data] names as {role}; "
+            f"{did_you_mean(reference, table.names)}"
+        )
+    return table.names.index(reference)
+
+
+def _read(table: Table, target: int, texts: set[int], dropped: set[int]) -> dict[int, Gathered]:
+    columns = {
+        j: Gathered(table, j, is_text=j == target or j in texts, is_category=j in texts)
+        for j in range(len(table.names))
+        if j not in dropped
+    }
+    for block in table.blocks():
+        for column in columns.values():
+            column.add(block)
+    return columns
+
+
+def _raise_first(
+    table: Table, columns: dict[int, Gathered], target: int, allow_missing: bool
+) -> None:
+    """Raise the mistake on the earliest line, of all columns."""
+    mistakes = []
+    for j, column in columns.items():
+        if j != target:
+            mistakes += column.mistakes(allow_missing)
+        elif column.first_missing is not None:
+            mistakes.append((column.first_missing, f"the target {column.name!r} is missing"))
+    if mistakes:
+        place, sentence = min(mistakes)
+        raise DataError(f"{table.where(place)}: {sentence}")
+    for j, column in columns.items():
+        if j != target:
+            column.refuse()
+
+
+def _dataset(
+    table: Table, columns: dict[int, Gathered], target: int, dropped: set[int]
+) -> Dataset:
+    kinds = {j: "target" if j == target else columns[j].kind for j in columns}
+    features = [j for j, kind in kinds.items() if kind in ("number", "category")]
+    facts = [
+        Fact(name, "dropped") if j in dropped else Fact(name, kinds[j], columns[j].about)
+        for j, name in enumerate(table.names)
+    ]
+    layout = Layout(
+        tuple(Column(columns[j].name, columns[j].final_levels) for j in features),
+        table.names[target],
+        tuple(table.names[j] for j, kind in kinds.items() if kind == "id"),
+        tuple(
+            name for j, name in enumerate(table.names) if kinds.get(j, "") not in _NAMED_ELSEWHERE
+        ),
+    )
+    labels = _labels(table, columns[target])
+    X: FloatArray = np.empty((len(labels), len(features)))
+    for place, j in enumerate(features):
+        X[:, place] = columns.pop(j).as_feature()
+    return Dataset(table.title, X, labels, layout.names, layout=layout, facts=tuple(facts))
+
+
+_NAMED_ELSEWHERE = ("number", "category", "target", "id")
+
+
+def _labels(table: Table, column: Gathered) -> Any:
+    classes = as_labels(list(column.levels))
+    n_rows = column.n_rows
+    if len(classes) > max(20, n_rows / 2):
+        raise DataError(
+            f"{table.title}: the target {column.name!r} has {len(classes)} different values in "
+            f"{n_rows} rows; a classifier needs classes, not quantities or names"
+        )
+    codes = column.all_codes()
+    return classes[codes] if len(classes) else np.zeros(0, dtype=int)
