@@ -36,7 +36,7 @@ TABLE_CLASSES = 15
 def accuracy_by_cost(facts: Facts) -> Drawing | None:
     """Accuracy against what answering a row takes: the figure of the papers."""
     known = [each for each in facts.contenders if each.work > 0 and not math.isnan(each.accuracy)]
-    if not known:
+    if len(known) < 2:
         return None
     n_test = len(facts.truth)
     words = "; ".join(f"{each.name}: {each.accuracy:.2%} at {each.work:,.0f}" for each in known)

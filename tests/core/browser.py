@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,14 @@ OPTIONS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-pipe"),
 )
+#: Chromium reads its orders from descriptor 3 and answers on 4.
+SHIM = """
+import fcntl, os, sys
+there, back = (fcntl.fcntl(int(each), fcntl.F_DUPFD, 10) for each in sys.argv[1:3])
+os.dup2(there, 3)
+os.dup2(back, 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 PHONE, DESKTOP = (390, 844), (1280, 900)
 
 
@@ -106,8 +115,7 @@ def browser(profile: Path) -> Iterator[Browser]:
     assert CHROMIUM is not None
     there, to = os.pipe()
     source, back = os.pipe()
-    # Chromium reads its orders from descriptor 3 and answers on 4.
-    command = ["sh", "-c", f'exec "$@" 3<&{there} 4>&{back}', "sh", CHROMIUM, *OPTIONS]
+    command = [sys.executable, "-c", SHIM, str(there), str(back), CHROMIUM, *OPTIONS]
     process = subprocess.Popen(
         [*command, f"--user-data-dir={profile}"],
         pass_fds=(there, back),

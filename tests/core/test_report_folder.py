@@ -1,0 +1,184 @@
+"""Reports from the files of a run folder, and from nothing else."""
+
+import json
+from pathlib import Path
+
+import pytest
+from html_page import Page
+
+from dcsvm.errors import UsageError
+from dcsvm.report import Evidence, write_report
+from dcsvm.report.evidence import PartErrors, Picture
+
+RESOLVED = """
+[data]
+path = "/data/flowers.csv"
+
+[split]
+test = 0.5
+
+[decomposer]
+use = "nobody_knows_it"
+ceiling = 7
+
+[learner.decomposer]
+use = "inner"
+
+[learner.learner]
+use = "deep"
+
+[compare.whole]
+decomposer = "everything"
+"""
+
+
+def metrics(model: str, accuracy: float, **others):
+    return {"model": model, "test_accuracy": accuracy, "hyperplanes_mean": 0.0, **others}
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """The folder of a small run that is done: two models, two classes, four rows, a search."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    write = {
+        "result.json": {
+            "recipe": "flowers",
+            "about": "which <flower> is it",
+            "data": "flowers.csv",
+            "n_train": 1234,
+            "n_test": 4,
+            "n_features": 3,
+            "n_classes": 2,
+            "seed": 5,
+            "models": [
+                metrics("mine", 0.5, kernel_evaluations_mean=10.0, n_parts=2, fit_seconds=0.5),
+                metrics("whole", 0.75, kernel_evaluations_mean=40.0, n_parts=1, fit_seconds=2.0),
+            ],
+        },
+        "status.json": {"state": "done", "missing": []},
+        "environment.json": {
+            "python": "3.11.0",
+            "cores": 8,
+            "versions": {"dcsvm": "0.1"},
+            "plugins": [
+                {"distribution": "dcsvm", "version": "0.1"},
+                {"distribution": "dcsvm-more", "version": "7"},
+            ],
+        },
+        "request.json": {"command": ["dcsvm", "run", "my recipe.toml"], "seed": 5},
+        "search.json": {
+            "whole/0": {"tried": [{"values": {"C": 9}, "score": 0.1}], "stopped": "no"},
+            "mine/0": {"tried": [{"values": {"C": 8}, "score": 0.2}], "stopped": "no"},
+            "mine/10": {
+                "tried": [
+                    {"values": {"learner.C": 1.0}, "score": 0.25},
+                    {"values": {"learner.C": 10.0}, "score": 0.75},
+                ],
+                "stopped": "all 2 combinations were tried",
+            },
+        },
+        "evidence.json": Evidence(
+            routed=True,
+            parts=(PartErrors(0, 1000, 3, 2), PartErrors(1, 234, 1, 0)),
+            pictures=(Picture("how rows find their part", "", "<svg><path/></svg>"),),
+        ).as_dict(),
+    }
+    for name, content in write.items():
+        (folder / name).write_text(json.dumps(content))
+    (folder / "resolved.toml").write_text(RESOLVED)
+    (folder / "recipe.toml").write_text("# as I wrote it\n")
+    (folder / "predictions.csv").write_text(
+        "row,fold,truth,mine,whole\n0,0,10,10,10\n1,0,9,10,9\n2,0,9,9,9\n3,0,10,9,9\n"
+    )
+    (folder / "parts.csv").write_text(
+        "model,path,rows,classes,support_vectors,seconds,learner,kind,parameters,about\n"
+        "mine,0.0,1234,2,30,0.4,pipeline,Composite,{},{}\n"
+        "mine,0.0.0.0,1000,2,20,0.3,deep,KernelExpansion,{},{}\n"
+        "mine,0.0.0.1,234,1,10,0.1,deep,Constant,{},{}\n"
+        "whole,0.0,1234,2,999,1.9,deep,KernelExpansion,{},{}\n"
+    )
+    return folder
+
+
+def test_a_folder_is_told_as_a_page(run: Path) -> None:
+    place = write_report(run)
+    assert place == run / "report.html"
+    page = Page(place.read_text())
+    assert page.mistakes == []
+    for sentence in (
+        "which <flower> is it",
+        "2 of 4 test rows were answered rightly, 50.00%",
+        "25.00 points below the undivided model, whole",
+        "4 times less than whole",
+        "nobody_knows_it (ceiling = 7)",
+        "decomposer: inner; learner: deep",
+        "compared: whole",
+        "# as I wrote it",
+        "All parts, slowest first",
+        "plugin dcsvm-more",
+        "$ dcsvm run 'my recipe.toml'",
+        "$ dcsvm run resolved.toml --seed 5",
+        "It ended because all 2 combinations were tried.",
+        "The best of 2 trials",
+    ):
+        assert sentence in page.text, sentence
+
+
+def test_classes_that_are_numbers_stand_in_their_order(run: Path) -> None:
+    page = Page(write_report(run).read_text())
+    assert page.text.index("Test rows: true class by line, answer by column 9 10 9 1 1 10 1 1")
+
+
+def test_parts_that_were_divided_further_are_not_listed(run: Path) -> None:
+    text = Page(write_report(run).read_text()).text
+    assert "0.0.0.0 1,000 2 20" in text
+    assert "0.0 1,234" not in text
+    assert "999" not in text
+
+
+def test_the_same_folder_gives_the_same_bytes(run: Path) -> None:
+    first = write_report(run).read_bytes()
+    assert write_report(run).read_bytes() == first
+
+
+def test_what_a_run_has_not_written_is_left_out(run: Path) -> None:
+    for name in ("evidence.json", "search.json", "parts.csv", "environment.json", "request.json"):
+        (run / name).unlink()
+    page = Page(write_report(run).read_text())
+    assert page.mistakes == []
+    assert "The division" not in page.text
+    assert "trials" not in page.text
+
+
+def test_what_is_missing_and_folds_are_said(run: Path) -> None:
+    (run / "status.json").write_text('{"state": "partial", "missing": ["the model is lost"]}')
+    lines = (run / "predictions.csv").read_text().replace("\n3,0", "\n3,1")
+    (run / "predictions.csv").write_text(lines)
+    page = Page(write_report(run).read_text())
+    assert "Not complete: the model is lost." in page.text
+    assert "come from 2 folds: every row was answered by a model that had not seen it" in page.text
+
+
+def test_a_folder_without_results_says_how_to_complete_it(run: Path) -> None:
+    (run / "result.json").unlink()
+    (run / "status.json").write_text('{"state": "interrupted"}')
+    with pytest.raises(UsageError, match=r"no results yet \(interrupted\): dcsvm run --resume"):
+        write_report(run)
+    assert not (run / "report.html").exists()
+
+
+def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="does not exist: name the folder of a run"):
+        write_report(tmp_path / "nothing")
+    with pytest.raises(UsageError, match=r"is not the folder of a run: there is no status.json"):
+        write_report(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", ["result.json", "predictions.csv", "parts.csv", "search.json", "evidence.json"]
+)
+def test_a_damaged_file_is_named(run: Path, name: str) -> None:
+    (run / name).write_text("row,fold\n{")
+    with pytest.raises(UsageError, match=f"{name}' (cannot be read|has no rows)"):
+        write_report(run)
