@@ -36,7 +36,7 @@ class Environment:
         return run.stdout
 
     def install(self, *arguments: str) -> None:
-        """Install with pip, without looking anything up."""
+        """Install with pip, without looking anything up and, to be quick, without compiling."""
         self.python("-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", *arguments)
 
 
@@ -54,14 +54,14 @@ def environment(tmp_path: Path) -> Environment:
 
 @pytest.fixture(scope="session")
 def clean_copy(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The repository without anything that tools leave behind."""
+    """The repository without what tools leave behind, but with what was compiled in place."""
     copy = tmp_path_factory.mktemp("repository") / "copy"
     shutil.copytree(repository, copy, ignore=LEFT_OUT)
     return copy
 
 
 def clean_environment() -> dict[str, str]:
-    """The environment variables without those that would let another dcsvm in."""
+    """The environment variables without those that would let another dcsvm in, or a compiler."""
     unwanted = ("PYTHON", "DCSVM_", "PYTEST_")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(unwanted)}
-    return kept | {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INDEX": "1"}
+    return kept | {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INDEX": "1", "CC": "false"}

@@ -22,7 +22,7 @@ print(json.dumps([dcsvm.__file__, sorted(map(list, registry.offers))]))
 
 
 def built(kind: str, source: Path, target: Path) -> Path:
-    """Build a wheel or an sdist with what is installed, and return its path."""
+    """Build a wheel or an sdist with the tools that are here, and return its path."""
     subprocess.run(
         [sys.executable, "-m", "build", "--no-isolation", f"--{kind}", "--outdir", target, source],
         check=True,
