@@ -13,12 +13,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from dcsvm.callbacks import Callbacks, CallbackSupport, with_callbacks
-from dcsvm.composite import Composite, answer_in_chunks
+from dcsvm.composite import Composite, cost_of, in_chunks
 from dcsvm.engine import Engine, in_one_go
 from dcsvm.errors import DataError
 from dcsvm.interfaces import LocalLearner, Steps
 from dcsvm.models import Cost, LocalModel
-from dcsvm.numeric.matrix import FloatArray
+from dcsvm.numeric.matrix import FloatArray, Matrix
 from dcsvm.pipeline import Pipeline
 from dcsvm.problem import Problem, Seed
 from dcsvm.registry import default_registry
@@ -104,18 +104,20 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Scores of rows X: (n, n_classes), or (n,) for two classes, positive for the second."""
-        scores, _ = self._answer(X)
+        rows = self._rows(X)
+        scores = np.concatenate(in_chunks(self.model_.scores, rows, self.n_jobs))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> Any:
         """The labels of rows X (n, d)."""
-        scores = self.decision_function(X)
-        winner = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[winner]
+        rows = self._rows(X)
+        winners = in_chunks(self.model_.labels, rows, self.n_jobs)
+        return self.classes_[np.concatenate(winners)]
 
     def cost(self, X: Any) -> Cost:
         """What it takes to answer rows X, counted row by row."""
-        return self._answer(X)[1]
+        rows = self._rows(X)
+        return cost_of(self.model_, rows, self.n_jobs)
 
     @property
     def releases_gil(self) -> bool:  # type: ignore[override]
@@ -132,10 +134,9 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         tags.input_tags.allow_nan = self._allows_missing
         return tags
 
-    def _answer(self, X: Any) -> tuple[FloatArray, Cost]:
+    def _rows(self, X: Any) -> Matrix:
         check_is_fitted(self)
-        X = validate_data(self, X, **self._checks(), reset=False)
-        return answer_in_chunks(self.model_, X, self.n_jobs)
+        return validate_data(self, X, **self._checks(), reset=False)
 
     @property
     def _allows_missing(self) -> bool:

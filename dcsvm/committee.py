@@ -99,20 +99,23 @@ class Committee:
     def ask(
         self, X: Matrix, rows: IntArray, members: IntArray, weights: FloatArray | None = None
     ) -> Answers:
-        """Ask some members about some rows of X, count it, and return what they said."""
+        """Ask some members about some rows of X, and return what they said.
+
+        Where a tally is kept, it is counted.
+        """
         here = X if len(rows) == X.shape[0] and _ascending(rows) else X[rows]
         if len(members) == 1:
-            member = self.members[members[0]]
-            values, cost = member.answer(here)
-            code: Any = member.code
-            owner: IntArray = np.zeros(len(member.code), dtype=np.intp)
+            asked: Member | Seats = self.members[members[0]]
+            owner: IntArray = np.zeros(len(asked.code), dtype=np.intp)
         else:
-            seats = self._seats(tuple(members.tolist()))
-            values, cost = seats.answer(here)
-            code, owner = seats.code, seats.owner
-        if self.tally is not None:
+            asked = self._seats(tuple(members.tolist()))
+            owner = asked.owner
+        if self.tally is None:
+            values = asked.scores(here)
+        else:
+            values, cost = asked.answer(here)
             self.tally.add(rows, members.tolist(), cost)
-        return Answers(rows, members, values, code, owner, weights)
+        return Answers(rows, members, values, asked.code, owner, weights)
 
     def mean_scores(self, X: Matrix) -> FloatArray:
         """The weighted mean score of each class over those asked that can speak for it.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import attrs
 import joblib
@@ -12,8 +13,10 @@ from threadpoolctl import threadpool_limits
 from dcsvm.committee import Committee
 from dcsvm.errors import ContractError
 from dcsvm.interfaces import Combination
-from dcsvm.models import Cost, LocalModel
+from dcsvm.models import Cost, LocalModel, winners
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
+
+Answer = TypeVar("Answer")
 
 #: Rows answered at a time. A constant, so that the bits of an answer depend on nothing else.
 CHUNK_ROWS = 2**15
@@ -30,23 +33,27 @@ class Composite(LocalModel):
     ledger: list[Any] = attrs.field(factory=list, metadata={"stored": False})
 
     def scores(self, X: Matrix) -> FloatArray:
-        return self.answer(X)[0]
+        return _in_columns(self._combined(self.committee, X))
 
     def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
-        scores, cost = self.class_scores(X)
-        return (scores[:, 1:] - scores[:, :1]) / 2 if scores.shape[1] == 2 else scores, cost
-
-    def class_scores(self, X: Matrix) -> tuple[FloatArray, Cost]:
-        """One finite score for each row and class, (n, classes), and what it took by row."""
         committee = self.committee.counted(X.shape[0])
+        scores = _in_columns(self._combined(committee, X))
+        assert committee.tally is not None
+        return scores, committee.tally.cost(self.committee.members)
+
+    def labels(self, X: Matrix) -> IntArray:
+        shortcut = getattr(self.combination, "labels", None)
+        return winners(self.scores(X)) if shortcut is None else shortcut(self.committee, X)
+
+    def _combined(self, committee: Committee, X: Matrix) -> FloatArray:
+        """One finite score for each row and class: (n, classes)."""
         scores = self.combination.combine(committee, X)
         if scores.shape != (X.shape[0], committee.n_classes):
             raise ContractError(
                 f"{type(self.combination).__name__}.combine returned shape {scores.shape} "
                 f"where ({X.shape[0]}, {committee.n_classes}) was expected"
             )
-        assert committee.tally is not None
-        return floored(scores), committee.tally.cost(self.committee.members)
+        return floored(scores)
 
     @property
     def support(self) -> IntArray:
@@ -57,20 +64,29 @@ class Composite(LocalModel):
         raise ContractError("a pipeline's cost differs by row: use answer(X)")
 
 
-def answer_in_chunks(
-    model: LocalModel, X: Matrix, n_jobs: int | None = None
-) -> tuple[FloatArray, Cost]:
-    """Like `model.answer(X)`, chunks of rows side by side, with memory for a few chunks only."""
+def in_chunks(
+    question: Callable[[Matrix], Answer], X: Matrix, n_jobs: int | None = None
+) -> list[Answer]:
+    """Ask about chunks of rows X side by side; the answers come in their order."""
     if X.shape[0] < SMALL:
-        return model.answer(X)
-    chunks = (X[start : start + CHUNK_ROWS] for start in range(0, X.shape[0], CHUNK_ROWS))
+        return [question(X)]
     with threadpool_limits(limits=1, user_api="blas"):
         if X.shape[0] <= CHUNK_ROWS:
-            return model.answer(X)
+            return [question(X)]
+        chunks = (X[start : start + CHUNK_ROWS] for start in range(0, X.shape[0], CHUNK_ROWS))
         parallel = joblib.Parallel(n_jobs, prefer="threads", return_as="generator")
-        answers = list(parallel(joblib.delayed(model.answer)(chunk) for chunk in chunks))
-    counts = [_by_row(cost, len(scores)) for scores, cost in answers]
-    return np.concatenate([scores for scores, _ in answers]), Cost(*np.hstack(counts))
+        return list(parallel(joblib.delayed(question)(chunk) for chunk in chunks))
+
+
+def cost_of(model: LocalModel, X: Matrix, n_jobs: int | None = None) -> Cost:
+    """What it takes to answer rows X, row by row."""
+    answers = in_chunks(model.answer, X, n_jobs)
+    return Cost(*np.hstack([_by_row(cost, len(scores)) for scores, cost in answers]))
+
+
+def _in_columns(scores: FloatArray) -> FloatArray:
+    """Scores of classes as a model's columns: one for two classes, positive for the second."""
+    return (scores[:, 1:] - scores[:, :1]) / 2 if scores.shape[1] == 2 else scores
 
 
 def _by_row(cost: Cost, n_rows: int) -> FloatArray:

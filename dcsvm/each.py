@@ -121,7 +121,7 @@ class Pairs(Stack):
         form = stack.in_pairs(code)
         if form is None:
             return None
-        k = np.count_nonzero(code.any(axis=0))
+        k = int(np.count_nonzero(code.any(axis=0)))
         first, second = (each[form.places] for each in np.triu_indices(k, 1))
         biases = form.expansion.biases[form.places]
         return cls(stack.numbers, stack.view, form.expansion, first, second, form.signs, biases)

@@ -33,12 +33,22 @@ class Member:
         """Signed duals of the `support` rows, where the model has them."""
         return self.model.duals
 
+    def scores(self, X: Matrix) -> FloatArray:
+        """Score rows X (n, d) of the divided problem's features: (n, columns)."""
+        return self._checked(self.model.scores(self._seen(X)), X)
+
     def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
-        """Score rows X (n, d) of the divided problem's features: (n, columns), and the cost."""
-        values, cost = self.model.answer(X if self.view is None else self.view.apply(X))
+        """Return `scores(X)` and what they took."""
+        values, cost = self.model.answer(self._seen(X))
+        return self._checked(values, X), cost
+
+    def _seen(self, X: Matrix) -> Matrix:
+        return X if self.view is None else self.view.apply(X)
+
+    def _checked(self, values: FloatArray, X: Matrix) -> FloatArray:
         if values.shape != (X.shape[0], len(self.code)):
             raise ContractError(
                 f"{type(self.model).__name__}.scores returned shape {values.shape} "
                 f"where ({X.shape[0]}, {len(self.code)}) was expected"
             )
-        return values, cost
+        return values

@@ -110,16 +110,26 @@ class Seats:
             cost,
         )
 
+    def scores(self, X: Matrix) -> FloatArray:
+        """The values of all columns for rows X: (n, columns)."""
+        values = self._of_panels(X)
+        for place, member in zip(self.places[len(self.panels) :], self.singles, strict=True):
+            values[:, place] = member.scores(X)
+        return values
+
     def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
-        """The values of all columns for rows X, and what they took."""
-        values = np.empty((X.shape[0], len(self.owner)))
-        cost = self.panel_cost
-        for place, panel in zip(self.places, self.panels, strict=False):
-            values[:, place] = panel.values(X)
+        """Return `scores(X)` and what they took."""
+        values, cost = self._of_panels(X), self.panel_cost
         for place, member in zip(self.places[len(self.panels) :], self.singles, strict=True):
             values[:, place], own = member.answer(X)
             cost += own
         return values, cost
+
+    def _of_panels(self, X: Matrix) -> FloatArray:
+        values = np.empty((X.shape[0], len(self.owner)))
+        for place, panel in zip(self.places, self.panels, strict=False):
+            values[:, place] = panel.values(X)
+        return values
 
 
 def pooled(members: Sequence[Member]) -> list[Member]:

@@ -15,7 +15,7 @@ from dcsvm.digest import digest
 from dcsvm.engine import Cut, Job
 from dcsvm.interfaces import Combiner, LocalLearner, Router
 from dcsvm.member import Member
-from dcsvm.models import UNKNOWN, Cost, LocalModel
+from dcsvm.models import LocalModel
 from dcsvm.numeric.matrix import BoolArray, FloatArray, IntArray, Matrix
 from dcsvm.problem import Problem
 
@@ -137,9 +137,9 @@ class Told:
     rows: IntArray
     values: FloatArray
 
-    def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
+    def scores(self, X: Matrix) -> FloatArray:
         places = np.searchsorted(self.rows, X[:, 0].astype(np.intp))
-        return np.asarray(self.values[places]), UNKNOWN
+        return np.asarray(self.values[places])
 
 
 def combined(
@@ -160,5 +160,4 @@ def combined(
         first += size
     committee = Committee(members, tuple(seats), problem.n_classes)
     composite = Composite(committee, combiner.fit(committee, problem, None))
-    scores, _ = composite.class_scores(np.arange(n_rows, dtype=float)[:, None])
-    return np.asarray(scores.argmax(axis=1))
+    return composite.labels(np.arange(n_rows, dtype=float)[:, None])
