@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from dcsvm.recipe.reader import SEARCHED
-from dcsvm.recipe.tables import Data, Measure, Search, Split
+from dcsvm.recipe.tables import Data, Measure, Search, Split, Suits
 from dcsvm.registry import KINDS, Registry
 from dcsvm.settings import options_of, settings_of, type_hints
 
@@ -34,6 +34,7 @@ def recipe_schema(registry: Registry) -> dict[str, Any]:
             {
                 "about": {"type": "string", "description": "one sentence on when to use it"},
                 "name": {"type": "string", "description": "what results are called"},
+                "suits": _table(Suits),
                 "extends": {"type": "string", "description": "a recipe to stand on"},
                 "data": _table(Data),
                 "split": _table(Split),

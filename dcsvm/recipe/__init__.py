@@ -2,7 +2,7 @@
 
 from dcsvm.recipe.layers import Layered, find_text, layered, override
 from dcsvm.recipe.reader import QUICKSTART, Candidate, Recipe, find_recipe, parse, read
-from dcsvm.recipe.tables import Data, Measure, Search, Split
+from dcsvm.recipe.tables import Data, Measure, Search, Split, Suits
 from dcsvm.recipe.written import resolved, toml
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Recipe",
     "Search",
     "Split",
+    "Suits",
     "find_recipe",
     "find_text",
     "layered",

@@ -12,15 +12,18 @@ import attrs
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.composition import check_composition
 from dcsvm.errors import DcsvmError, PluginError, RecipeError, did_you_mean
+from dcsvm.interfaces import Decomposer
 from dcsvm.recipe.layers import SEARCH, Layered, Place, find_text, layered, override
 from dcsvm.recipe.tables import (
     Data,
     Measure,
     Search,
     Split,
+    Suits,
     mistakes_of_data,
     mistakes_of_measure,
     mistakes_of_split,
+    mistakes_of_suits,
 )
 from dcsvm.registry import KINDS, RECIPE, Registry
 from dcsvm.settings import check_value, settings_of
@@ -28,7 +31,7 @@ from dcsvm.toml_lines import Path as Key
 
 QUICKSTART = "quickstart"
 COMPARE = "compare"
-KEYS = ("about", "name", "extends", "data", "split", *KINDS, SEARCH, "measure", COMPARE)
+KEYS = ("about", "name", "suits", "extends", "data", "split", *KINDS, SEARCH, "measure", COMPARE)
 #: What the table of a rival may hold: the rest is shared.
 RIVAL_KEYS = (*KINDS, SEARCH)
 #: The tables whose settings can be searched for.
@@ -69,6 +72,7 @@ class Recipe:
     search: Search
     measure: Measure
     candidates: tuple[Candidate, ...]
+    suits: Suits = attrs.field(default=Suits(None, None, None))
 
     @property
     def name(self) -> str:
@@ -124,9 +128,10 @@ class _Reader:
         split = self._plain(Split, "split", mistakes_of_split)
         measure = self._plain(Measure, "measure", mistakes_of_measure)
         search = self._plain(Search, SEARCH, others=SEARCHED)
+        suits = self._plain(Suits, "suits", mistakes_of_suits)
         candidates = [self._candidate(name)]
         candidates += [self._rival(rival) for rival in self._rivals()]
-        return Recipe(source, about, data, split, search, measure, tuple(candidates))
+        return Recipe(source, about, data, split, search, measure, tuple(candidates), suits)
 
     def raise_mistakes(self) -> None:
         """Raise all mistakes as one error, in the order of their places."""
@@ -167,7 +172,11 @@ class _Reader:
         grid = self._grid()
         parts = {kind: table[kind] for kind in KINDS if kind in table}
         if len(self.mistakes) == before:
-            self._check_grid(Candidate(name, classifier, grid, parts, self.registry))
+            candidate = Candidate(name, classifier, grid, parts, self.registry)
+            self._check_grid(candidate)
+            search = table.get(SEARCH)
+            if isinstance(search, dict) and search.get("use") == "granularity":
+                self._check_levels(candidate)
         return Candidate(name, classifier, grid, parts, self.registry)
 
     def _rivals(self) -> list[str]:
@@ -301,6 +310,17 @@ class _Reader:
                 message = f"[search]: {title} must be a list of values to try, not {value!r}"
                 self._complain((SEARCH, *key), RecipeError(message))
         return grid
+
+    def _check_levels(self, candidate: Candidate) -> None:
+        """Refuse a granularity search through a division without levels, or of other keys."""
+        decomposer: Any = candidate.classifier.decomposer
+        if type(decomposer).levels is Decomposer.levels:
+            message = f"[search]: decomposer {decomposer.name!r} has no levels to search through"
+            self._complain((SEARCH, "use"), RecipeError(message))
+        for name in candidate.grid:
+            if not name.startswith("learner."):
+                message = f"[search]: granularity tries settings of the learner only, not {name}"
+                self._complain((SEARCH, *name.split(".")), RecipeError(message))
 
     def _check_grid(self, candidate: Candidate) -> None:
         """Try on every value by itself; whatever is wrong with it is told at its place."""

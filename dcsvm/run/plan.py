@@ -11,8 +11,8 @@ import numpy as np
 
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.dataset import Dataset
-from dcsvm.engine import Job
 from dcsvm.interfaces import LocalLearner
+from dcsvm.job import Job
 from dcsvm.models import KernelExpansion
 from dcsvm.numeric.matrix import IntArray
 from dcsvm.pipeline import DIVISION, PARTS, Pipeline

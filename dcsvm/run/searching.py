@@ -151,12 +151,14 @@ class _Shared:
 class _Budgeted:
     """Cells a few at a time, in an order that covers the grid early, until time is up."""
 
-    def set_budget(self, cells: list[Any], seconds: float | None, bench: Bench) -> None:
+    def set_budget(
+        self, cells: list[Any], seconds: float | None, bench: Bench, at_a_time: int
+    ) -> None:
         self.cells, self.seconds, self.bench = cells, seconds, bench
-        self.done = 0
+        self.done, self.at_a_time = 0, at_a_time
 
     def _run_search(self, evaluate_candidates: Callable[[Iterable[Any]], Any]) -> None:
-        size = 4 if self.seconds is not None else len(self.cells)
+        size = len(self.cells) if self.seconds is None else self.at_a_time
         for batch in _batches(self.cells, size):
             evaluate_candidates(batch)
             self.done += len(batch)
@@ -187,10 +189,11 @@ def _by_scikit_learn(
         order = np.random.default_rng(bench.seed).permutation(len(cells))
         cells = [cells[place] for place in order]
         searcher = _Grid(trial, grid, **options)
-    searcher.set_budget(cells, asked.seconds, bench)
+    at_a_time = _cells_at_a_time(candidate, bench)
+    searcher.set_budget(cells, asked.seconds, bench, at_a_time)
     # One thread of BLAS for all, so that cells that end do not give threads back to others.
     with threadpool_limits(limits=1, user_api="blas"), joblib.parallel_config("threading"):
-        searcher.set_params(n_jobs=_cells_at_a_time(candidate, bench)).fit(X, y)
+        searcher.set_params(n_jobs=at_a_time).fit(X, y)
     results = searcher.cv_results_
     tried = tuple(
         Tried(dict(values), float(score), float(seconds))

@@ -1,0 +1,48 @@
+"""`dcsvm compare`: runs side by side."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dcsvm.cli.app import AsJson, Debug, app, speaking
+from dcsvm.errors import UsageError
+from dcsvm.tables import print_table
+
+
+@app.command()
+def compare(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs.", metavar="RUN RUN...")],
+    as_json: AsJson = False,
+    debug: Debug = False,
+) -> None:
+    """Compare runs: their measures, what differs in their recipes, and McNemar's test."""
+    with speaking(debug):
+        if len(runs) < 2:
+            raise UsageError("compare takes two runs or more")
+        from dcsvm.comparison import compare_runs
+
+        found = compare_runs(runs)
+        if as_json:
+            typer.echo(json.dumps(found.as_dict(), indent=2))
+            return
+        numbers = [[key, *map(_number, values)] for key, values in found.metrics.items()]
+        print_table(("", *found.runs), numbers, numbers=True)
+        typer.echo()
+        if found.differences:
+            rows = [[key, *map(str, values)] for key, values in found.differences.items()]
+            print_table(("in the recipe", *found.runs), rows)
+        else:
+            typer.echo("the recipes are the same")
+        typer.echo()
+        for test in found.tests:
+            typer.echo(f"{test['first']} (first), {test['second']} (second): {test['statement']}")
+
+
+def _number(value: Any) -> str:
+    if value is None:
+        return "unknown"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4f}".rstrip("0").rstrip(".")

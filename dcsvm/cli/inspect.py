@@ -1,0 +1,47 @@
+"""`dcsvm inspect`: what a model file holds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, registry_with, speaking
+from dcsvm.tables import print_table
+
+
+@app.command()
+def inspect(
+    model: Annotated[Path, typer.Argument(help="A model file, or a run's folder.")],
+    plugin: PluginFiles = None,
+    as_json: AsJson = False,
+    debug: Debug = False,
+) -> None:
+    """Show a model's structure, its parts and what a prediction costs."""
+    with speaking(debug):
+        registry_with(plugin)
+        from dcsvm.inspection import inspected
+
+        found = inspected(model / "model.dcsvm" if model.is_dir() else model)
+        if as_json:
+            typer.echo(json.dumps(found, indent=2))
+        else:
+            _print(found)
+
+
+def _print(found: dict[str, Any]) -> None:
+    for line in found["pipeline"]:
+        typer.echo(line)
+    typer.echo(
+        f"\n{found['features']} features; {len(found['classes'])} classes: "
+        f"{', '.join(found['classes'])}\n"
+    )
+    fields = ("depth", "kind", "parts", "rows", "smallest", "largest", "support vectors")
+    rows = [[str(each[field]) for field in fields] for each in found["parts"]]
+    print_table(fields, rows, numbers=True)
+    typer.echo()
+    for title, value in found["size"].items():
+        typer.echo(f"{title}: {'unknown' if value is None else f'{value:,.0f}'}")
+    typer.echo(f"written by dcsvm {found['dcsvm']} with scikit-learn {found['scikit-learn']}")

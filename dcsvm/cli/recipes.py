@@ -1,0 +1,141 @@
+"""`dcsvm recipes`: which there are, which to try, their text, and copies to change."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, registry_with, say, speaking
+from dcsvm.errors import UnknownNameError, UsageError, did_you_mean
+from dcsvm.tables import print_table
+
+if TYPE_CHECKING:
+    from dcsvm.registry import Registry
+
+recipes_app = typer.Typer(
+    rich_markup_mode=None, help="List recipes, say which to try, show or copy one."
+)
+app.add_typer(recipes_app, name="recipes")
+
+Name = Annotated[str, typer.Argument(help="A registered recipe.", metavar="NAME")]
+SIZES = ("rows", "features", "classes")
+
+
+@recipes_app.callback(invoke_without_command=True)
+def recipes(
+    context: typer.Context,
+    rows: Annotated[int | None, typer.Option("--rows", min=1, help="How many you have.")] = None,
+    features: Annotated[
+        int | None, typer.Option("--features", min=1, help="How many you have.")
+    ] = None,
+    classes: Annotated[
+        int | None, typer.Option("--classes", min=2, help="How many you have.")
+    ] = None,
+    plugin: PluginFiles = None,
+    as_json: AsJson = False,
+    debug: Debug = False,
+) -> None:
+    """List the recipes; with --rows, --features or --classes, those to try come first."""
+    if context.invoked_subcommand is not None:
+        context.obj = plugin
+        return
+    with speaking(debug):
+        registry = registry_with(plugin)
+        given = {"rows": rows, "features": features, "classes": classes}
+        listed = _listed(registry, {key: n for key, n in given.items() if n is not None})
+        if as_json:
+            typer.echo(json.dumps(listed, indent=2))
+            return
+        judged = ("try it",) if any(given.values()) else ()
+        fields = ("name", *judged, "suits", "about")
+        print_table(fields, [[each[field] for field in fields] for each in listed], wrapped=2)
+
+
+@recipes_app.command()
+def show(
+    context: typer.Context,
+    name: Name,
+    plugin: PluginFiles = None,
+    as_json: AsJson = False,
+    debug: Debug = False,
+) -> None:
+    """Show the text of a recipe."""
+    with speaking(debug):
+        text = _text(name, registry_with([*(context.obj or []), *(plugin or [])]))
+        typer.echo(json.dumps({"name": name, "text": text}) if as_json else text.rstrip("\n"))
+
+
+@recipes_app.command()
+def copy(
+    context: typer.Context,
+    name: Name,
+    file: Annotated[
+        Path | None, typer.Argument(help="Default: NAME.toml here.", metavar="FILE")
+    ] = None,
+    plugin: PluginFiles = None,
+    debug: Debug = False,
+) -> None:
+    """Copy a recipe to a file of your own; one that is there is never replaced."""
+    with speaking(debug):
+        text = _text(name, registry_with([*(context.obj or []), *(plugin or [])]))
+        place = file or Path(f"{name}.toml")
+        write_new(place, text)
+        say(f"next: change {place}, then: dcsvm run {place}")
+
+
+def write_new(place: Path, text: str) -> None:
+    """Write a file that must not be there yet."""
+    from dcsvm.atomic import write_atomically
+
+    if place.exists():
+        raise UsageError(f"{str(place)!r} is there already, and nothing was written over it")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(place, text)
+    except OSError as error:
+        raise UsageError(f"cannot write {str(place)!r}: {error.strerror}") from error
+
+
+def _text(name: str, registry: Registry) -> str:
+    from dcsvm.registry import RECIPE
+
+    offer = registry.offers.get((RECIPE, name))
+    if offer is None:
+        hint = did_you_mean(name, registry.names(RECIPE))
+        raise UnknownNameError(f"no recipe is called {name!r}; {hint}")
+    return str(offer.what)
+
+
+def _listed(registry: Registry, given: dict[str, int]) -> list[dict[str, Any]]:
+    import tomllib
+
+    from dcsvm.registry import RECIPE
+
+    listed = []
+    for offer in registry.of_kind(RECIPE):
+        suits = tomllib.loads(offer.what).get("suits", {})
+        outside = [
+            key
+            for key, number in given.items()
+            if key in suits and not suits[key][0] <= number <= suits[key][1]
+        ]
+        listed.append(
+            {
+                "name": offer.name,
+                "try it": "no: " + ", ".join(outside) if outside else "yes",
+                "suits": ", ".join(_range(key, suits[key]) for key in SIZES if key in suits),
+                "about": offer.summary,
+                "distribution": offer.distribution,
+            }
+        )
+    return sorted(listed, key=lambda each: each["try it"] != "yes")
+
+
+def _range(key: str, ends: list[float]) -> str:
+    low, high = ends
+    if high == float("inf"):
+        return f"{low:,} {key} or more"
+    return f"up to {high:,} {key}" if low <= 2 else f"{low:,} to {high:,} {key}"

@@ -1,0 +1,119 @@
+"""Runs side by side: their measures, what differs in their recipes, and McNemar's test."""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from dcsvm.errors import UsageError
+from dcsvm.run.folder import METRICS, PREDICTIONS, RESOLVED, RunFolder
+from dcsvm.significance import mcnemar
+
+#: The measures that are shown of each run, in this order, where they are known.
+SHOWN = (
+    *("test_accuracy", "train_accuracy", "fit_seconds", "search_seconds", "predict_seconds"),
+    *("n_train", "n_test", "n_parts", "homogeneous_share"),
+    *("n_support_vectors", "n_unique_support_vectors"),
+    *("kernel_evaluations_mean", "kernel_evaluations_max"),
+    *("unique_kernel_evaluations_mean", "hyperplanes_mean", "hyperplanes_max"),
+)
+MISSING = "not given"
+
+
+@attrs.frozen
+class Comparison:
+    """Several runs by name: `differences` holds a value for every run under each key."""
+
+    runs: tuple[str, ...]
+    metrics: Mapping[str, Sequence[float | None]]
+    differences: Mapping[str, Sequence[Any]]
+    tests: tuple[dict[str, Any], ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return attrs.asdict(self)
+
+
+def compare_runs(folders: Sequence[Path]) -> Comparison:
+    """Compare runs that are done; McNemar's test takes the first as the first of each pair."""
+    runs = [RunFolder.find(path) for path in folders]
+    for run in runs:
+        if not run.has(METRICS):
+            raise UsageError(
+                f"the run in {str(run.path)!r} is not done: dcsvm run --resume {run.path} "
+                "goes on with it"
+            )
+    names = _names([run.path for run in runs])
+    found = [run.read_json(METRICS) for run in runs]
+    recipes = [_flat(_table(run.path / RESOLVED)) for run in runs]
+    keys = list(dict.fromkeys(key for recipe in recipes for key in recipe))
+    return Comparison(
+        tuple(names),
+        {key: [each.get(key) for each in found] for key in SHOWN if any(key in e for e in found)},
+        {
+            key: [recipe.get(key, MISSING) for recipe in recipes]
+            for key in keys
+            if len({repr(recipe.get(key, MISSING)) for recipe in recipes}) > 1
+        },
+        tuple(
+            _test(names[0], runs[0].path, name, run.path)
+            for name, run in zip(names[1:], runs[1:], strict=True)
+        ),
+    )
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    """The shortest ends of the paths that tell them apart."""
+    whole = [path.resolve().parts for path in paths]
+    for length in range(1, max(map(len, whole)) + 1):
+        names = ["/".join(parts[-length:]) for parts in whole]
+        if len(set(names)) == len({*whole}):
+            return names
+    return [str(path) for path in paths]
+
+
+def _table(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{str(path)!r} cannot be read: {error}") from error
+
+
+def _flat(table: Mapping[str, Any], at: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{at}{key}.")
+        else:
+            flat[f"{at}{key}"] = value
+    return flat
+
+
+def _test(first_name: str, first: Path, second_name: str, second: Path) -> dict[str, Any]:
+    """McNemar's test of two runs' own models, or why there is none."""
+    pair = {"first": first_name, "second": second_name}
+    one, other = _answers(first), _answers(second)
+    shared = [key for key in one if key in other]
+    if not shared or len(shared) < len(one) or len(shared) < len(other):
+        return {**pair, "statement": "no test: the runs were tested on different rows"}
+    test = mcnemar(
+        [truth for _, truth in shared],
+        [one[key] for key in shared],
+        [other[key] for key in shared],
+    )
+    return {**pair, **attrs.asdict(test), "statement": test.statement}
+
+
+def _answers(path: Path) -> dict[tuple[str, str], str]:
+    """The answers of a run's own model by row number and truth."""
+    try:
+        with open(path / PREDICTIONS, newline="", encoding="utf-8") as file:
+            lines = csv.reader(file)
+            next(lines, None)
+            return {(line[0], line[2]): line[3] for line in lines if len(line) > 3}
+    except (OSError, csv.Error, UnicodeDecodeError) as error:
+        raise UsageError(f"{str(path / PREDICTIONS)!r} cannot be read: {error}") from error

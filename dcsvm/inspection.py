@@ -1,0 +1,81 @@
+"""What a model file holds, as plain data: structure, parts, size, cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.composite import Composite
+from dcsvm.parameters import size_of
+from dcsvm.recipe import toml
+from dcsvm.recipe.written import pipeline_table
+from dcsvm.store import load
+from dcsvm.store.archive import opened
+
+
+def inspected(path: Path) -> dict[str, Any]:
+    """Look into a model file; parts are counted by depth of nesting and kind of model."""
+    model: DivideAndConquerClassifier = load(path)
+    with opened(str(path), None) as archive:
+        manifest = archive.manifest
+    size = size_of(model)
+    kinds: dict[tuple[int, str], list[tuple[int, int]]] = {}
+    _collect(model.model_, 0, kinds)
+    routers = sum(group.router is not None for group in model.model_.committee.groups)
+    return {
+        "file": str(path),
+        "dcsvm": manifest["dcsvm_version"],
+        "scikit-learn": manifest["sklearn_version"],
+        "plugins": manifest["plugins"],
+        "pipeline": toml(pipeline_table(model)).splitlines(),
+        "classes": [str(label) for label in model.classes_.tolist()],
+        "features": int(model.n_features_in_),
+        "groups": len(model.model_.committee.groups),
+        "routers": routers,
+        "parts": [
+            {
+                "depth": depth,
+                "kind": kind,
+                "parts": len(members),
+                "rows": sum(rows for rows, _ in members),
+                "smallest": min(rows for rows, _ in members),
+                "largest": max(rows for rows, _ in members),
+                "support vectors": sum(kept for _, kept in members),
+            }
+            for (depth, kind), members in sorted(kinds.items())
+        ],
+        "size": {
+            "bytes": path.stat().st_size,
+            "different support vectors": _known(size.support_vectors),
+            "parameters": _known(size.parameters),
+            "kernel evaluations if all were asked": _known(_evaluations(model.model_)),
+        },
+    }
+
+
+def _collect(
+    model: Composite, depth: int, kinds: dict[tuple[int, str], list[tuple[int, int]]]
+) -> None:
+    for member in model.committee.members:
+        title = "pipeline" if isinstance(member.model, Composite) else type(member.model).__name__
+        kinds.setdefault((depth, title), []).append((member.n_rows, len(member.support)))
+        if isinstance(member.model, Composite):
+            _collect(member.model, depth + 1, kinds)
+
+
+def _evaluations(model: Composite) -> float:
+    return float(
+        sum(
+            _evaluations(member.model)
+            if isinstance(member.model, Composite)
+            else np.max(member.model.cost.kernel_evaluations)
+            for member in model.committee.members
+        )
+    )
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,73 @@
+"""The radial basis function network."""
+
+from typing import Literal
+
+import numpy as np
+from scipy import linalg, sparse
+
+from dcsvm import KernelExpansion, LocalLearner, LocalModel, Problem, component, setting
+from dcsvm.numeric import IntArray, Matrix, kernel_of
+
+
+@component
+class RBFNetwork(LocalLearner):
+    """Gaussian bumps at random training rows, with weights by least squares.
+
+    One target of +1 and -1 for each class (one for two classes), a bias, and a ridge that keeps
+    the weights small. However many rows are learned, a row's answer costs `centres` kernel
+    evaluations.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier, build
+    >>> X, y = load_iris(return_X_y=True)
+    >>> network = build("learner", "rbf_network", centres=20)
+    >>> clf = DivideAndConquerClassifier("whole", network, "route", random_state=0)
+    >>> clf.fit(X, y).score(X, y) > 0.9
+    True
+
+    References
+    ----------
+    Broomhead, Lowe: Multivariable functional interpolation and adaptive networks (1988).
+    """
+
+    name = "rbf_network"
+
+    centres: int = setting(100, at_least=1, help="how many bumps, at the most")
+    gamma: Literal["scale", "auto"] | float = setting(
+        "scale", above=0, help="kernel width; 'scale' is 1 / (features * variance)"
+    )
+    ridge: float = setting(1e-3, above=0, help="how much the norm of the weights costs")
+
+    def fit(self, problem: Problem) -> LocalModel:
+        kernel = kernel_of("rbf", self.gamma, 3, 0.0, problem.X, problem.weights)
+        # Of equal rows one serves: a row that is there twice must count like one of weight 2.
+        different = _different(problem.X)
+        drawn = problem.seed.generator().permutation(len(different))[: self.centres]
+        rows = different[np.sort(drawn)]
+        points = problem.X[rows]
+        bumps = np.hstack([kernel(problem.X, points), np.ones((problem.n_rows, 1))])
+        weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+        labels = np.arange(1, 2) if problem.n_classes == 2 else np.arange(problem.n_classes)
+        targets = np.where(problem.y[:, None] == labels, 1.0, -1.0)
+        normal = bumps.T @ (bumps * weights[:, None])
+        places = np.arange(len(rows))
+        normal[places, places] += self.ridge
+        solution = linalg.lstsq(normal, bumps.T @ (targets * weights[:, None]))[0]
+        return KernelExpansion(points, solution[:-1], solution[-1], kernel, rows)
+
+
+def _different(X: Matrix) -> IntArray:
+    """The first of all rows that are equal, in an order that repeated rows do not change."""
+    if not sparse.issparse(X):
+        return np.asarray(np.unique(X, axis=0, return_index=True)[1])
+    X = X.sorted_indices()
+    keys = [
+        X.indices[start:stop].astype(np.int64).tobytes() + X.data[start:stop].tobytes()
+        for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True)
+    ]
+    first: dict[bytes, int] = {}
+    for row, key in enumerate(keys):
+        first.setdefault(key, row)
+    return np.array([first[key] for key in sorted(first)], dtype=np.intp)
