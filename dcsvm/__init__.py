@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from dcsvm.answers import mean_or_nan as mean_or_nan
     from dcsvm.classifier import DivideAndConquerClassifier as DivideAndConquerClassifier
     from dcsvm.committee import Committee as Committee
+    from dcsvm.division import Division as Division
+    from dcsvm.division import Level as Level
+    from dcsvm.division import Router as Router
+    from dcsvm.division import Routing as Routing
     from dcsvm.drawing import Scene as Scene
     from dcsvm.drawing import Sketch as Sketch
     from dcsvm.drawing import class_colour as class_colour
@@ -22,16 +26,9 @@ if TYPE_CHECKING:
     from dcsvm.hookspecs import hookimpl as hookimpl
     from dcsvm.interfaces import Combiner as Combiner
     from dcsvm.interfaces import Decomposer as Decomposer
-    from dcsvm.interfaces import Division as Division
-    from dcsvm.interfaces import Level as Level
     from dcsvm.interfaces import LocalLearner as LocalLearner
     from dcsvm.interfaces import Repeat as Repeat
-    from dcsvm.interfaces import Router as Router
-    from dcsvm.interfaces import Routing as Routing
-    from dcsvm.interfaces import Stages as Stages
     from dcsvm.interfaces import Sum as Sum
-    from dcsvm.interfaces import support_of as support_of
-    from dcsvm.interfaces import together as together
     from dcsvm.layout import Column as Column
     from dcsvm.layout import Layout as Layout
     from dcsvm.member import Member as Member
@@ -53,6 +50,9 @@ if TYPE_CHECKING:
     from dcsvm.search import GranularitySearch as GranularitySearch
     from dcsvm.settings import component as component
     from dcsvm.settings import setting as setting
+    from dcsvm.stages import Stages as Stages
+    from dcsvm.stages import support_of as support_of
+    from dcsvm.stages import together as together
     from dcsvm.store import load as load
     from dcsvm.store import save as save
     from dcsvm.views import Chain as Chain
@@ -75,10 +75,9 @@ _WHERE = {
     "each": "Each",
     "errors": "DataError DcsvmError SettingError did_you_mean",
     "hookspecs": "hookimpl",
-    "interfaces": (
-        "Combiner Decomposer Division Level LocalLearner Repeat Router Routing Stages Sum "
-        "support_of together"
-    ),
+    "division": "Division Level Router Routing",
+    "interfaces": "Combiner Decomposer LocalLearner Repeat Sum",
+    "stages": "Stages support_of together",
     "models": "Constant Cost Hyperplanes KernelExpansion LocalModel MappedHyperplanes Wrapped",
     "layout": "Column Layout",
     "preparation": "Prepared Scaled",

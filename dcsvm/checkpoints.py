@@ -12,8 +12,8 @@ import warnings
 from pathlib import Path
 from typing import Any, cast
 
-from dcsvm.engine import Outcome
 from dcsvm.errors import DcsvmError, UsageError
+from dcsvm.job import Outcome
 from dcsvm.registry import Registry, default_registry
 from dcsvm.store.archive import Archive, Flaw
 from dcsvm.store.catalogue import Catalogue

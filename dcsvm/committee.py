@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from dcsvm.answers import Answers, mean_or_nan
-from dcsvm.interfaces import Division, Router
+from dcsvm.division import Division, Router
 from dcsvm.member import Member
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
 from dcsvm.panel import Seats, pooled

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
-import attrs
-import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from dcsvm.errors import CompositionError, ContractError
+from dcsvm.division import Division, Level
+from dcsvm.errors import CompositionError
 from dcsvm.models import LocalModel
-from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
-from dcsvm.problem import Part, Problem, union
+from dcsvm.numeric.matrix import FloatArray, Matrix
+from dcsvm.problem import Problem
 from dcsvm.settings import component, setting
+from dcsvm.stages import Stages, concluded, together
 
 if TYPE_CHECKING:
     from dcsvm.committee import Committee
     from dcsvm.drawing import Scene
-    from dcsvm.member import Member
 
-Item = TypeVar("Item")
-Reply = TypeVar("Reply")
-Result = TypeVar("Result")
-#: What `divide` returns: a generator of stages that is sent the members of each.
-Stages: TypeAlias = "Generator[list[Part], list[Member], Router | Division | None]"
 #: Work in steps: lists of jobs go out, the list of their outcomes comes back.
 Steps: TypeAlias = "Generator[list[Any], list[Any], LocalModel]"
 
@@ -51,75 +44,6 @@ class Component(BaseEstimator, ABC):
     name: ClassVar[str] = ""
     #: attrs classes that this component leaves in a fitted model: saved and loaded by the core.
     stored_types: ClassVar[tuple[type, ...]] = ()
-
-
-@attrs.frozen(eq=False)
-class Routing:
-    """Who is asked about which row: parallel arrays (row, member, weight), and what it took.
-
-    `hyperplanes` (n,) counts the inner products the router needed for each row, if any.
-    """
-
-    row: IntArray
-    member: IntArray
-    weight: FloatArray | None = None
-    hyperplanes: FloatArray | None = None
-
-    @classmethod
-    def to_one(cls, members: IntArray, hyperplanes: FloatArray | None = None) -> Routing:
-        """Row i asks `members[i]` and no one else."""
-        return cls(np.arange(len(members)), members, hyperplanes=hyperplanes)
-
-
-class Router(ABC):
-    """What a decomposer leaves behind to decide whom a new row asks.
-
-    Subclasses are attrs classes listed in their decomposer's `stored_types`.
-    """
-
-    @abstractmethod
-    def route(self, X: Matrix) -> Routing:
-        """Say for rows X (n, d) which members answer; called by the committee at prediction."""
-
-    def trace(self, x: Matrix) -> list[str]:
-        """Say in sentences why the single row x (1, d) goes where it goes."""
-        return []
-
-    def overview(self, scene: Scene) -> str:
-        """Draw the division as SVG for a report; nothing where there is nothing to see.
-
-        Called once per report, for each group of members that has a router. Texts of the data's
-        own are to be escaped; `currentColor` and `class_colour` suit light and dark pages. For
-        anything that branches, `draw_tree` does the drawing.
-        """
-        return ""
-
-
-@attrs.frozen(eq=False)
-class Division:
-    """What is left when dividing is done: who predicts, by group, and who held rows back.
-
-    A decomposer returns one only if the default (the last stage's members, with the router it
-    returned) is not what it wants.
-    """
-
-    router: Router | None = None
-    members: Sequence[Member] | None = None
-    held_back: IntArray | None = None
-    groups: Sequence[Division] = ()
-
-
-@attrs.frozen(eq=False)
-class Level:
-    """One granularity of a division before anything is trained: a Division of parts, not members.
-
-    `settings` are those of the decomposer that would divide the problem like this.
-    """
-
-    settings: Mapping[str, Any]
-    parts: Sequence[Part] = ()
-    router: Router | None = None
-    groups: Sequence[Level] = ()
 
 
 class Decomposer(Component):
@@ -338,58 +262,3 @@ class Combiner(Component):
         A combiner that learns is asked through what its `fit` returned, if that has the method.
         """
         return ""
-
-
-def together(
-    generators: Iterable[Generator[list[Item], list[Reply], Result]],
-) -> Generator[list[Item], list[Reply], list[Result]]:
-    """Run generators of lists side by side, also of unequal depth: one list goes out per round.
-
-    Each generator is sent its own share of the replies; the results come back in their order.
-    """
-    running = dict(enumerate(generators))
-    results: dict[int, Result] = {}
-    waiting: dict[int, list[Item]] = {}
-
-    def advance(place: int, reply: list[Reply] | None) -> None:
-        try:
-            step = running[place]
-            waiting[place] = next(step) if reply is None else step.send(reply)
-        except StopIteration as stop:
-            results[place] = stop.value
-            waiting.pop(place, None)
-
-    for place in running:
-        advance(place, None)
-    while waiting:
-        shares = {place: len(items) for place, items in sorted(waiting.items())}
-        replies = iter((yield [item for place in shares for item in waiting[place]]))
-        for place, share in shares.items():
-            advance(place, list(islice(replies, share)))
-    return [results[place] for place in sorted(results)]
-
-
-def concluded(stages: Stages) -> Generator[list[Part], list[Member], Division]:
-    """Run `stages` and turn whatever it returns into a Division with its members named."""
-    members: Sequence[Member] = ()
-    try:
-        parts = next(stages)
-        while True:
-            members = yield parts
-            parts = stages.send(list(members))
-    except StopIteration as stop:
-        result = stop.value
-    if result is None or isinstance(result, Router):
-        return Division(router=result, members=members)
-    if not isinstance(result, Division):
-        raise ContractError(
-            f"divide must return a Router, a Division or nothing, not {type(result).__name__}"
-        )
-    if result.members is None and not result.groups:
-        return attrs.evolve(result, members=members)
-    return result
-
-
-def support_of(*members: Member, **others: Any) -> Part:
-    """Make a part of the training rows that any of the members kept."""
-    return Part(union(member.support for member in members), **others)

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dcsvm.engine import Job, Outcome
+from dcsvm.job import Job, Outcome
 
 
 @attrs.frozen

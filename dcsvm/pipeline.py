@@ -11,14 +11,15 @@ import numpy as np
 from dcsvm.committee import Committee
 from dcsvm.composite import Composite
 from dcsvm.composition import check_composition
-from dcsvm.engine import Job, Outcome
 from dcsvm.errors import CompositionError, ContractError
-from dcsvm.interfaces import Combiner, Decomposer, LocalLearner, concluded, together
+from dcsvm.interfaces import Combiner, Decomposer, LocalLearner
+from dcsvm.job import Job, Outcome
 from dcsvm.ledger import Record
 from dcsvm.member import Member
 from dcsvm.numeric.matrix import FloatArray, IntArray
 from dcsvm.problem import Part, Problem
 from dcsvm.registry import Registry
+from dcsvm.stages import concluded, together
 
 Result = TypeVar("Result")
 Work: TypeAlias = Generator[list[Job], list[Outcome], Result]

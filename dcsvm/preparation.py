@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from dcsvm.interfaces import ONE_PART, Decomposer, Stages
+from dcsvm.interfaces import ONE_PART, Decomposer
 from dcsvm.layout import Layout
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
 from dcsvm.problem import Part, Problem
 from dcsvm.settings import component, setting
+from dcsvm.stages import Stages
 from dcsvm.views import Scaling, View
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]

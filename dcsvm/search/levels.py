@@ -9,22 +9,15 @@ import attrs
 import numpy as np
 from sklearn.base import clone
 
-from dcsvm.engine import Job
-from dcsvm.interfaces import (
-    Combiner,
-    Decomposer,
-    Division,
-    Level,
-    LocalLearner,
-    Router,
-    Routing,
-    Stages,
-)
+from dcsvm.division import Division, Level, Router, Routing
+from dcsvm.interfaces import Combiner, Decomposer, LocalLearner
+from dcsvm.job import Job
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
 from dcsvm.pipeline import DIVISION, PARTS, Pipeline
 from dcsvm.problem import Part, Problem
 from dcsvm.search.paths import Cell, HeldOut, PathJob, PathOutcome, Told, combined
 from dcsvm.settings import component
+from dcsvm.stages import Stages
 
 
 @attrs.frozen(eq=False)

@@ -12,8 +12,9 @@ import numpy as np
 from dcsvm.committee import Committee, Group
 from dcsvm.composite import Composite
 from dcsvm.digest import digest
-from dcsvm.engine import Cut, Job
-from dcsvm.interfaces import Combiner, LocalLearner, Router
+from dcsvm.division import Router
+from dcsvm.interfaces import Combiner, LocalLearner
+from dcsvm.job import Cut, Job
 from dcsvm.member import Member
 from dcsvm.models import LocalModel
 from dcsvm.numeric.matrix import BoolArray, FloatArray, IntArray, Matrix

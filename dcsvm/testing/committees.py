@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from dcsvm.committee import Committee, Group
+from dcsvm.division import Router, Routing
 from dcsvm.interfaces import (
     CLASS_CODES,
     CLASS_PAIRS,
@@ -19,13 +20,11 @@ from dcsvm.interfaces import (
     Combination,
     Combiner,
     Decomposer,
-    Router,
-    Routing,
-    Stages,
 )
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
 from dcsvm.problem import Part, Problem, Task, part
 from dcsvm.settings import component, setting
+from dcsvm.stages import Stages
 from dcsvm.testing.trials import try_out
 from dcsvm.views import Columns
 

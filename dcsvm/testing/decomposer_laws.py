@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from dcsvm.division import Division
 from dcsvm.errors import CompositionError
 from dcsvm.interfaces import (
     CLASS_CODES,
@@ -19,7 +20,6 @@ from dcsvm.interfaces import (
     SUBSPACES,
     YIELDS,
     Decomposer,
-    Division,
 )
 from dcsvm.numeric.matrix import IntArray
 from dcsvm.pipeline import DIVISION

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from dcsvm.interfaces import REGIONS, Decomposer, Division, Router, Routing
+from dcsvm.division import Division, Router, Routing
+from dcsvm.interfaces import REGIONS, Decomposer
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
 from dcsvm.problem import Problem
 from dcsvm.testing.checks import expect, for_any, law

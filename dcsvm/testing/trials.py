@@ -10,14 +10,17 @@ import numpy as np
 
 from dcsvm.committee import Committee
 from dcsvm.composite import Composite
-from dcsvm.engine import Engine, Job, Outcome
-from dcsvm.interfaces import Combiner, Decomposer, Division, LocalLearner, Stages, concluded
+from dcsvm.division import Division
+from dcsvm.engine import Engine
+from dcsvm.interfaces import Combiner, Decomposer, LocalLearner
+from dcsvm.job import Job, Outcome
 from dcsvm.models import KernelExpansion, LocalModel
 from dcsvm.numeric.kernels import Kernel
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
 from dcsvm.pipeline import Pipeline
 from dcsvm.problem import Part, Problem
 from dcsvm.settings import component, setting
+from dcsvm.stages import Stages, concluded
 
 Work = Generator[list[Job], list[Outcome], Composite]
 

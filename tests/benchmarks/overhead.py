@@ -16,7 +16,7 @@ from table import Row, show, side_by_side
 from threadpoolctl import threadpool_limits
 
 from dcsvm import DivideAndConquerClassifier, build
-from dcsvm.engine import Cut, Job
+from dcsvm.job import Cut, Job
 from dcsvm.problem import Part, Problem, Seed
 
 

@@ -364,3 +364,34 @@ def test_row_weights_of_zero_are_rows_that_are_not_there():
     weighted = clone(clf).fit(X, y, sample_weight=weights)
     dropped = clone(clf).fit(X[:60], y[:60])
     np.testing.assert_array_equal(weighted.decision_function(X), dropped.decision_function(X))
+
+
+def test_members_of_one_class_keep_all_their_rows():
+    @component
+    class Sorted(Decomposer):
+        name = "sorted"
+        yields = frozenset({"one part"})
+
+        def divide(self, problem):
+            first, second = yield [part(problem.rows_of(0)), part(problem.rows_of(1))]
+            yield [support_of(first, second)]
+
+    assert [record.rows for record in fitted(Sorted()).ledger_] == [40, 40, 80]
+
+
+def test_a_learner_without_support_vectors_cannot_serve_a_cascade():
+    @component
+    class Twice(Decomposer):
+        name = "twice"
+        yields = frozenset({"one part"})
+
+        def divide(self, problem):
+            members = yield [part(np.arange(problem.n_rows))]
+            yield [support_of(*members)]
+
+    with pytest.raises(CompositionError) as error:
+        fitted(Twice())
+    assert str(error.value) == (
+        "a Hyperplanes does not say which training rows it kept: "
+        "this decomposer needs a learner with support vectors, such as kernel_svm"
+    )

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from dcsvm import Chain, Columns, LinearMap, Part, Problem, Scaling, Task
-from dcsvm.engine import Job
+from dcsvm.job import Job
 from dcsvm.problem import Seed, part, union
 
 X = np.arange(12.0).reshape(6, 2)

@@ -1,0 +1,156 @@
+"""A part to be trained: cut out of its problem, learned, and what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import attrs
+import numpy as np
+
+from dcsvm.digest import digest
+from dcsvm.interfaces import LocalLearner
+from dcsvm.models import Constant, LocalModel
+from dcsvm.numeric.matrix import FloatArray, IntArray
+from dcsvm.problem import Part, Problem, Seed
+from dcsvm.views import Chain, Columns, View
+
+#: How many cores the job that runs in this thread may use: more than one only if it runs alone.
+_threads: ContextVar[int] = ContextVar("threads", default=1)
+
+
+@contextmanager
+def lent(cores: int) -> Iterator[None]:
+    token = _threads.set(cores)
+    try:
+        yield
+    finally:
+        _threads.reset(token)
+
+
+@attrs.frozen(eq=False)
+class Job:
+    """A part to be trained: everything that decides its outcome, and nothing else."""
+
+    problem: Problem
+    part: Part
+    learner: LocalLearner
+    seed: Seed
+
+    def cut(self) -> Cut:
+        """Cut the part's own problem out of the whole: rows, task, view, weights, classes."""
+        rows, start, signs = self.part.rows, self.part.start, None
+        weights = _product(self.problem.weights, rows, self.part.weights)
+        y = self.problem.y[rows]
+        if self.part.task is not None:
+            signs = self.part.task.code(self.problem.n_classes)[y]
+            asked = np.flatnonzero(signs)
+            if len(asked) < len(rows):
+                rows, y, signs = rows[asked], y[asked], signs[asked]
+                weights = None if weights is None else weights[asked]
+                start = None if start is None else start[asked]
+        present, y = np.unique(y, return_inverse=True)
+        code = self._code(present)
+        if signs is not None:
+            y = (signs > 0).astype(np.intp)
+        whole = len(rows) == self.problem.n_rows and bool((np.diff(rows) == 1).all())
+        X = self.problem.X if whole else self.problem.X[rows]
+        view = self._view(rows)
+        if view is not None:
+            view = view.fit(X)
+            X = view.apply(X)
+        sides = len(present) if signs is None else len(np.unique(y))
+        local = Problem(X, y, sides, self.seed, weights, start, _threads.get())
+        return Cut(local, rows, view, code)
+
+    @property
+    def is_made_of_others(self) -> bool:
+        """Whether the learner can hand its work to the engine in steps."""
+        return type(self.learner).fit_in_steps is not LocalLearner.fit_in_steps
+
+    def key(self) -> str:
+        """The name of this job's outcome: the same exactly when all that decides it is."""
+        part = self.part
+        described = (part.rows, part.view, part.task, part.weights, part.start)
+        return digest(_problem_key(self.problem), *described, self.learner, self.seed)
+
+    def run(self) -> Outcome:
+        """Train the part; called in a worker."""
+        started = time.perf_counter()
+        cut = self.cut()
+        model = cut.constant() or self.learner.fit(cut.problem)
+        return cut.outcome(model, time.perf_counter() - started)
+
+    def _view(self, rows: IntArray) -> View | None:
+        if not self.learner.pairwise:
+            return self.part.view
+        between = Columns(rows)
+        return between if self.part.view is None else Chain((between, self.part.view))
+
+    def _code(self, present: IntArray) -> IntArray:
+        """What the columns of the model will mean for each class of the problem."""
+        k = self.problem.n_classes
+        if self.part.task is not None:
+            code = np.zeros((1, k), dtype=np.int8)
+            code[0, present] = self.part.task.code(k)[present]
+            return code
+        if len(present) == 2:
+            code = np.zeros((1, k), dtype=np.int8)
+            code[0, present] = (-1, 1)
+            return code
+        code = np.zeros((len(present), k), dtype=np.int8)
+        code[np.arange(len(present)), present] = 1
+        return code
+
+
+@attrs.frozen(eq=False)
+class Cut:
+    """A part's own problem, and what leads back from it to the problem it was cut from."""
+
+    problem: Problem
+    rows: IntArray
+    view: View | None
+    code: IntArray
+
+    def constant(self) -> LocalModel | None:
+        """The answer to a part with one class, or with one side of its task, only."""
+        if self.problem.n_classes > 1:
+            return None
+        return Constant(float(self.code[0].sum() > 0) * 2.0 - 1.0)
+
+    def outcome(self, model: LocalModel, seconds: float) -> Outcome:
+        kept = model.support
+        support = np.zeros(0, dtype=np.intp) if kept is None else self.rows[kept]
+        return Outcome(model, self.view, self.code, support, len(self.rows), seconds)
+
+
+@attrs.frozen(eq=False)
+class Outcome:
+    """What comes back from a worker: the model, and what a Member needs beside it."""
+
+    model: LocalModel
+    view: View | None
+    code: IntArray
+    support: IntArray
+    n_rows: int
+    seconds: float
+
+
+_problem_keys: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
+
+
+def _problem_key(problem: Problem) -> str:
+    if problem not in _problem_keys:
+        _problem_keys[problem] = digest(problem)
+    return _problem_keys[problem]
+
+
+def _product(weights: FloatArray | None, rows: IntArray, more: FloatArray | None) -> Any:
+    mine = None if weights is None else weights[rows]
+    if mine is None or more is None:
+        return more if mine is None else mine
+    return mine * more

@@ -1,0 +1,93 @@
+"""Generators of stages: run side by side, brought to their end, made of what members kept."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import attrs
+
+from dcsvm.division import Division, Router
+from dcsvm.errors import CompositionError, ContractError
+from dcsvm.models import Constant
+from dcsvm.numeric.matrix import IntArray
+from dcsvm.problem import Part, union
+
+if TYPE_CHECKING:
+    from dcsvm.member import Member
+
+Item = TypeVar("Item")
+Reply = TypeVar("Reply")
+Result = TypeVar("Result")
+#: What `divide` returns: a generator of stages that is sent the members of each.
+Stages: TypeAlias = "Generator[list[Part], list[Member], Router | Division | None]"
+
+
+def together(
+    generators: Iterable[Generator[list[Item], list[Reply], Result]],
+) -> Generator[list[Item], list[Reply], list[Result]]:
+    """Run generators of lists side by side, also of unequal depth: one list goes out per round.
+
+    Each generator is sent its own share of the replies; the results come back in their order.
+    """
+    running = dict(enumerate(generators))
+    results: dict[int, Result] = {}
+    waiting: dict[int, list[Item]] = {}
+
+    def advance(place: int, reply: list[Reply] | None) -> None:
+        try:
+            step = running[place]
+            waiting[place] = next(step) if reply is None else step.send(reply)
+        except StopIteration as stop:
+            results[place] = stop.value
+            waiting.pop(place, None)
+
+    for place in running:
+        advance(place, None)
+    while waiting:
+        shares = {place: len(items) for place, items in sorted(waiting.items())}
+        replies = iter((yield [item for place in shares for item in waiting[place]]))
+        for place, share in shares.items():
+            advance(place, list(islice(replies, share)))
+    return [results[place] for place in sorted(results)]
+
+
+def concluded(stages: Stages) -> Generator[list[Part], list[Member], Division]:
+    """Run `stages` and turn whatever it returns into a Division with its members named."""
+    members: Sequence[Member] = ()
+    try:
+        parts = next(stages)
+        while True:
+            members = yield parts
+            parts = stages.send(list(members))
+    except StopIteration as stop:
+        result = stop.value
+    if result is None or isinstance(result, Router):
+        return Division(router=result, members=members)
+    if not isinstance(result, Division):
+        raise ContractError(
+            f"divide must return a Router, a Division or nothing, not {type(result).__name__}"
+        )
+    if result.members is None and not result.groups:
+        return attrs.evolve(result, members=members)
+    return result
+
+
+def support_of(*members: Member, **others: Any) -> Part:
+    """Make a part of the training rows that any of the members kept.
+
+    A member that saw one class only has learned nothing about its rows, and keeps them all.
+    """
+    return Part(union(_kept(member) for member in members), **others)
+
+
+def _kept(member: Member) -> IntArray:
+    if isinstance(member.model, Constant) and member.part is not None:
+        return member.part.rows
+    if member.model.support is None:
+        raise CompositionError(
+            f"a {type(member.model).__name__} does not say which training rows it kept: "
+            "this decomposer needs a learner with support vectors, such as kernel_svm"
+        )
+    return member.support
