@@ -160,8 +160,8 @@ class Keeping:
     def __init__(self, model, support):
         self.model, self.support, self.duals = model, support, None
 
-    def answer(self, X):
-        return self.model.answer(X)
+    def scores(self, X):
+        return self.model.scores(X)
 
 
 def test_generators_of_unequal_depth_run_side_by_side():
