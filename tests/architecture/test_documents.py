@@ -98,6 +98,7 @@ def shape(text: str) -> list[str]:
     """Lines with every number made N, spaces and rules made one, and empty lines left out."""
     lines = []
     for line in text.splitlines():
+        line = re.sub(r"\d{8}-\d{6}-[0-9a-f]+", "N", line)  # the folder of a run
         line = re.sub(r"\d+([-:.,e+T_]\d+)*", "N", line)
         line = re.sub(r"[─━═—-]{3,}", "---", line)
         lines.append(" ".join(line.split()))
@@ -112,6 +113,7 @@ def test_the_runner_sees_blocks_commands_and_shapes(tmp_path: Path) -> None:
     assert list(commands(second.text)) == [("echo 1", "1\n"), ("true", "")]
     assert shape("took 0.12 s\n\n   12:30  ----") == ["took N s", "N ---"]
     assert shape("took 0.12 s") != shape("was 0.12 s")
+    assert shape("kept in runs/20260102-030405-0af3") == ["kept in runs/N"]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
