@@ -235,6 +235,8 @@ def _described(summed: Sketch, node: int, n_leaves: int, classes: Sequence[Any])
     if total:
         share = counts[most] / total
         called = shortened(classes[most])
+        if called[:1].isdigit() or called[:1] == "-":
+            called = f"class {called}"
         # A share that only rounds to all of them is not all of them.
         part = "all" if counts[most] == total else f"{min(share, 0.99):.0%}"
         said += f", {part} {called}"

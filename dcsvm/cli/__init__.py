@@ -13,7 +13,17 @@ from dcsvm.cli.app import app
 __all__ = ["app", "main"]
 
 #: The order in which `dcsvm --help` lists them.
-COMMANDS = ("run", "predict", "recipes", "plugins", "inspect", "compare", "schema", "init")
+COMMANDS = (
+    "run",
+    "predict",
+    "recipes",
+    "plugins",
+    "inspect",
+    "compare",
+    "report",
+    "schema",
+    "init",
+)
 
 for _name in COMMANDS:
     import_module(f"dcsvm.cli.{_name}")

@@ -46,7 +46,8 @@ def accuracy_by_cost(facts: Facts) -> Drawing | None:
 
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
-        logarithmic(axes.xaxis)
+        works = [each.work for each in known]
+        logarithmic(axes.xaxis, works)
         for contender in known:
             own = contender is facts.own
             low, high = _interval(contender.accuracy, n_test)
@@ -54,7 +55,6 @@ def accuracy_by_cost(facts: Facts) -> Drawing | None:
             colour = ACCENT if own else INK
             marker = "o" if own else "s"
             axes.plot(contender.work, 100 * contender.accuracy, marker, color=colour, ms=7)
-        works = [each.work for each in known]
         axes.set_xlim(min(works) / 3, max(works) * 3)
         _label_points(axes, facts, known)
         axes.set_xlabel("kernel evaluations and hyperplanes per row")
@@ -143,7 +143,7 @@ def part_sizes(parts: Sequence[Mapping[str, Any]]) -> Drawing | None:
 
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
-        logarithmic(axes.yaxis)
+        logarithmic(axes.yaxis, [0.8, sizes[0]])
         axes.fill_between(
             np.arange(len(sizes) + 1),
             np.r_[sizes, sizes[-1]],
@@ -177,8 +177,8 @@ def part_times(parts: Sequence[Mapping[str, Any]]) -> Drawing | None:
 
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
-        logarithmic(axes.xaxis)
-        logarithmic(axes.yaxis)
+        logarithmic(axes.xaxis, rows)
+        logarithmic(axes.yaxis, seconds)
         axes.plot(rows, seconds, "o", color=ACCENT, ms=4, alpha=0.6, mew=0)
         axes.set_xlabel("rows of the part")
         axes.set_ylabel("seconds to train")
@@ -359,7 +359,7 @@ def _curve(axes: Any, name: str, trials: Sequence[Trial], best: Trial) -> None:
     if plain:
         places = [float(value) for value in values]
         if min(places) > 0 and max(places) / min(places) >= 20:
-            logarithmic(axes.xaxis)
+            logarithmic(axes.xaxis, places)
     else:
         kinds = sorted({str(value) for value in values})
         places = [float(kinds.index(str(value))) for value in values]

@@ -16,6 +16,9 @@ from dcsvm.report.evidence import Evidence
 from dcsvm.report.facts import Contender, Facts, Trial, encoded
 from dcsvm.settings import settings_of
 
+#: The keys of [data] that say what was done to the columns.
+PREPARATION = ("target", "categorical", "drop", "scale", "encode", "missing")
+
 
 def facts_from(folder: Path) -> Facts:
     """Gather what a report tells from a run folder; a UsageError where there is no such run."""
@@ -120,8 +123,11 @@ def _asked(result: Mapping[str, Any], resolved: str, folds: int) -> Iterator[tup
         table = tomllib.loads(resolved)
     except tomllib.TOMLDecodeError:
         table = {}
+    prepared = {key: table["data"][key] for key in PREPARATION if key in table.get("data", {})}
+    if prepared:
+        yield "preparation", _settings(prepared)
     for key, value in table.items():
-        if isinstance(value, dict) and key not in ("data", "compare"):
+        if isinstance(value, dict) and key not in ("data", "measure", "compare"):
             said = _component(key, value) if key in KINDS else _settings(value)
             if said:
                 yield key, said
@@ -201,7 +207,8 @@ def _environment(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _again(request: Mapping[str, Any]) -> Iterator[str]:
     command = [str(word) for word in request.get("command", ())]
     if command:
-        yield f"$ {shlex.join(command)}"
+        program = [] if command[0] == "dcsvm" else ["dcsvm"]
+        yield f"$ {shlex.join([*program, *command])}"
     seed = request.get("seed")
     yield "$ dcsvm run resolved.toml" + (f" --seed {seed}" if seed is not None else "")
     yield "$ dcsvm predict model.dcsvm NEW_ROWS"

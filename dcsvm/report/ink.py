@@ -66,19 +66,20 @@ def class_ink(label: int) -> str:
     return f"#0001{label % len(PALETTE):02x}"
 
 
-def logarithmic(axis: Any) -> None:
-    """Make an axis logarithmic, with plain numbers beside it: powers would be formulas."""
+def logarithmic(axis: Any, values: Any) -> None:
+    """Make an axis of these values logarithmic, with plain numbers: powers would be formulas."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     (axis.axes.set_xscale if axis.axis_name == "x" else axis.axes.set_yscale)("log")
-    axis.set_major_locator(LogLocator(numticks=6))
+    close = max(values) < 30 * min(values)
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if close else (1,), numticks=6))
     axis.set_major_formatter(FuncFormatter(lambda value, _: _plain_number(value)))
     axis.set_minor_formatter(NullFormatter())
 
 
 def _plain_number(value: float) -> str:
     if value >= 1e6:
-        return f"{value / 1e6:,.0f} million"
+        return f"{value / 1e6:,.6g} million"
     return f"{value:,.0f}" if value >= 1 else f"{value:.10f}".rstrip("0")
 
 

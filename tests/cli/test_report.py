@@ -1,0 +1,92 @@
+"""`dcsvm report` and the report that a run leaves in its folder."""
+
+import csv
+import json
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+RECIPE = """
+about = "a rare <class>, a category & a gap"
+
+[data]
+path = "rows.csv"
+target = "kind"
+missing = "impute"
+
+[decomposer]
+use = "tree"
+ceiling = 40
+
+[learner]
+use = "kernel_svm"
+C = 10
+gamma = 1
+
+[combiner]
+use = "route"
+
+[compare.undivided]
+decomposer = "whole"
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path, dcsvm, recipe) -> Path:
+    """The folder of a run on a file with a category, a gap and a rare class."""
+    generator = random.Random(0)
+    with open(tmp_path / "rows.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["size <mm>", "colour", "$weight$", "kind"])
+        for number in range(240):
+            kind = number % 2
+            size = "" if number == 7 else f"{kind + generator.gauss(0, 0.6):.3f}"
+            colour = generator.choice(["red", "blue"]) if kind else "red"
+            label = "rare & <b>odd</b>" if number % 40 == 0 else ("oak", "elm")[kind]
+            writer.writerow([size, colour, f"{generator.random():.3f}", label])
+    done = dcsvm("run", recipe(RECIPE), "--out", "run")
+    assert done.exit_code == 0, done.stderr
+    return tmp_path / "run"
+
+
+def test_a_run_leaves_a_report_that_the_command_writes_anew(run: Path, dcsvm) -> None:
+    first = (run / "report.html").read_bytes()
+    (run / "report.html").unlink()
+    done = dcsvm("report", run)
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.strip() == str(run / "report.html")
+    assert (run / "report.html").read_bytes() == first
+    assert len(first) < 1_000_000
+
+
+def test_the_report_of_a_run_tells_its_story(run: Path) -> None:
+    text = (run / "report.html").read_text(encoding="utf-8")
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert f"{metrics['test_accuracy']:.2%}" in text
+    assert "the undivided model, undivided" in text
+    assert "a rare &lt;class&gt;, a category &amp; a gap" in text
+    assert "rare &amp; &lt;b&gt;odd&lt;/b&gt;" in text
+    assert "<b>odd" not in text
+    assert "How rows find their part" in text
+    assert "tree (ceiling = 40)" in text
+    assert "$ dcsvm run resolved.toml --seed 0" in text
+    assert "missing = &#34;impute&#34;" in text
+    questions = re.findall(r"(size &lt;mm&gt;|\$weight\$) ≤ (-?[\d.e-]+)", text)
+    assert questions
+    assert all(-2 < float(threshold) < 4 for _, threshold in questions)
+
+
+def test_the_report_needs_nothing_but_the_folder(run: Path, dcsvm) -> None:
+    (run.parent / "rows.csv").unlink()
+    elsewhere = run.rename(run.with_name("elsewhere"))
+    (elsewhere / "model.dcsvm").unlink()
+    assert dcsvm("report", elsewhere).exit_code == 0
+
+
+def test_a_folder_that_holds_no_run_is_refused_with_a_sentence(tmp_path: Path, dcsvm) -> None:
+    done = dcsvm("report", "nowhere")
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert done.stderr == "error: 'nowhere' does not exist: name the folder of a run\n"
