@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, registry_with, say, speaking
+from dcsvm.errors import UsageError
 
 if TYPE_CHECKING:
     from dcsvm.predict import Summary
@@ -53,7 +54,7 @@ def predict(
     """Answer the rows of a file, however large; columns may come in any order."""
     with speaking(debug):
         if as_json and out is None:
-            raise typer.BadParameter("--json prints a summary: name a file for the answers, --out")
+            raise UsageError("--json prints a summary: name a file for the answers with --out")
         summary = _predict(model, data, out, keep or [], scores, header, jobs, plugin)
         if as_json:
             typer.echo(json.dumps(_as_dict(summary), indent=2))
@@ -106,10 +107,11 @@ def _as_dict(summary: Summary) -> dict[str, object]:
 
 def _tell(summary: Summary, data: Path, out: Path | None) -> None:
     for column, count in summary.unknown_levels.items():
-        values = "one value" if count == 1 else f"{count} values"
+        one = count == 1
+        found = "one value is a level" if one else f"{count} values are levels"
         say(
-            f"warning: {values} of column {column!r} are levels that the model never saw; "
-            "they count as none of those it knows"
+            f"warning: column {column!r}: {found} that the model never saw, and "
+            f"{'counts' if one else 'count'} as none of those it knows"
         )
     if summary.n_strange_features:
         say(

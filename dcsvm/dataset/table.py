@@ -41,6 +41,12 @@ class Block(ABC):
     def distinct(self, column: int) -> tuple[IntArray, list[int]]:
         """Which of the different fields of a column each row has, and where each appears first."""
 
+    def texts(self, column: int) -> list[str]:
+        """The fields of a column as texts."""
+        codes, firsts = self.distinct(column)
+        different = [self.text(row, column) for row in firsts]
+        return [different[code] for code in codes.tolist()]
+
     def numbers(self, column: int) -> tuple[FloatArray, Kinds]:
         """The same as `raw_numbers`, and what is written in other ways is judged, too."""
         values, kinds = self.raw_numbers(column)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -70,6 +71,9 @@ def predict_file(
     """
     table = open_table(path, header)
     rows = rows_for(model, table)
+    if hasattr(model, "feature_names_in_"):  # the names are seen to: no one need ask for them
+        model = copy.copy(model)
+        del model.feature_names_in_
     kept = _kept(rows, keep)
     unknown: dict[str, int] = {}
     n_rows = n_labelled = n_right = n_strange = seen = 0
@@ -112,10 +116,12 @@ def _header(model: Any, kept: list[str], scores: bool) -> list[str]:
 
 
 def _answers(model: Any, X: Any, scores: bool) -> tuple[Any, list[Any]]:
+    if not scores:
+        return model.predict(X), []
     values = model.decision_function(X)
-    winner = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
-    columns = [] if not scores else [values] if values.ndim == 1 else list(values.T)
-    return model.classes_[winner], columns
+    if values.ndim == 1:
+        return model.classes_[(values > 0).astype(np.intp)], [values]
+    return model.classes_[values.argmax(axis=1)], list(values.T)
 
 
 def _judged(answers: Any, labels: Sequence[str]) -> tuple[int, int]:

@@ -100,8 +100,8 @@ class TableRows(Rows):
                     if column.levels is None
                     else self._codes(block, j, unknown)
                 )
-            labels = None if self.target is None else _texts(block, self.target)
-            yield Ready(X, [_texts(block, place) for place in copied], labels, unknown)
+            labels = None if self.target is None else block.texts(self.target)
+            yield Ready(X, [block.texts(place) for place in copied], labels, unknown)
 
     def _places(self) -> list[int]:
         places = {name: place for place, name in enumerate(self.names)}
@@ -183,7 +183,3 @@ class SparseRows(Rows):
             X = widened(sparse.csr_array(X[:, self.shift :]), self.n_features)
             labels = None if block.labels is None else [str(each) for each in block.labels]
             yield Ready(X.toarray() if self.dense else X, [], labels, {}, strange)
-
-
-def _texts(block: Block, place: int) -> list[str]:
-    return [block.text(row, place) for row in range(block.n_rows)]

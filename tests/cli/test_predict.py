@@ -1,0 +1,333 @@
+"""`dcsvm predict`: a model's answers for the rows of a file."""
+
+import json
+
+import numpy as np
+import pytest
+
+from dcsvm import Column, DivideAndConquerClassifier, Layout, Prepared, load, save
+from dcsvm.dataset import read
+
+LAYOUT = Layout(
+    (Column("size"), Column("colour", ("blue", "red"))), "kind", ("id",), left_out=("flat",)
+)
+NEW = "flat,colour,id,size\n1,red,a7,0.5\n1,blue,a8,3.5\n"
+
+
+@pytest.fixture
+def model(tmp_path):
+    """A model of small and large things, in the file `model.dcsvm`."""
+    X = np.array([[size, code] for size in np.arange(0, 4, 0.1) for code in (0, 1)])
+    y = np.where(X[:, 0] > 2, "large", "small")
+    classifier = DivideAndConquerClassifier(Prepared(LAYOUT), "kernel_svm", "route")
+    save(classifier.fit(X, y), tmp_path / "model.dcsvm")
+    return "model.dcsvm"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def text(name, content):
+        (tmp_path / name).write_text(content)
+        return name
+
+    return text
+
+
+def test_columns_come_in_any_order_and_names_of_rows_are_kept(dcsvm, model, write):
+    result = dcsvm("predict", model, write("new.csv", NEW))
+    assert result.stdout == "id,prediction\na7,small\na8,large\n"
+    assert result.stderr == ""
+    assert result.exit_code == 0
+
+
+def test_other_columns_are_kept_if_asked_for(dcsvm, model, write):
+    result = dcsvm("predict", model, write("new.csv", NEW), "--keep", "flat", "--keep", "id")
+    assert result.stdout == "flat,id,prediction\n1,a7,small\n1,a8,large\n"
+
+
+def test_scores_are_those_of_the_model(dcsvm, model, write):
+    lines = dcsvm("predict", model, write("new.csv", NEW), "--scores").stdout.splitlines()
+    assert lines[0] == "id,prediction,score_small"
+    scores = [float(line.split(",")[2]) for line in lines[1:]]
+    expected = load(model).decision_function(np.array([[0.5, 1], [3.5, 0]]))
+    np.testing.assert_array_equal(scores, expected)
+
+
+def test_rows_that_come_with_their_class_give_an_accuracy(dcsvm, model, write):
+    name = write("new.csv", "size,colour,kind\n1,red,small\n3,red,small\n1,blue,\n")
+    result = dcsvm("predict", model, name)
+    assert result.stdout == "prediction\nsmall\nlarge\nsmall\n"
+    assert result.stderr == "accuracy: 0.5000 on the 2 rows that came with their class\n"
+
+
+def test_unknown_levels_are_counted_and_told(dcsvm, model, write):
+    text = "size,colour\n1,green\n3,pink\n3,red\n"
+    result = dcsvm("predict", model, write("new.csv", text))
+    assert result.stdout == "prediction\nsmall\nlarge\nlarge\n"
+    assert result.stderr == (
+        "warning: column 'colour': 2 values are levels that the model never saw, "
+        "and count as none of those it knows\n"
+    )
+    once = dcsvm("predict", model, write("new.csv", "size,colour\n1,green\n"))
+    assert once.stderr == (
+        "warning: column 'colour': one value is a level that the model never saw, "
+        "and counts as none of those it knows\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv"])
+def test_answers_as_text_are_quoted_where_they_must_be(dcsvm, model, write, tmp_path, name):
+    text = 'size,colour,id\n1,red,"a, ""b"""\n3,red,"a\tb"\n'
+    result = dcsvm("predict", model, write("new.csv", text), "--out", name)
+    assert result.stdout == ""
+    assert result.stderr == f"2 rows answered: {name}\n"
+    again = read(tmp_path / name, "prediction", categorical=["id"])
+    assert again.layout.features[0].levels == ("a\tb", 'a, "b"')
+    assert again.y.tolist() == ["small", "large"]
+
+
+def test_answers_as_json_lines(dcsvm, model, write, tmp_path):
+    dcsvm("predict", model, write("new.csv", NEW), "--out", "out.jsonl", "--scores")
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [(row["id"], row["prediction"]) for row in rows] == [("a7", "small"), ("a8", "large")]
+    assert rows[0]["score_small"] > 0 > rows[1]["score_small"]
+
+
+def test_answers_as_arrays_whatever_a_column_is_called(dcsvm, model, write, tmp_path):
+    text = NEW.replace("flat", "file")
+    result = dcsvm("predict", model, write("new.csv", text), "--out", "out.npz", "--keep", "file")
+    assert result.exit_code == 0, result.stderr
+    with np.load(tmp_path / "out.npz", allow_pickle=False) as found:
+        assert {key: found[key].tolist() for key in found.files} == {
+            "id": ["a7", "a8"],
+            "file": ["1", "1"],
+            "prediction": ["small", "large"],
+        }
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "out.feather", "out.arrow"])
+def test_answers_as_typed_columns(dcsvm, model, write, tmp_path, name):
+    pytest.importorskip("pyarrow")
+    result = dcsvm("predict", model, write("new.csv", NEW), "--out", name, "--scores")
+    assert result.exit_code == 0, result.stderr
+    again = dcsvm("predict", model, write("new.csv", NEW), "--scores").stdout
+    data = read(tmp_path / name, "prediction", categorical=["id"])
+    assert data.y.tolist() == ["small", "large"]
+    assert [float(line.split(",")[2]) for line in again.splitlines()[1:]] == data.X[:, 1].tolist()
+
+
+def test_a_summary_as_json(dcsvm, model, write):
+    result = dcsvm("predict", model, write("new.csv", NEW), "--out", "out.csv", "--json")
+    assert json.loads(result.stdout) == {
+        "n_rows": 2,
+        "n_labelled": 0,
+        "accuracy": None,
+        "unknown_levels": {},
+    }
+    alone = dcsvm("predict", model, "new.csv", "--json")
+    assert alone.stderr == (
+        "error: --json prints a summary: name a file for the answers with --out\n"
+    )
+    assert alone.exit_code == 2
+
+
+def test_many_blocks_give_the_same_answers_as_one(dcsvm, model, write, monkeypatch):
+    rows = "".join(f"{size / 10},red,{size}\n" for size in range(40))
+    name = write("new.csv", f"size,colour,id\n{rows}")
+    whole = dcsvm("predict", model, name).stdout
+    monkeypatch.setattr("dcsvm.dataset.delimited.BLOCK_BYTES", 32)
+    assert dcsvm("predict", model, name).stdout == whole
+    assert len(whole.splitlines()) == 41
+
+
+BROKEN = {
+    "a column is not there": (
+        "size,color\n1,red\n",
+        "new.csv has no column 'colour', which the model was trained on; "
+        "did you mean 'color'? available: color, size",
+    ),
+    "several columns are not there": (
+        "a,b\n1,red\n",
+        "new.csv has no column 'size' (nor 'colour'), which the model was trained on; "
+        "available: a, b",
+    ),
+    "a value is missing": (
+        "size,colour\n1,red\n,red\n",
+        "new.csv:3: a value is missing in column 'size'; the model was trained without missing "
+        'values (with `missing = "impute"`, it would fill them in)',
+    ),
+    "a level is missing": (
+        "size,colour\n1,red\n1,?\n",
+        "new.csv:3: a value is missing in column 'colour'; the model was trained without missing "
+        'values (with `missing = "impute"`, it would fill them in)',
+    ),
+    "a word where a number belongs": (
+        "size,colour\n1,red\n\nbig,red\n",
+        "new.csv:4: 'big' in column 'size' is not a number",
+    ),
+    "a ragged row": (
+        "size,colour\n1,red\n1,red,2\n",
+        "new.csv:3: 3 values in a row, but the first line has 2",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "sentence"), BROKEN.values(), ids=BROKEN)
+def test_a_bad_file_is_told_in_one_sentence_and_nothing_is_written(
+    dcsvm, model, write, tmp_path, text, sentence
+):
+    before = {*tmp_path.iterdir(), tmp_path / "new.csv"}
+    result = dcsvm("predict", model, write("new.csv", text), "--out", "out.csv")
+    assert result.stderr == f"error: {sentence}\n"
+    assert result.exit_code == 4
+    assert set(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (
+            ["--keep", "name"],
+            "new.csv has no column 'name' to keep; available: colour, flat, id, size",
+        ),
+        (
+            ["--out", "out.xlsx"],
+            "answers cannot be written to 'out.xlsx': the ending '.xlsx' says nothing; "
+            "available: .csv, .tsv, .jsonl, .npz, .parquet, .feather, .arrow",
+        ),
+        (
+            ["--out", "nowhere/out.csv"],
+            "answers cannot be written to 'nowhere/out.csv': there is no directory 'nowhere'",
+        ),
+        (
+            ["--out", "folder.csv"],
+            "answers cannot be written to 'folder.csv': it is a directory",
+        ),
+    ],
+)
+def test_what_cannot_be_done_is_told_before_anything_is_read(
+    dcsvm, model, write, tmp_path, options, sentence
+):
+    (tmp_path / "folder.csv").mkdir()
+    result = dcsvm("predict", model, write("new.csv", NEW), *options)
+    assert result.stderr == f"error: {sentence}\n"
+    assert result.exit_code == 2
+
+
+def test_two_columns_of_one_name_would_be_no_answer(dcsvm, model, write):
+    name = write("new.csv", "size,colour,prediction\n1,red,x\n")
+    result = dcsvm("predict", model, name, "--keep", "prediction")
+    assert result.stderr == "error: two columns of the answers would be called 'prediction'\n"
+    assert result.exit_code == 2
+
+
+def test_a_model_that_is_none_and_data_that_are_none(dcsvm, model, write):
+    assert dcsvm("predict", write("m.dcsvm", "x"), write("new.csv", NEW)).stderr == (
+        "error: model file 'm.dcsvm' is not a dcsvm model file\n"
+    )
+    result = dcsvm("predict", model, "nowhere.csv")
+    assert result.stderr == "error: data file 'nowhere.csv' does not exist\n"
+    assert result.exit_code == 4
+
+
+def fitted(tmp_path, X, y, layout=None):
+    prepared = "whole" if layout is None else Prepared(layout)
+    save(DivideAndConquerClassifier(prepared).fit(X, y), tmp_path / "model.dcsvm")
+
+
+def test_a_model_trained_in_python_answers_columns_by_their_place(dcsvm, write, tmp_path):
+    fitted(tmp_path, np.arange(20.0).reshape(10, 2), np.arange(10) > 4)
+    result = dcsvm("predict", "model.dcsvm", write("new.csv", "a,b\n0,1\n18,19\n"))
+    assert result.stdout == "prediction\nFalse\nTrue\n"
+    result = dcsvm("predict", "model.dcsvm", write("new.csv", "a\n0\n"))
+    assert result.stderr == (
+        "error: new.csv has 1 columns, but the model was trained on 2 features that have no "
+        "names\n"
+    )
+
+
+def test_a_model_trained_on_a_data_frame_answers_columns_by_name(dcsvm, write, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X = np.arange(20.0).reshape(10, 2)
+    fitted(tmp_path, pandas.DataFrame(X, columns=["a", "b"]), np.arange(10) > 4)
+    result = dcsvm("predict", "model.dcsvm", write("new.csv", "b,a\n1,0\n19,18\n"))
+    assert result.stdout == "prediction\nFalse\nTrue\n"
+
+
+def test_sparse_rows_are_answered(dcsvm, write, tmp_path):
+    text = "1 1:1 3:1\n-1 2:1\n" * 5
+    data = read(tmp_path / write("old.svm", text))
+    fitted(tmp_path, data.X, data.y, data.layout)
+    result = dcsvm("predict", "model.dcsvm", write("new.svm", "1 1:1\n-1 2:1 9:4\n1 2:1\n"))
+    assert result.stdout == "prediction\n1\n-1\n-1\n"
+    assert result.stderr == (
+        "warning: new.svm has features beyond those of the model (up to 6 more); "
+        "they were left out\n"
+        "accuracy: 0.6667 on the 3 rows that came with their class\n"
+    )
+    result = dcsvm("predict", "model.dcsvm", write("new.svm", "1 0:1\n"))
+    assert result.stderr == (
+        "error: new.svm has a feature number 0, but those of the model begin at 1\n"
+    )
+    result = dcsvm("predict", "model.dcsvm", write("new.csv", NEW))
+    assert result.stderr == (
+        "error: new.csv: the model was trained on sparse rows, whose features go by number; "
+        "give it an svmlight file, or an NPZ file with a sparse matrix\n"
+    )
+
+
+def test_sparse_rows_for_a_model_with_categories(dcsvm, model, write):
+    result = dcsvm("predict", model, write("new.svm", "1 1:1\n"))
+    assert result.stderr == (
+        "error: new.svm holds sparse rows, but the model was trained on a table with categories; "
+        "give it such a table\n"
+    )
+
+
+def test_arrays_are_answered_with_their_levels(dcsvm, model, tmp_path):
+    np.savez(
+        tmp_path / "new.npz",
+        X=np.array([[1, 0.5], [0, 3.5]]),
+        y=np.array([0, 1]),
+        classes=np.array(["small", "large"]),
+        categorical=np.array([0]),
+        levels_0=np.array(["blue", "red"]),
+        feature_names=np.array(["colour", "size"]),
+    )
+    result = dcsvm("predict", model, "new.npz")
+    assert result.stdout == "prediction\nsmall\nlarge\n"
+
+
+RECIPE = """
+[data]
+path = "customers.csv"
+target = "churn"
+missing = "impute"
+
+[decomposer]
+use = "class_pairs"
+
+[learner]
+use = "kernel_svm"
+C = 100.0
+
+[combiner]
+use = "vote"
+"""
+
+
+def test_from_a_table_of_ones_own_to_answers_without_python(dcsvm, recipe, write, tmp_path):
+    """A categorical column, a missing value and a rare class."""
+    lines = ["customer_id,age,plan,income,churn"]
+    for i in range(300):
+        age, plan = 18 + (7 * i) % 60, ("free", "basic", "gold")[i % 3]
+        churn = "unsure" if i % 60 == 0 else "yes" if age < 35 and plan == "free" else "no"
+        income = "" if i == 17 else 200 if churn == "unsure" else 40 + i % 20
+        lines.append(f"{1000 + i},{age},{plan},{income},{churn}")
+    write("customers.csv", "\n".join(lines))
+    trained = dcsvm("run", recipe(RECIPE), "--out", "mine", "--jobs", "1")
+    assert trained.exit_code == 0, trained.stderr
+    new = "plan,income,age,customer_id\nfree,50,20,7\nfree,,60,8\nfree,200,18,9\nvip,50,40,10\n"
+    result = dcsvm("predict", "mine/model.dcsvm", write("new.csv", new))
+    assert result.stdout == "customer_id,prediction\n7,yes\n8,no\n9,unsure\n10,no\n"
+    assert "column 'plan': one value is a level that the model never saw" in result.stderr

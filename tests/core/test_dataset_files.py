@@ -1,0 +1,282 @@
+"""Data files of every kind: what is read of them, and what is found out about their columns."""
+
+import bz2
+import gzip
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dcsvm.dataset import read
+from dcsvm.errors import DataError
+from dcsvm.layout import Column
+
+TABLE = """id,size,colour,flat,kind
+1,1.5,red,7,x
+2,2.5,blue,7,y
+3,NA,red,7,x
+4,0.5,,7,y
+"""
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Write a file and give its path."""
+
+    def write(name, content):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def test_types_are_guessed_and_shown(written):
+    data = read(written("a.csv", TABLE), "kind", missing="impute")
+    assert [(fact.column, fact.kind, fact.about) for fact in data.facts] == [
+        ("id", "id", "1 to 4"),
+        ("size", "number", "0.5 to 2.5, 1 missing"),
+        ("colour", "category", "2 different, 1 missing"),
+        ("flat", "constant", "7 to 7"),
+        ("kind", "target", "2 different"),
+    ]
+    assert data.layout.features == (Column("size"), Column("colour", ("blue", "red")))
+    assert (data.layout.target, data.layout.ids, data.layout.left_out) == (
+        "kind",
+        ("id",),
+        ("flat",),
+    )
+    np.testing.assert_array_equal(data.X, [[1.5, 1], [2.5, 0], [np.nan, 1], [0.5, np.nan]])
+    assert data.y.tolist() == ["x", "y", "x", "y"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_delimiters_and_line_ends_are_found_out(written, delimiter, end):
+    text = "\ufeffa,b,kind\n\n1,2,x\n3,4,y\n".replace(",", delimiter).replace("\n", end)
+    data = read(written("a.csv", text), "kind")
+    assert data.features == ("a", "b")
+    assert data.X.tolist() == [[1, 2], [3, 4]]
+
+
+def test_a_tab_separated_file_that_is_compressed(written):
+    text = b"a\tkind\n1\tx\n2\ty\n"
+    for name, packed in (("a.tsv.gz", gzip.compress(text)), ("a.tsv.bz2", bz2.compress(text))):
+        assert read(written(name, packed), "kind").X.tolist() == [[1], [2]]
+
+
+def test_targets_by_name_and_by_number(written):
+    path = written("a.csv", "kind,a,b\nx,1,3\ny,2,5\n")
+    for target in ("kind", 1, -3):
+        assert read(path, target).y.tolist() == ["x", "y"]
+    assert read(path, -1).y.tolist() == [3, 5]
+
+
+def test_a_file_without_a_header(written):
+    data = read(written("a.csv", "1,x\n2,y\n"), 2, header=False)
+    assert data.features == ("column1",)
+    assert data.X.tolist() == [[1], [2]]
+
+
+def test_numbers_that_stand_for_categories(written):
+    data = read(written("a.csv", "a,b,kind\n10,1,x\n9,2,y\n10,4,y\n"), "kind", categorical=["a"])
+    assert data.layout.features == (Column("a", ("9", "10")), Column("b"))
+    assert data.X.tolist() == [[1, 1], [0, 2], [1, 4]]
+
+
+def test_columns_that_are_dropped_are_not_even_looked_at(written):
+    text = "a,day,kind\n1,2024-01-01,x\n2,2024-01-02,y\n"
+    data = read(written("a.csv", text), "kind", drop=["day"])
+    assert data.features == ("a",)
+    assert data.layout.left_out == ("day",)
+
+
+def test_a_column_that_begins_with_numbers_and_goes_on_with_words(written, monkeypatch):
+    monkeypatch.setattr("dcsvm.dataset.delimited.BLOCK_BYTES", 64)
+    rows = [f"{i % 3},{i % 2}\n" for i in range(20)] + [f"{'abc'[i % 3]},1\n" for i in range(60)]
+    data = read(written("a.csv", "a,kind\n" + "".join(rows)), "kind")
+    assert data.layout.features == (Column("a", ("0", "1", "2", "a", "b", "c")),)
+    assert data.X[[0, 1, 20]].ravel().tolist() == [0, 1, 3]
+
+
+def test_a_file_gives_the_same_rows_in_any_number_of_blocks(written, monkeypatch):
+    generator = np.random.default_rng(0)
+    rows = [f"{generator.normal()!r},{'abc'[i % 3]},{i % 2}\n" for i in range(50)]
+    path = written("a.csv", "a,b,kind\n" + "".join(rows))
+    whole = read(path, "kind")
+    monkeypatch.setattr("dcsvm.dataset.delimited.BLOCK_BYTES", 37)
+    pieces = read(path, "kind")
+    np.testing.assert_array_equal(whole.X, pieces.X)
+    np.testing.assert_array_equal(whole.y, pieces.y)
+    assert whole.facts == pieces.facts
+
+
+def test_a_mistake_in_a_later_block_has_its_line(written, monkeypatch):
+    monkeypatch.setattr("dcsvm.dataset.delimited.BLOCK_BYTES", 16)
+    rows = [f"{i},{i % 2}\n" for i in range(50)]
+    rows[40] = "x,1\n"
+    path = written("a.csv", "a,kind\n" + "".join(rows))
+    with pytest.raises(DataError, match=r"a\.csv:42: 'x' in column 'a' is not a number"):
+        read(path, "kind")
+
+
+def test_many_different_texts_must_be_asked_for(written):
+    rows = "".join(f"n{i % 1001},{i % 2}\n" for i in range(2500))
+    path = written("a.csv", "a,kind\n" + rows)
+    with pytest.raises(DataError) as caught:
+        read(path, "kind")
+    assert str(caught.value).endswith(
+        "a.csv: column 'a' holds 1001 different texts, too many for categories; "
+        "list it in `drop`, or in `categorical` if you mean it"
+    )
+    assert len(read(path, "kind", categorical=["a"]).layout.features[0].levels) == 1001
+
+
+SVM = b"1 1:0.5 3:2 # a comment\n-1 2:1\n\n1 qid:3 1:4\n"
+
+
+@pytest.mark.parametrize("name", ["a.svm", "a.libsvm.bz2", "a.svmlight.gz"])
+def test_sparse_rows_whose_features_count_from_one(written, name):
+    packed = {"bz2": bz2.compress, "gz": gzip.compress}.get(name.rpartition(".")[2], bytes)(SVM)
+    data = read(written(name, packed))
+    assert data.X.toarray().tolist() == [[0.5, 0, 2], [0, 1, 0], [4, 0, 0]]
+    assert data.y.tolist() == [1, -1, 1]
+    assert data.layout.first_index == 1
+
+
+def test_sparse_rows_whose_features_count_from_zero(written):
+    data = read(written("a.svm", b"1 0:5\n2 1:6\n"))
+    assert data.X.toarray().tolist() == [[5, 0], [0, 6]]
+    assert data.layout.first_index == 0
+
+
+ARFF = """% comment
+@RELATION 'a b'
+@ATTRIBUTE size REAL
+@attribute 'the colour' {red, 'light blue'}
+@attribute kind {x, y}
+@DATA
+"""
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "1.5,red,x\n?,'light blue',y\n",
+        '1.5,red,x\n% comment\n\n?, "light blue", y\n',
+        "{0 1.5}\n{0 ?, 1 'light blue', 2 y}\n",
+    ],
+)
+def test_arff_rows_dense_and_sparse(written, rows):
+    data = read(written("a.arff", ARFF + rows), missing="impute")
+    assert data.layout.features == (Column("size"), Column("the colour", ("red", "light blue")))
+    np.testing.assert_array_equal(data.X, [[1.5, 0], [np.nan, 1]])
+    assert data.y.tolist() == ["x", "y"]
+
+
+def test_plain_arff_rows_take_the_quick_way(written):
+    text = "@relation r\n@attribute a real\n@attribute b real\n@attribute kind {0,1}\n@data\n"
+    data = read(written("a.arff", text + "1,2,0\n3,4,1\n"))
+    assert data.X.tolist() == [[1, 2], [3, 4]]
+    assert data.y.tolist() == [0, 1]
+    with pytest.raises(DataError, match=r"a\.arff:7: 'x' in column 'a' is not a number"):
+        read(written("a.arff", text + "1,2,0\nx,4,1\n3,4,1\n5,6,0\n"))
+
+
+def test_npz_files_with_categories_classes_and_names(tmp_path):
+    np.savez(
+        tmp_path / "a.npz",
+        X=np.array([[0, 5], [1, 6], [1, 7]], dtype=np.int16, order="F"),
+        y=np.array([0, 1, 1], dtype=np.uint8),
+        classes=np.array(["no", "yes"]),
+        categorical=np.array([0]),
+        levels_0=np.array(["red", "blue"]),
+        feature_names=np.array(["colour", "size"]),
+    )
+    data = read(tmp_path / "a.npz")
+    assert data.y.tolist() == ["no", "yes", "yes"]
+    assert data.layout.features == (Column("colour", ("red", "blue")), Column("size"))
+    assert data.X.tolist() == [[0, 5], [1, 6], [1, 7]]
+    assert read(tmp_path / "a.npz", drop=["size"]).X.tolist() == [[0], [1], [1]]
+
+
+@pytest.mark.parametrize("prefix", ["", "train_"])
+def test_npz_files_with_parts_of_sparse_matrices(tmp_path, prefix):
+    X = sparse.csr_array([[0, 1.5, 0], [2.5, 0, 0]])
+    halves = ["train_", "test_"] if prefix else [""]
+    arrays = {}
+    for half in halves:
+        parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": X.shape}
+        arrays |= {f"{half}{key}": value for key, value in parts.items()}
+        arrays[f"y_{half[:-1]}" if half else "y"] = np.array([0, 1])
+    np.savez(tmp_path / "a.npz", **arrays)
+    data = read(tmp_path / "a.npz")
+    assert sparse.issparse(data.X)
+    assert data.X.toarray().tolist() == X.toarray().tolist() * len(halves)
+    assert (data.published_test is None) == (prefix == "")
+
+
+def test_a_sparse_matrix_with_indices_that_point_outside_is_refused(tmp_path):
+    arrays = {"data": [1.0], "indices": [9], "indptr": [0, 1, 1], "shape": [2, 3], "y": [0, 1]}
+    np.savez(tmp_path / "a.npz", **{key: np.array(value) for key, value in arrays.items()})
+    with pytest.raises(DataError, match="the parts of a CSR matrix do not fit"):
+        read(tmp_path / "a.npz")
+
+
+def arrow_table():
+    pyarrow = pytest.importorskip("pyarrow")
+    return pyarrow.table(
+        {
+            "size": pyarrow.array([1.5, None, 2.5]),
+            "colour": pyarrow.array(["red", "blue", "red"]).dictionary_encode(),
+            "big": pyarrow.array([True, False, True]),
+            "kind": ["x", "y", "y"],
+        }
+    )
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.feather", "a.arrow"])
+def test_parquet_and_arrow_files(tmp_path, name):
+    table = arrow_table()
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    path = tmp_path / name
+    if name == "a.parquet":
+        pyarrow.parquet.write_table(table, path)
+    else:
+        pyarrow.feather.write_feather(table, str(path))
+    data = read(path, "kind", missing="impute")
+    assert data.layout.features == (
+        Column("size"),
+        Column("colour", ("blue", "red")),
+        Column("big"),
+    )
+    np.testing.assert_array_equal(data.X, [[1.5, 1, 1], [np.nan, 0, 0], [2.5, 1, 1]])
+    with pytest.raises(DataError, match="row 2: a value is missing in column 'size'"):
+        read(path, "kind")
+
+
+def test_a_parquet_file_where_pyarrow_is_not_installed(written, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(DataError) as caught:
+        read(written("a.parquet", b"PAR1"), "kind")
+    assert str(caught.value).endswith(
+        "a.parquet' needs pyarrow, which is not installed: pip install 'dcsvm[arrow]'"
+    )
+
+
+def test_a_parquet_file_that_is_none(written):
+    pytest.importorskip("pyarrow")
+    for name in ("a.parquet", "a.arrow"):
+        with pytest.raises(DataError, match="cannot be read"):
+            read(written(name, b"nonsense" * 9), "kind")
+
+
+def test_a_file_without_a_named_target_says_what_there_is(written):
+    with pytest.raises(DataError) as caught:
+        read(written("a.csv", TABLE))
+    assert str(caught.value).endswith(
+        "a.csv: which column holds the classes? Name it as the target; "
+        "available: id, size, colour, flat, kind"
+    )
