@@ -73,7 +73,8 @@ class Request:
                 "overrides": list(self.overrides),
                 "seed": self.seed,
                 "jobs": self.n_jobs,
-                "plugins": [str(Path(each).resolve()) for each in self.plugins],
+                "plugins": list(self.plugins),
+                "asked_in": os.getcwd(),
                 "command": list(self.command),
             },
         )
@@ -99,8 +100,12 @@ def resumed(folder: RunFolder, registry: Registry, n_jobs: int | None) -> Reques
 
 
 def plugin_files(folder: RunFolder) -> list[Path]:
-    """The plugin files that a run was begun with."""
-    return [Path(each) for each in folder.read_json(files.REQUEST)["plugins"]]
+    """The plugin files that a run was begun with; a model file names them as they were given."""
+    asked = folder.read_json(files.REQUEST)
+    given = [Path(each) for each in asked["plugins"]]
+    if Path(asked["asked_in"]) == Path.cwd():
+        return given
+    return [Path(asked["asked_in"]) / each for each in given]
 
 
 def carry_out(request: Request, folder: RunFolder, audience: Audience) -> Kept:
