@@ -39,12 +39,12 @@ def facts_from(folder: Path) -> Facts:
     evidence = Evidence.from_dict(_json(folder, "evidence.json") or {})
     resolved = _text(folder, "resolved.toml")
     return Facts(
-        title=str(result["recipe"]),
+        title=str(result["recipe"]).replace("\\", "/").rpartition("/")[2].removesuffix(".toml"),
         about=str(result.get("about") or ""),
         contenders=contenders,
         classes=classes,
         truth=truth_places,
-        asked=tuple(_asked(result, resolved, folds)),
+        asked=tuple(_asked(result, resolved, folds, found)),
         texts=tuple(_texts(folder, resolved)),
         ledger=tuple(_ledger(folder, own)),
         evidence=evidence,
@@ -110,7 +110,9 @@ def _chosen(searches: Mapping[str, Any], own: str) -> Mapping[str, Any]:
     return found
 
 
-def _asked(result: Mapping[str, Any], resolved: str, folds: int) -> Iterator[tuple[str, str]]:
+def _asked(
+    result: Mapping[str, Any], resolved: str, folds: int, found: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
     yield "data", str(result["data"])
     yield "rows learned", f"{result['n_train']:,}"
     yield (
@@ -127,13 +129,27 @@ def _asked(result: Mapping[str, Any], resolved: str, folds: int) -> Iterator[tup
     if prepared:
         yield "preparation", _settings(prepared)
     for key, value in table.items():
-        if isinstance(value, dict) and key not in ("data", "measure", "compare"):
-            said = _component(key, value) if key in KINDS else _settings(value)
-            if said:
-                yield key, said
+        if key in KINDS:
+            yield key, _component(key, value)
+        elif key == "split":
+            yield key, _settings(value)
+    if found.get("values"):
+        tried = "; ".join(_searched(table.get("search", {})))
+        yield "searched", tried or "as the searcher does by itself"
+        yield "chosen by the search", _settings(found["values"])
     for name, rival in table.get("compare", {}).items():
-        yield f"compared: {name}", "; ".join(_component(kind, rival[kind]) for kind in rival)
+        kinds = [kind for kind in rival if kind in KINDS]
+        yield f"compared: {name}", "; ".join(_component(kind, rival[kind]) for kind in kinds)
     yield "seed", str(result["seed"])
+
+
+def _searched(table: Mapping[str, Any], at: str = "") -> Iterator[str]:
+    """The keys of a search that list values to try, at any depth."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _searched(value, f"{at}{key}.")
+        elif isinstance(value, list):
+            yield f"{at}{key} in {', '.join(_value(key, each) for each in value)}"
 
 
 def _component(kind: str, table: Any) -> str:

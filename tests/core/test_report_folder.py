@@ -17,6 +17,10 @@ path = "/data/flowers.csv"
 [split]
 test = 0.5
 
+[search]
+tries = 20
+learner.C = [1.0, 10.0]
+
 [decomposer]
 use = "nobody_knows_it"
 ceiling = 7
@@ -43,7 +47,7 @@ def run(tmp_path: Path) -> Path:
     folder.mkdir()
     write = {
         "result.json": {
-            "recipe": "flowers",
+            "recipe": "mine/flowers.toml",
             "about": "which <flower> is it",
             "data": "flowers.csv",
             "n_train": 1234,
@@ -76,6 +80,7 @@ def run(tmp_path: Path) -> Path:
                     {"values": {"learner.C": 10.0}, "score": 0.75},
                 ],
                 "stopped": "all 2 combinations were tried",
+                "values": {"learner.C": 10.0},
             },
         },
         "evidence.json": Evidence(
@@ -107,7 +112,7 @@ def test_a_folder_is_told_as_a_page(run: Path) -> None:
     page = Page(place.read_text())
     assert page.mistakes == []
     for sentence in (
-        "which <flower> is it",
+        " flowers which <flower> is it",
         "2 of 4 test rows were answered rightly, 50.00%",
         "25.00 points below the undivided model, whole",
         "4 times less than whole",
@@ -121,6 +126,8 @@ def test_a_folder_is_told_as_a_page(run: Path) -> None:
         "$ dcsvm run resolved.toml --seed 5",
         "It ended because all 2 combinations were tried.",
         "The best of 2 trials",
+        "searched learner.C in 1.0, 10.0",
+        "chosen by the search learner.C = 10.0",
     ):
         assert sentence in page.text, sentence
 
