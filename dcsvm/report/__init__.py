@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from dcsvm.report.evidence import Evidence, evidence
-from dcsvm.report.page import check_installed, page
+from dcsvm.report.page import check_installed, lacking, page
 
-__all__ = ["Evidence", "evidence", "report", "write_report"]
+__all__ = ["Evidence", "evidence", "lacking", "report", "write_report"]
 
 
 def write_report(folder: Path) -> Path:

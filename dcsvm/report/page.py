@@ -30,14 +30,20 @@ LINES = (
 SLOWEST = 10
 
 
+def lacking() -> str:
+    """What keeps a report from being written, in a sentence; empty where all is installed."""
+    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if not missing:
+        return ""
+    return (
+        f"a report needs {' and '.join(missing)}, not installed here: pip install 'dcsvm[report]'"
+    )
+
+
 def check_installed() -> None:
     """Refuse to report without the libraries that the extra installs."""
-    lacking = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-    if lacking:
-        raise UsageError(
-            f"a report needs {' and '.join(lacking)}, not installed here: "
-            "pip install 'dcsvm[report]'"
-        )
+    if lacking():
+        raise UsageError(lacking())
 
 
 def page(facts: Facts) -> str:

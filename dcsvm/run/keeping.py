@@ -211,9 +211,12 @@ def _report(result: Result, folder: RunFolder) -> list[str]:
             data.X[learned],
             data.y[learned],
             features=data.features,
+            answers=result.trained[0].answers,
         )
         folder.write_json(files.EVIDENCE, seen.as_dict())
-        if hasattr(report, "write_report"):
+        if report.lacking():  # `dcsvm report` can write it later, wherever the libraries are
+            warnings.warn(f"there is no report.html: {report.lacking()}", stacklevel=2)
+        else:
             report.write_report(folder.path)
     except Exception as error:  # a picture that fails must not cost a model that took hours
         warnings.warn(f"the report is incomplete: {error}", stacklevel=2)

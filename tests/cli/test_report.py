@@ -1,6 +1,7 @@
 """`dcsvm report` and the report that a run leaves in its folder."""
 
 import csv
+import importlib.util
 import json
 import random
 import re
@@ -83,6 +84,36 @@ def test_the_report_needs_nothing_but_the_folder(run: Path, dcsvm) -> None:
     elsewhere = run.rename(run.with_name("elsewhere"))
     (elsewhere / "model.dcsvm").unlink()
     assert dcsvm("report", elsewhere).exit_code == 0
+
+
+@pytest.mark.filterwarnings("default:there is no report")
+def test_a_run_without_the_libraries_is_done_and_says_what_is_not_there(
+    dcsvm, recipe, iris_pipeline: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "matplotlib" else real(name)
+    )
+    done = dcsvm("run", recipe(iris_pipeline), "--out", "run")
+    assert done.exit_code == 0, done.stderr
+    assert "there is no report.html: a report needs matplotlib, not installed" in done.stderr
+    assert not Path("run/report.html").exists()
+    monkeypatch.setattr(importlib.util, "find_spec", real)
+    assert dcsvm("report", "run").exit_code == 0
+    assert Path("run/report.html").exists()
+
+
+def test_folds_are_judged_by_answers_to_rows_that_were_not_seen(
+    dcsvm, recipe, iris_pipeline: str
+) -> None:
+    folds = iris_pipeline.replace("class_pairs", "tree").replace("vote", "route")
+    done = dcsvm("run", recipe(folds + '[split]\nuse = "folds"\nfolds = 3\n'), "--out", "run")
+    assert done.exit_code == 0, done.stderr
+    metrics = json.loads(Path("run/metrics.json").read_text())
+    parts = json.loads(Path("run/evidence.json").read_text())["parts"]
+    wrong = sum(part["wrong"] for part in parts)
+    assert wrong == round(150 * metrics["test_error"]) > 0
+    assert "come from 3 folds" in Path("run/report.html").read_text(encoding="utf-8")
 
 
 def test_a_folder_that_holds_no_run_is_refused_with_a_sentence(tmp_path: Path, dcsvm) -> None:
