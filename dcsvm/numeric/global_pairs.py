@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -61,37 +62,56 @@ def solve_pairs_large(
     order = np.argsort(codes, kind="stable").astype(np.int64)
     counts = np.bincount(codes).astype(np.int64)
     ends = np.concatenate([[0], np.cumsum(counts)])
-    share = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
-    coefficients = np.zeros((len(codes), max(len(counts) - 1, 0)))
-    pairs = list(itertools.combinations(range(len(counts)), 2))
-    places = [_Place(a, b, ends) for a, b in pairs]
+    bounds = C * (np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=float))
+    places = [_Place(a, b, ends) for a, b in itertools.combinations(range(len(counts)), 2)]
 
     def fit(place: _Place, threads: int) -> Solution:
         rows = order[place.rows]
         begin = None if start is None else np.abs(place.read(start.coefficients))
-        problem = (kernel, X[rows], place.signs, C * share[rows])
+        problem = (place.signs, bounds[rows])
         if len(rows) <= FULL_ROWS:
-            return solve(_gram(kernel, problem[1]), *problem[2:], start=begin, **options)
+            return solve(_gram(kernel, X[rows]), *problem, start=begin, **options)
         return solve_large(
-            *problem, start=begin, cache_bytes=cache_bytes, threads=threads, **options
+            *(kernel, X[rows], *problem),
+            start=begin,
+            cache_bytes=cache_bytes,
+            threads=threads,
+            **options,
         )
 
+    solutions = _fit_all(fit, places, threads)
+    coefficients = np.zeros((len(codes), max(len(counts) - 1, 0)))
+    for place, solution in zip(places, solutions, strict=True):
+        place.write(coefficients, solution.alphas * place.signs)
+    return _as_pairs(order, counts, coefficients, solutions)
+
+
+def _fit_all(
+    fit: Callable[[_Place, int], Solution], places: list[_Place], threads: int
+) -> list[Solution]:
+    """Large pairs one after the other on all threads, then small ones side by side."""
     solutions: dict[int, Solution] = {}
     small = [i for i, place in enumerate(places) if len(place.rows) <= FULL_ROWS]
     for i in sorted(set(range(len(places))) - set(small)):
         solutions[i] = fit(places[i], threads)
     with ThreadPoolExecutor(max(threads, 1)) as pool:
         solutions.update(zip(small, pool.map(lambda i: fit(places[i], 1), small), strict=True))
-    found = [solutions[i] for i in range(len(places))]
-    for place, solution in zip(places, found, strict=True):
-        place.write(coefficients, solution.alphas * place.signs)
+    return [solutions[i] for i in range(len(places))]
+
+
+def _as_pairs(
+    order: Integers,
+    counts: Integers,
+    coefficients: npt.NDArray[np.float64],
+    solutions: list[Solution],
+) -> Pairs:
     return Pairs(
         *(order, counts, coefficients),
-        biases=np.array([solution.bias for solution in found]),
-        objectives=np.array([solution.objective for solution in found]),
-        gaps=np.array([solution.gap for solution in found]),
-        iterations=np.array([solution.iterations for solution in found], dtype=np.int64),
-        converged=np.array([solution.converged for solution in found], dtype=bool),
+        biases=np.array([solution.bias for solution in solutions]),
+        objectives=np.array([solution.objective for solution in solutions]),
+        gaps=np.array([solution.gap for solution in solutions]),
+        iterations=np.array([solution.iterations for solution in solutions], dtype=np.int64),
+        converged=np.array([solution.converged for solution in solutions], dtype=bool),
     )
 
 
