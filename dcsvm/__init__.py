@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from dcsvm.answers import mean_or_nan as mean_or_nan
     from dcsvm.classifier import DivideAndConquerClassifier as DivideAndConquerClassifier
     from dcsvm.committee import Committee as Committee
+    from dcsvm.drawing import Scene as Scene
+    from dcsvm.drawing import Sketch as Sketch
+    from dcsvm.drawing import class_colour as class_colour
+    from dcsvm.drawing import draw_tree as draw_tree
     from dcsvm.each import Each as Each
     from dcsvm.errors import DataError as DataError
     from dcsvm.errors import DcsvmError as DcsvmError
@@ -28,6 +32,8 @@ if TYPE_CHECKING:
     from dcsvm.interfaces import Sum as Sum
     from dcsvm.interfaces import support_of as support_of
     from dcsvm.interfaces import together as together
+    from dcsvm.layout import Column as Column
+    from dcsvm.layout import Layout as Layout
     from dcsvm.member import Member as Member
     from dcsvm.models import Constant as Constant
     from dcsvm.models import Cost as Cost
@@ -36,6 +42,7 @@ if TYPE_CHECKING:
     from dcsvm.models import LocalModel as LocalModel
     from dcsvm.models import MappedHyperplanes as MappedHyperplanes
     from dcsvm.models import Wrapped as Wrapped
+    from dcsvm.preparation import Prepared as Prepared
     from dcsvm.preparation import Scaled as Scaled
     from dcsvm.problem import Part as Part
     from dcsvm.problem import Problem as Problem
@@ -64,6 +71,7 @@ _WHERE = {
     "answers": "Answers mean_or_nan",
     "committee": "Committee",
     "member": "Member",
+    "drawing": "Scene Sketch class_colour draw_tree",
     "each": "Each",
     "errors": "DataError DcsvmError SettingError did_you_mean",
     "hookspecs": "hookimpl",
@@ -72,7 +80,8 @@ _WHERE = {
         "support_of together"
     ),
     "models": "Constant Cost Hyperplanes KernelExpansion LocalModel MappedHyperplanes Wrapped",
-    "preparation": "Scaled",
+    "layout": "Column Layout",
+    "preparation": "Prepared Scaled",
     "problem": "Part Problem Task part parts_by",
     "registry": "build",
     "search": "GranularitySearch",

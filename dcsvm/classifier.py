@@ -129,18 +129,27 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.pairwise
+        tags.input_tags.allow_nan = self._allows_missing
         return tags
 
     def _answer(self, X: Any) -> tuple[FloatArray, Cost]:
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = validate_data(self, X, **self._checks(), reset=False)
         return answer_in_chunks(self.model_, X, self.n_jobs)
+
+    @property
+    def _allows_missing(self) -> bool:
+        return bool(getattr(self.decomposer, "allows_missing", False))
+
+    def _checks(self) -> dict[str, Any]:
+        finite = "allow-nan" if self._allows_missing else True
+        return {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": finite}
 
     def _pipeline(self) -> Pipeline:
         return Pipeline.of(self.decomposer, self.learner, self.combiner, default_registry())
 
     def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        X, y = validate_data(self, X, y, **self._checks())
         check_classification_targets(y)
         weights = None
         if sample_weight is not None or self.class_weight is not None:

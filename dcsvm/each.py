@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
@@ -15,14 +16,11 @@ from dcsvm.committee import BLOCK_BYTES, Committee
 from dcsvm.member import Member
 from dcsvm.models import Cost, Hyperplanes, KernelExpansion
 from dcsvm.numeric.distances import as_dense
-from dcsvm.numeric.expansion import Expansion, walk_one
+from dcsvm.numeric.expansion import Expansion, class_sums, walk_one
 from dcsvm.numeric.kernels import Kernel
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
 from dcsvm.panel import panels_of
 from dcsvm.views import View
-
-#: Rows with the same member that are worth a question of their own.
-MANY_ROWS = 32
 
 
 @attrs.frozen(eq=False)
@@ -31,6 +29,14 @@ class Stack(ABC):
 
     numbers: tuple[int, ...]
     view: View | None
+
+    #: Rows with the same member from which on it is worth a question of its own.
+    many_rows: ClassVar[float] = np.inf
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """How many numbers are prepared for a row."""
 
     @abstractmethod
     def prepared(self, seen: Matrix) -> Any:
@@ -44,6 +50,8 @@ class Stack(ABC):
 @attrs.frozen(eq=False)
 class Expansions(Stack):
     """One-column expansions over a shared pool: coefficients by member, from start to start."""
+
+    many_rows = 32
 
     kernel: Kernel
     pool: Matrix
@@ -67,6 +75,19 @@ class Expansions(Stack):
             np.concatenate([model.biases for model in models]),
         )
 
+    def in_pairs(self, code: IntArray) -> PairColumns | None:
+        """The same members arranged by the classes of their code; None if not all pairs."""
+        places = np.repeat(np.arange(len(self.numbers)), np.diff(self.starts))
+        table = sparse.csr_array(
+            (self.coefficients, (self.points, places)),
+            shape=(self.pool.shape[0], len(self.numbers)),
+        )
+        return PairColumns.of(self.kernel, self.pool, table, self.biases, code)
+
+    @property
+    def width(self) -> int:
+        return int(self.pool.shape[0])
+
     def prepared(self, seen: Matrix) -> Any:
         return self.kernel(seen, self.pool)
 
@@ -86,6 +107,40 @@ class Expansions(Stack):
 
 
 @attrs.frozen(eq=False)
+class Pairs(Stack):
+    """Expansions that are all pairs of the classes: a row's sums by class answer every pair."""
+
+    expansion: Expansion
+    first: IntArray
+    second: IntArray
+    signs: FloatArray
+    biases: FloatArray
+
+    @classmethod
+    def of(cls, stack: Expansions, code: IntArray) -> Pairs | None:
+        form = stack.in_pairs(code)
+        if form is None:
+            return None
+        k = np.count_nonzero(code.any(axis=0))
+        first, second = (each[form.places] for each in np.triu_indices(k, 1))
+        biases = form.expansion.biases[form.places]
+        return cls(stack.numbers, stack.view, form.expansion, first, second, form.signs, biases)
+
+    @property
+    def width(self) -> int:
+        counts = self.expansion.counts
+        return 0 if counts is None else len(counts) ** 2
+
+    def prepared(self, seen: Matrix) -> Any:
+        return class_sums(self.expansion, seen)
+
+    def values(self, prepared: Any, rows: IntArray, members: IntArray) -> FloatArray:
+        first, second = self.first[members], self.second[members]
+        sums = prepared[rows, first, second - 1] + prepared[rows, second, first]
+        return np.asarray(self.signs[members] * (sums + self.biases[members]))
+
+
+@attrs.frozen(eq=False)
 class Planes(Stack):
     """One-column hyperplanes below each other."""
 
@@ -102,6 +157,10 @@ class Planes(Stack):
             np.concatenate([model.biases for model in models]),
         )
 
+    @property
+    def width(self) -> int:
+        return int(self.weights.shape[1])
+
     def prepared(self, seen: Matrix) -> Any:
         return seen
 
@@ -114,7 +173,7 @@ class Planes(Stack):
         return np.asarray(products + self.biases[members])
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, slots=False)
 class Each:
     """A committee prepared for rows that each ask one member at a time.
 
@@ -146,24 +205,31 @@ class Each:
             )
         return cls(members, stacks, stack_of, place_of, Cost(*counts))
 
+    @cached_property
+    def whole(self) -> bool:
+        """Whether one stack answers for everyone, however many ask."""
+        return (
+            len(self.stacks) == 1
+            and self.stacks[0].many_rows == np.inf
+            and bool((self.stack_of == 0).all())
+        )
+
     def walker(self, order: IntArray) -> Walker | None:
         """One row's walk over all pairs of the classes in `order`, where one pool serves it."""
-        stack = self.stacks[0] if self.stacks else None
-        if not isinstance(stack, Expansions) or len(stack.numbers) < len(self.members):
-            return None
-        members = np.repeat(np.arange(len(self.members)), np.diff(stack.starts))
-        table = sparse.csr_array(
-            (stack.coefficients, (stack.points, members)),
-            shape=(stack.pool.shape[0], len(self.members)),
-        )
-        code = np.vstack([self.members[number].code for number in stack.numbers])[:, order]
-        form = PairColumns.of(stack.kernel, stack.pool, table, stack.biases, code)
-        return None if form is None else Walker(form.expansion, order, stack.view)
+        for panel in panels_of(self.members, range(len(self.members))):
+            if len(panel.numbers) == len(self.members) and all(
+                _is_plain(member.model) for member in panel.members
+            ):
+                code = np.vstack([member.code for member in panel.members])[:, order]
+                form = Expansions.of(panel.numbers, panel.members).in_pairs(code)
+                if form is not None:
+                    return Walker(form.expansion, order, panel.members[0].view)
+        return None
 
     def hearings(self, committee: Committee, X: Matrix) -> Iterator[Hearing]:
         """The rows of X (n, d) in blocks, each ready to ask again and again."""
-        pools = [stack.pool.shape[0] for stack in self.stacks if isinstance(stack, Expansions)]
-        size = int(np.clip(BLOCK_BYTES // (8 * max(pools, default=1)), 64, 4096))
+        widest = max((stack.width for stack in self.stacks), default=1)
+        size = int(np.clip(BLOCK_BYTES // (8 * widest), 64, 4096))
         for start in range(0, X.shape[0], size):
             yield Hearing(self, committee, X, np.arange(start, min(start + size, X.shape[0])))
 
@@ -194,9 +260,12 @@ class Hearing:
 
     def values(self, members: IntArray) -> FloatArray:
         """What `members[i]`, which has one column, says of `rows[i]`: (rows,)."""
+        if self.each.whole:
+            return self._gathered(0, np.arange(len(members)), members)
         asked, whose, counts = np.unique(members, return_inverse=True, return_counts=True)
         stack = self.each.stack_of[asked]
-        stack[counts >= MANY_ROWS] = -1
+        for number, each in enumerate(self.each.stacks):
+            stack[(stack == number) & (counts >= each.many_rows)] = -1
         values = np.empty(len(members))
         for number in np.unique(stack[stack >= 0]):
             mine = np.flatnonzero(stack[whose] == number)
@@ -224,7 +293,9 @@ def _stacks(members: Sequence[Member]) -> Iterator[Stack]:
     for panel in panels_of(members, range(len(members))):
         plain = [number for number in panel.numbers if _is_plain(members[number].model)]
         if len(plain) > 1:
-            yield Expansions.of(plain, [members[number] for number in plain])
+            stack = Expansions.of(plain, [members[number] for number in plain])
+            code = np.vstack([members[number].code for number in plain])
+            yield Pairs.of(stack, code) or stack
     planes: dict[Any, list[int]] = {}
     for number, member in enumerate(members):
         model = member.model

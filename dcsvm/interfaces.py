@@ -19,6 +19,7 @@ from dcsvm.settings import component, setting
 
 if TYPE_CHECKING:
     from dcsvm.committee import Committee
+    from dcsvm.drawing import Scene
     from dcsvm.member import Member
 
 Item = TypeVar("Item")
@@ -84,6 +85,15 @@ class Router(ABC):
         """Say in sentences why the single row x (1, d) goes where it goes."""
         return []
 
+    def overview(self, scene: Scene) -> str:
+        """Draw the division as SVG for a report; nothing where there is nothing to see.
+
+        Called once per report, for each group of members that has a router. Texts of the data's
+        own are to be escaped; `currentColor` and `class_colour` suit light and dark pages. For
+        anything that branches, `draw_tree` does the drawing.
+        """
+        return ""
+
 
 @attrs.frozen(eq=False)
 class Division:
@@ -131,6 +141,8 @@ class Decomposer(Component):
     yields: ClassVar[frozenset[str]]
     #: Whether every training row must be in a part (or held back). A sampler says False.
     covers: ClassVar[bool] = True
+    #: Whether X may hold NaN. One that says True fills the gaps before any learner sees them.
+    allows_missing: ClassVar[bool] = False
 
     @abstractmethod
     def divide(self, problem: Problem) -> Stages:
@@ -152,6 +164,10 @@ class Decomposer(Component):
         raise CompositionError(
             f"decomposer {self.name or type(self).__name__!r} has no levels to search through"
         )
+
+    def overview(self, scene: Scene) -> str:
+        """Draw as SVG how the problem was divided, like `Router.overview`, where no router can."""
+        return ""
 
     def __add__(self, other: Decomposer) -> Sum:
         mine = self.summands if isinstance(self, Sum) else (self,)
@@ -315,6 +331,13 @@ class Combiner(Component):
     def trace(self, committee: Committee, x: Matrix) -> list[str]:
         """Say in sentences how the answer for the single row x (1, d) came about."""
         return []
+
+    def overview(self, scene: Scene) -> str:
+        """Draw as SVG how answers are combined, like `Router.overview`.
+
+        A combiner that learns is asked through what its `fit` returned, if that has the method.
+        """
+        return ""
 
 
 def together(

@@ -87,7 +87,7 @@ def check_value(cls: Any, name: str, value: Any) -> None:
     field = settings_of(cls)[name]
     hint = type_hints(cls).get(name, Any)
     if not field.metadata.get("kind"):
-        fits = any(_is_a(value, option) for option in _options(hint))
+        fits = any(_is_a(value, option) for option in options_of(hint))
         if not fits or not _within(value, field.metadata.get("limits", {})):
             raise SettingError(
                 f"{_title(cls)}: {name} must be {allowed(cls, name)}, not {value!r}"
@@ -101,7 +101,7 @@ def allowed(cls: type, name: str) -> str:
     kind = field.metadata.get("kind")
     if kind:
         return f"a {kind} or the name of one"
-    words = [_in_words(option) for option in _options(hint)]
+    words = [_in_words(option) for option in options_of(hint)]
     limits = field.metadata.get("limits", {})
     phrases = {
         "at_least": "of at least {:g}",
@@ -128,9 +128,10 @@ def _title(cls: type) -> str:
     return getattr(cls, "name", "") or cls.__name__
 
 
-def _options(hint: Any) -> list[Any]:
+def options_of(hint: Any) -> list[Any]:
+    """The types that an annotation allows; every value of a Literal counts as one of them."""
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        return [option for part in typing.get_args(hint) for option in _options(part)]
+        return [option for part in typing.get_args(hint) for option in options_of(part)]
     if typing.get_origin(hint) is typing.Literal:
         return [typing.Literal[value] for value in typing.get_args(hint)]
     return [hint]

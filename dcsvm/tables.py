@@ -11,6 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from dcsvm.run import Result
+    from dcsvm.run.plan import Plan
 
 
 def print_table(
@@ -44,7 +45,11 @@ def print_table(
 
 def print_result(result: Result) -> None:
     jobs = "one part" if result.n_jobs == 1 else f"up to {result.n_jobs} parts"
-    scaled = {"none": "features as they are", "minmax": "features scaled to [0, 1]"}
+    scaled = {
+        "none": "features as they are",
+        "minmax": "features scaled to [0, 1]",
+        "robust": "features scaled to median 0 and quartiles 1 apart",
+    }
     typer.echo(f"{result.recipe}: {result.about}" if result.about else result.recipe)
     typer.echo(
         f"{result.data}: {result.n_train} rows to learn from, {result.n_test} held out, "
@@ -52,11 +57,17 @@ def print_result(result: Result) -> None:
     )
     typer.echo(
         f"{scaled.get(result.scale, 'features scaled to mean 0 and deviation 1')}, "
-        f"seed {result.seed}, {jobs} at a time\n"
+        f"seed {result.seed}, {jobs} at a time"
     )
+    for each in result.trained:
+        for found in each.found[-1:]:
+            values = ", ".join(f"{key} = {value}" for key, value in found.values.items())
+            typer.echo(f"{each.measures.model}: {values} ({found.stopped})")
+    typer.echo()
     lines = [
         ("accuracy", "test_accuracy", "{:.4f}"),
         ("fit seconds", "fit_seconds", "{:.2f}"),
+        ("search seconds", "search_seconds", "{:.2f}"),
         ("predict seconds", "predict_seconds", "{:.2f}"),
         ("parts", "n_parts", "{}"),
         ("kernel evaluations per row, mean", "kernel_evaluations_mean", "{:.1f}"),
@@ -64,6 +75,8 @@ def print_result(result: Result) -> None:
         ("  each support vector once, mean", "unique_kernel_evaluations_mean", "{:.1f}"),
         ("  each support vector once, max", "unique_kernel_evaluations_max", "{:.0f}"),
     ]
+    if not any(each.search_seconds for each in result.measures):
+        lines = [line for line in lines if line[1] != "search_seconds"]
     if any(each.hyperplanes_max for each in result.measures):
         lines.append(("hyperplanes per row, mean", "hyperplanes_mean", "{:.1f}"))
         lines.append(("hyperplanes per row, max", "hyperplanes_max", "{:.0f}"))
@@ -71,6 +84,34 @@ def print_result(result: Result) -> None:
         ("", *(each.model for each in result.measures)),
         [
             [title, *(_number(getattr(each, field), form) for each in result.measures)]
+            for title, field, form in lines
+        ],
+        numbers=True,
+    )
+
+
+def print_plan(plan: Plan) -> None:
+    folds = f" in {plan.folds} folds" if plan.folds > 1 else ""
+    typer.echo(plan.recipe)
+    typer.echo(
+        f"{plan.data}: {plan.rows} rows, {plan.features} features, {plan.classes} classes; "
+        f"{plan.n_train} rows to learn from, {plan.n_test} held out{folds}"
+    )
+    typer.echo(f"up to {plan.jobs} parts at a time; later stages are not foreseen\n")
+    lines = [
+        ("parts", "parts", "{}"),
+        ("  of one class only", "homogeneous", "{}"),
+        ("rows of the smallest", "smallest", "{}"),
+        ("rows of the median", "median", "{}"),
+        ("rows of the largest", "largest", "{}"),
+        ("combinations to try", "combinations", "{}"),
+        ("megabytes, about", "megabytes", "{:.0f}"),
+        ("seconds, about", "seconds", "{:.1f}"),
+    ]
+    print_table(
+        ("", *(each.model for each in plan.candidates)),
+        [
+            [title, *(_number(getattr(each, field), form) for each in plan.candidates)]
             for title, field, form in lines
         ],
         numbers=True,

@@ -48,13 +48,15 @@ class LinearMap(View):
 
 @attrs.frozen(eq=False)
 class Scaling(View):
-    """Features rescaled from the part's own rows: to [0, 1], or to mean 0 and deviation 1.
+    """Features rescaled from the part's own rows: to [0, 1], to mean 0 and deviation 1, or (robust
+    against outliers) to median 0 and quartiles 1 apart.
 
-    A constant feature becomes 0. Sparse rows are only divided (by the largest absolute value or
-    the root mean square), never shifted, so that they stay sparse.
+    A constant feature becomes 0; so does no other: where quartiles agree, the range serves. Sparse
+    rows are only divided (by the largest absolute value, the root mean square, or the median of
+    the absolute values that are not 0), never shifted, so that they stay sparse.
     """
 
-    kind: Literal["minmax", "standard"] = "minmax"
+    kind: Literal["minmax", "standard", "robust"] = "minmax"
     offset: FloatArray | None = None
     factor: FloatArray | None = None
 
@@ -103,6 +105,10 @@ def _range(X: FloatArray, kind: str) -> tuple[FloatArray, FloatArray]:
     if kind == "minmax":
         low = X.min(axis=0)
         return low, X.max(axis=0) - low
+    if kind == "robust":
+        lower, middle, upper = np.quantile(X, [0.25, 0.5, 0.75], axis=0)
+        width = upper - lower
+        return middle, np.where(width > 0, width, X.max(axis=0) - X.min(axis=0))
     deviation = X.std(axis=0)
     # Rounding leaves a constant column a deviation of about 1e-17 times its size.
     deviation[deviation <= 1e-12 * np.abs(X).max(axis=0, initial=0.0)] = 0.0
@@ -112,6 +118,11 @@ def _range(X: FloatArray, kind: str) -> tuple[FloatArray, FloatArray]:
 def _sparse_range(X: Matrix, kind: str) -> tuple[None, FloatArray]:
     if kind == "minmax":
         width = np.asarray(abs(X).max(axis=0).todense()).ravel()
+    elif kind == "robust":
+        by_column = sparse.csc_array(abs(X))
+        by_column.eliminate_zeros()
+        columns = np.split(by_column.data, by_column.indptr[1:-1])
+        width = np.array([np.median(each) if len(each) else 0.0 for each in columns])
     else:
         width = np.sqrt(np.asarray(X.multiply(X).mean(axis=0)).ravel())
     return None, width.astype(float)

@@ -1,19 +1,49 @@
-"""`dcsvm run`: a recipe from data to measures."""
+"""`dcsvm run`: a recipe from data to a folder with all that came out."""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import attrs
 import typer
 
 from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, registry_with, say, speaking
+from dcsvm.errors import UsageError
 from dcsvm.tables import print_result
 
 if TYPE_CHECKING:
     from dcsvm.progress import TerminalProgress
-    from dcsvm.run import Result
+    from dcsvm.recipe import Recipe
+    from dcsvm.registry import Registry
+    from dcsvm.run.keeping import Kept, Request
+
+MODEL_FILE = ".dcsvm"
+
+
+@attrs.frozen
+class _Wanted:
+    """The words of the command line, put in order."""
+
+    recipe: str | None
+    overrides: tuple[str, ...]
+    out: Path | None
+    resume: Path | None
+    jobs: int | None
+    seed: int | None
+    plugins: tuple[Path, ...]
+
+    @property
+    def copy(self) -> Path | None:
+        """Where a copy of the model goes."""
+        return self.out if self.out is not None and self.out.suffix == MODEL_FILE else None
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the run folder goes, if not to its usual place."""
+        return self.out if self.copy is None else None
 
 
 @app.command()
@@ -24,8 +54,26 @@ def run(
             help="A recipe file, or the name of a registered recipe.", metavar="RECIPE"
         ),
     ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option("--data", metavar="DATA", help="A data file or embedded set in its place."),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", metavar="COLUMN", help="The column that holds the classes."),
+    ] = None,
+    values: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Such as learner.C=10; repeatable."),
+    ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE.dcsvm", help="Save the model here.")
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="PLACE",
+            help="The run folder, in place of runs/NAME/TIME-HASH; "
+            "or a name that ends in .dcsvm: a copy of the model.",
+        ),
     ] = None,
     jobs: Annotated[
         int | None,
@@ -34,60 +82,156 @@ def run(
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="In place of the recipe's seed.")
     ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option("--resume", metavar="FOLDER", help="Go on with the run in this folder."),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Print the plan: parts, rows, memory and time; then stop."),
+    ] = False,
     plugin: PluginFiles = None,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
     """Run a recipe: read data, train, measure on held-out rows. Without RECIPE: the quickstart."""
     with speaking(debug):
+        overrides = (*_data_given(data, target), *(values or []))
+        plugins = tuple(plugin or ())
+        wanted = _Wanted(recipe, overrides, out, resume, jobs, seed, plugins)
+        if dry_run:
+            _print_plan(wanted, as_json)
+            return
         from rich.console import Console
 
         from dcsvm.progress import TerminalProgress
 
         with TerminalProgress(Console(stderr=True)) as progress:
             progress.step_begins("starting")
-            result = _run(recipe, out, jobs, seed, plugin, progress)
+            kept = _carried_out(wanted, progress)
         if as_json:
-            typer.echo(json.dumps(result.as_dict(), indent=2))
+            found = {**kept.result.as_dict(), "folder": str(kept.folder)}
+            typer.echo(json.dumps(found, indent=2))
         else:
-            print_result(result)
-        say(_what_next(out, is_quickstart=recipe in (None, "quickstart")))
+            print_result(kept.result)
+        for sentence in kept.missing:
+            say(f"warning: {sentence}")
+        say(f"kept in {kept.folder}")
+        say(_what_next(kept, is_quickstart=recipe in (None, "quickstart") and resume is None))
+        if kept.missing:
+            raise typer.Exit(5)
 
 
-def _run(
-    recipe: str | None,
-    out: Path | None,
-    jobs: int | None,
-    seed: int | None,
-    files: list[Path] | None,
-    progress: TerminalProgress,
-) -> Result:
+def _data_given(data: str | None, target: str | None) -> list[str]:
+    """`--data` and `--target` as values for keys; a file is seen from where the command is."""
+    given = []
+    if data is not None:
+        from dcsvm.embedded import EMBEDDED
+
+        embedded = data in EMBEDDED and not Path(data).exists()
+        given.append(f"data.{'use' if embedded else 'path'}={json.dumps(data)}")
+    if target is not None:
+        number = target.lstrip("-").isdigit()
+        given.append(f"data.target={target if number else json.dumps(target)}")
+    return given
+
+
+def _checked(wanted: _Wanted, registry: Registry) -> Request:
+    """Everything that can be wrong with a request, found before anything is read or trained."""
     from joblib import cpu_count
 
-    from dcsvm.interruption import interruptible
-    from dcsvm.recipe import find_recipe
-    from dcsvm.run import check_writable, run_recipe
+    from dcsvm.recipe import QUICKSTART, find_recipe, find_text
+    from dcsvm.run.keeping import Request
 
-    found = find_recipe(recipe, registry_with(files))
-    if out is not None:
-        check_writable(out)
-    result = interruptible(
-        lambda: run_recipe(found, seed=seed, n_jobs=jobs or cpu_count(), audience=progress)
+    found: Recipe = find_recipe(wanted.recipe, registry, wanted.overrides)
+    text = find_text(wanted.recipe or QUICKSTART, Path(), registry)
+    return Request(
+        found,
+        "" if text is None else text[0],
+        found.split.seed if wanted.seed is None else wanted.seed,
+        wanted.jobs or cpu_count(),
+        wanted.overrides,
+        tuple(map(str, wanted.plugins)),
+        tuple(sys.argv[1:]),
     )
-    if out is not None:
+
+
+def _carried_out(wanted: _Wanted, progress: TerminalProgress) -> Kept:
+    from dcsvm.interruption import interruptible
+    from dcsvm.run.folder import STATUS, RunFolder
+    from dcsvm.run.keeping import carry_out, plugin_files, resumed
+
+    if wanted.resume is not None:
+        _refuse_beside_resume(wanted)
+        folder = RunFolder.find(wanted.resume)
+        registry = registry_with([*plugin_files(folder), *wanted.plugins])
+        request = resumed(folder, registry, wanted.jobs)
+        if folder.has(STATUS) and folder.read_json(STATUS).get("state") == "done":
+            raise UsageError(f"the run in {str(folder.path)!r} is done: nothing is left to resume")
+        folder.state("running")
+    else:
+        registry = registry_with(list(wanted.plugins))
+        request = _checked(wanted, registry)
+        if wanted.copy is not None:
+            check_writable(wanted.copy)
+        folder = request.begun(wanted.folder, registry)
+    try:
+        kept = interruptible(lambda: carry_out(request, folder, progress))
+    except KeyboardInterrupt:
+        folder.state("interrupted")
+        raise KeyboardInterrupt(f"dcsvm run --resume {folder.path} goes on from here") from None
+    if wanted.copy is not None:
         from dcsvm.store import save
 
         progress.step_begins("saving the model")
-        save(result.model, out)
-    return result
+        save(kept.result.model, wanted.copy)
+    return kept
 
 
-def _what_next(out: Path | None, is_quickstart: bool) -> str:
+def _refuse_beside_resume(wanted: _Wanted) -> None:
+    for word, given in (
+        ("a recipe", wanted.recipe),
+        ("--set or --data", wanted.overrides),
+        ("--seed", wanted.seed),
+        ("--out", wanted.folder),
+    ):
+        if given not in (None, ()):
+            raise UsageError(f"--resume goes on with what was asked before: leave out {word}")
+
+
+def check_writable(path: Path) -> None:
+    """Refuse, before anything is trained, a path that no model could be written to."""
+    import tempfile
+
+    if path.is_dir():
+        raise UsageError(f"cannot write the model to {str(path)!r}: it is a directory")
+    if not path.parent.is_dir():
+        raise UsageError(
+            f"cannot write the model to {str(path)!r}: there is no directory {str(path.parent)!r}"
+        )
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise UsageError(f"cannot write the model to {str(path)!r}: {error.strerror}") from error
+
+
+def _print_plan(wanted: _Wanted, as_json: bool) -> None:
+    from dcsvm.run.plan import plan
+    from dcsvm.tables import print_plan
+
+    request = _checked(wanted, registry_with(list(wanted.plugins)))
+    planned = plan(request.recipe, request.seed, request.n_jobs)
+    if as_json:
+        typer.echo(json.dumps(planned.as_dict(), indent=2))
+    else:
+        print_plan(planned)
+
+
+def _what_next(kept: Kept, is_quickstart: bool) -> str:
     if is_quickstart:
         return (
-            "next: dcsvm plugins show quickstart > mine.toml, "
+            "next: dcsvm recipes copy quickstart mine.toml, "
             "put your CSV file there, then: dcsvm run mine.toml"
         )
-    if out is None:
-        return "next: --out model.dcsvm keeps the model"
-    return f"next: in Python, dcsvm.load({str(out)!r}).predict(X) answers new rows"
+    return f"next: dcsvm predict {kept.folder / 'model.dcsvm'} new_rows.csv"

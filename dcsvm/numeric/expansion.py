@@ -116,6 +116,23 @@ def evaluate(
     return result
 
 
+def class_sums(expansion: Expansion, X: Rows) -> Floats:
+    """What the points of each class add to each of its pairs, for walks that ask a few pairs.
+
+    Parameters
+    ----------
+    expansion : Expansion
+        With `counts`.
+    X : (n, features) array or CSR
+
+    Returns
+    -------
+    (n, k, columns) array of float64
+        The decision of the pair (a, b), a < b, is [a, b - 1] + [b, a] + its bias.
+    """
+    return np.asarray(_sums(expansion, X, "float64")[0])
+
+
 def vote(
     expansion: Expansion, X: Rows, *, precision: str = "float64", threads: int = 1
 ) -> Integers:

@@ -93,10 +93,10 @@ def pack_native(
     kernel: Kernel, points: Rows, coefficients: Floats, counts: Integers | None
 ) -> Packed | None:
     """The packed expansion, or None where the library cannot serve it."""
-    size = points.shape[0] * points.shape[1] * 8
-    if backend.library() is None or kernel.kind not in NATIVE_KINDS or size > MOST_BYTES:
+    if backend.library() is None or kernel.kind not in NATIVE_KINDS:
         return None
-    if is_sparse(points) and size > MOST_BYTES // 16:
+    size = points.shape[0] * points.shape[1] * 8
+    if size > (MOST_BYTES // 16 if is_sparse(points) else MOST_BYTES):
         return None
     rows = as_dense(points)
     moves = kernel.kind == "rbf" and len(rows) > 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import attrs
 import numpy as np
@@ -15,7 +15,7 @@ from dcsvm.digest import digest
 from dcsvm.engine import Cut, Job
 from dcsvm.interfaces import Combiner, LocalLearner, Router
 from dcsvm.member import Member
-from dcsvm.models import LocalModel
+from dcsvm.models import UNKNOWN, Cost, LocalModel
 from dcsvm.numeric.matrix import BoolArray, FloatArray, IntArray, Matrix
 from dcsvm.problem import Problem
 
@@ -128,14 +128,18 @@ class PathOutcome:
 
 
 @attrs.frozen(eq=False)
-class Told(LocalModel):
-    """Answers given before: rows (n, 1) hold the numbers of the rows that were asked about."""
+class Told:
+    """Answers given before, in the place of a model: X (n, 1) holds the numbers of the rows.
+
+    No LocalModel, for it is never kept.
+    """
 
     rows: IntArray
     values: FloatArray
 
-    def scores(self, X: Matrix) -> FloatArray:
-        return np.asarray(self.values[np.searchsorted(self.rows, X[:, 0].astype(np.intp))])
+    def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
+        places = np.searchsorted(self.rows, X[:, 0].astype(np.intp))
+        return np.asarray(self.values[places]), UNKNOWN
 
 
 def combined(
@@ -147,7 +151,9 @@ def combined(
     n_rows: int,
 ) -> IntArray:
     """The winning class of rows 0 .. n_rows - 1, from what the members told of them."""
-    members = tuple(Member(one, code) for one, code in zip(told, codes, strict=True))
+    members = tuple(
+        Member(cast(LocalModel, one), code) for one, code in zip(told, codes, strict=True)
+    )
     seats, first = [], 0
     for size, router in groups:
         seats.append(Group(first, first + size, router))

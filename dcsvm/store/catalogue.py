@@ -8,8 +8,10 @@ from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.committee import Committee, Group
 from dcsvm.composite import Composite
 from dcsvm.interfaces import Component, Repeat, Sum
+from dcsvm.layout import Column, Layout
 from dcsvm.member import Member
 from dcsvm.models import STORED_TYPES
+from dcsvm.preparation import Preparation, Prepared
 from dcsvm.problem import Seed, Task
 from dcsvm.registry import KINDS, Offer, Registry
 from dcsvm.settings import settings_of
@@ -21,11 +23,13 @@ CORE_TYPES: tuple[type, ...] = (
     *(Chain, Columns, LinearMap, Scaling),
     *(Committee, Composite, Group, Member),
     *(Seed, Task),
+    *(Column, Layout, Preparation),
 )
 CORE_COMPONENTS: dict[str, type[Component]] = {
     "learner:divide_and_conquer": DivideAndConquerClassifier,
     "decomposer:sum": Sum,
     "decomposer:repeat": Repeat,
+    "decomposer:prepared": Prepared,
 }
 
 

@@ -61,12 +61,13 @@ CASES = {
     "an unknown key": (
         'abuot = "x"\n' + pipeline(),
         "recipe.toml:1: a recipe has no key 'abuot'; did you mean 'about'? available: "
-        "about, combiner, compare, data, decomposer, learner, name, split",
+        "about, combiner, compare, data, decomposer, extends, learner, measure, name, search, "
+        "split",
     ),
     "an unknown key of a table": (
         pipeline() + 'scael = "minmax"\n',
         "recipe.toml:6: [data] has no key 'scael'; did you mean 'scale'? "
-        "available: path, rows, scale, target, use",
+        "available: categorical, drop, encode, header, missing, path, rows, scale, target, use",
     ),
     "a value that a table does not allow": (
         pipeline() + "[split]\ntest = 1.5\n",
@@ -156,7 +157,7 @@ CASES = {
     "an unknown key of a rival": (
         pipeline() + '[compare.rival]\ndata = "x"\n',
         "recipe.toml:7: [compare.rival] has no key 'data'; "
-        "available: combiner, decomposer, learner",
+        "available: combiner, decomposer, learner, search",
     ),
 }
 

@@ -1,5 +1,6 @@
 """Ctrl-C: a run stops at once, says so in one line and leaves nothing half-written."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -46,7 +47,7 @@ data = { use = "checkerboard", rows = 80000 }
 def test_an_interrupted_run_stops_at_once(tmp_path, jobs, releases_gil):
     (tmp_path / "slow.py").write_text(SLOW.replace("RELEASES", str(releases_gil)))
     (tmp_path / "recipe.toml").write_text(RECIPE)
-    options = ["--plugin", "slow.py", "--jobs", jobs, "--out", "model.dcsvm"]
+    options = ["--plugin", "slow.py", "--jobs", jobs, "--out", "kept"]
     process = subprocess.Popen(
         [sys.executable, "-m", "dcsvm", "run", "recipe.toml", *options],
         cwd=tmp_path,
@@ -66,12 +67,15 @@ def test_an_interrupted_run_stops_at_once(tmp_path, jobs, releases_gil):
     finally:
         process.kill()
     assert process.returncode == 130, messages
-    assert messages == "interrupted: nothing was written\n"
+    assert messages == "interrupted: dcsvm run --resume kept goes on from here\n"
+    assert json.loads((tmp_path / "kept" / "status.json").read_text())["state"] == "interrupted"
     assert output == ""
     # The pipes close when the last worker is gone, so this waits for workers too.
     assert time.monotonic() - interrupted < 5
     assert {path.name for path in tmp_path.iterdir()} - {"__pycache__"} == {
+        "kept",
         "recipe.toml",
         "slow.py",
         "started",
     }
+    assert not list((tmp_path / "kept").glob(".*"))

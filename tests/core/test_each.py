@@ -2,10 +2,17 @@
 
 import numpy as np
 import pytest
-from fakes import blobs
+from fakes import Average, Machine, Pairs, blobs
 from scipy import sparse
 
-from dcsvm import Committee, Each, Hyperplanes, KernelExpansion, Member
+from dcsvm import (
+    Committee,
+    DivideAndConquerClassifier,
+    Each,
+    Hyperplanes,
+    KernelExpansion,
+    Member,
+)
 from dcsvm.committee import Group
 from dcsvm.numeric import Kernel
 from dcsvm.panel import pooled
@@ -76,3 +83,18 @@ def test_what_was_asked_is_counted_row_by_row(rows) -> None:
         supports = [members[n].support for n in asked if n < 6]
         shared = len(np.unique(np.concatenate([[-1], *supports]))) - 1
         assert cost.unique_kernel_evaluations[row] == shared + 20 * asked.count(6)
+
+
+def test_all_pairs_of_classes_are_answered_from_sums_by_class() -> None:
+    X, y = blobs(60, k=5, seed=2)
+    learner = Machine(kernel="rbf", gamma=0.2, C=5.0)
+    clf = DivideAndConquerClassifier(Pairs(), learner, Average()).fit(X, y)
+    committee = clf.model_.committee.counted(60)
+    each = Each.of(committee)
+    assert [type(stack).__name__ for stack in each.stacks] == ["Pairs"]
+    (hearing,) = each.hearings(committee, X)
+    asked = np.random.default_rng(0).integers(10, size=60)
+    alone = [committee.members[a].answer(X[[row]])[0][0, 0] for row, a in enumerate(asked)]
+    np.testing.assert_allclose(hearing.values(asked), alone, atol=1e-9)
+    supports = [len(committee.members[a].support) for a in asked]
+    assert committee.tally.cost(committee.members).kernel_evaluations.tolist() == supports

@@ -46,7 +46,7 @@ def test_settings_reach_the_component(registry):
 
 def test_what_is_not_said_has_a_sensible_default(registry):
     recipe = read(registry, 'decomposer = "everything"\n' + HEAD)
-    assert (recipe.title, recipe.about, recipe.folder) == ("some.toml", "", Path("folder"))
+    assert (recipe.title, recipe.about) == ("some.toml", "")
     assert recipe.candidates[0].name == "some"
     assert (recipe.data.scale, recipe.split.test, recipe.split.seed) == ("minmax", None, 0)
 

@@ -17,8 +17,14 @@ KERNELS = {
 }
 
 
-def ours_and_theirs(problem, **settings):
-    ours = build("learner", "kernel_svm", **settings).fit(problem)
+#: How near two machines come that stop where no violation is larger than 1e-8, and one machine
+#: that is the other in another form.
+NEAR = {"own": 1e-5, "libsvm": 1e-8}
+
+
+def ours_and_theirs(problem, solver="own", **settings):
+    settings = {"tol": 1e-8, **settings}
+    ours = build("learner", "kernel_svm", solver=solver, **settings).fit(problem)
     theirs = SVC(**settings).fit(problem.X, problem.y, sample_weight=problem.weights)
     return ours, theirs
 
@@ -26,22 +32,24 @@ def ours_and_theirs(problem, **settings):
 @pytest.mark.parametrize("form", ["dense", "csr"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_two_classes_have_the_decision_values_of_svc(kernel, weighted, form):
+@pytest.mark.parametrize("solver", NEAR)
+def test_two_classes_have_the_decision_values_of_svc(solver, kernel, weighted, form):
     problem = variant(easy_problem(2, gap=1.0), weighted, form)
-    ours, theirs = ours_and_theirs(problem, kernel=kernel, **KERNELS[kernel])
+    ours, theirs = ours_and_theirs(problem, solver, kernel=kernel, **KERNELS[kernel])
     expected = theirs.decision_function(problem.X)
-    np.testing.assert_allclose(ours.scores(problem.X)[:, 0], expected, rtol=1e-9, atol=1e-9)
-    assert ours.support.tolist() == theirs.support_.tolist()
+    np.testing.assert_allclose(ours.scores(problem.X)[:, 0], expected, atol=NEAR[solver])
+    assert sorted(ours.support) == sorted(theirs.support_)
 
 
 @pytest.mark.parametrize("form", ["dense", "csr"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_more_classes_have_the_scores_and_predictions_of_svc(kernel, weighted, form):
+@pytest.mark.parametrize("solver", NEAR)
+def test_more_classes_have_the_scores_and_predictions_of_svc(solver, kernel, weighted, form):
     problem = variant(easy_problem(4, rows=80, gap=1.0), weighted, form)
-    ours, theirs = ours_and_theirs(problem, kernel=kernel, **KERNELS[kernel])
+    ours, theirs = ours_and_theirs(problem, solver, kernel=kernel, **KERNELS[kernel])
     expected = theirs.decision_function(problem.X)
-    np.testing.assert_allclose(ours.scores(problem.X), expected, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(ours.scores(problem.X), expected, atol=NEAR[solver])
     assert (ours.labels(problem.X) == expected.argmax(axis=1)).all()
 
 
@@ -62,7 +70,8 @@ def test_gamma_scale_counts_a_weighted_row_as_repeated():
 def test_a_kernel_may_be_a_function():
     problem = easy_problem(2, gap=1.0)
     ours, theirs = ours_and_theirs(problem, kernel=plain_product)
-    np.testing.assert_allclose(ours.scores(problem.X)[:, 0], theirs.decision_function(problem.X))
+    expected = theirs.decision_function(problem.X)
+    np.testing.assert_allclose(ours.scores(problem.X)[:, 0], expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -72,7 +81,7 @@ def test_a_precomputed_kernel_matrix_serves(n_classes):
     ours, theirs = ours_and_theirs(attrs.evolve(problem, X=gram), kernel="precomputed")
     scores = ours.scores(gram)
     expected = theirs.decision_function(gram).reshape(scores.shape)
-    np.testing.assert_allclose(scores, expected, atol=1e-9)
+    np.testing.assert_allclose(scores, expected, atol=1e-5)
     assert build("learner", "kernel_svm", kernel="precomputed").pairwise is True
 
 
@@ -86,8 +95,8 @@ def test_an_unknown_kernel_is_refused():
     with pytest.raises(SettingError) as refusal:
         build("learner", "kernel_svm", kernel="rbg")
     assert str(refusal.value) == (
-        "kernel_svm: kernel must be 'rbf' or 'linear' or 'poly' or 'sigmoid' or 'precomputed' "
-        "or a function, not 'rbg'"
+        "kernel_svm: kernel must be 'rbf' or 'linear' or 'poly' or 'laplacian' or 'sigmoid' or "
+        "'trbf' or 'precomputed' or a function, not 'rbg'"
     )
 
 

@@ -16,8 +16,11 @@ from dcsvm import (
     Problem,
     Router,
     Routing,
+    Scene,
+    Sketch,
     Stages,
     component,
+    draw_tree,
     local_view,
     parts_by,
     setting,
@@ -53,6 +56,27 @@ class TreeRouter(Router):
             sign = "<=" if value <= threshold else ">"
             sentences.append(f"feature {feature}: {value:g} {sign} {threshold:g}")
         return [*sentences, f"leaf {self.member[self.tree.leaves(x)[0]]}"]
+
+    def overview(self, scene: Scene) -> str:
+        nodes, k = len(self.tree.left), len(scene.classes)
+        inner = self.tree.left >= 0
+        questions = [""] * nodes
+        for node in np.flatnonzero(inner):
+            feature, threshold = int(self.tree.feature[node]), float(self.tree.threshold[node])
+            questions[node] = scene.is_at_most(feature, threshold)
+        X, y = (scene.X, scene.y) if scene.learned is None else scene.learned
+        counts = np.zeros((nodes, k), dtype=np.intp)
+        np.add.at(counts, (self.tree.leaves(X), y), 1)
+        home = self.tree.leaves(scene.X)
+        pairs = np.column_stack([self.tree.left, self.tree.right])
+        sketch = Sketch(
+            [tuple(pair) if pair[0] >= 0 else () for pair in pairs.tolist()],
+            questions,
+            counts,
+            np.bincount(home, minlength=nodes),
+            np.bincount(home[scene.wrong], minlength=nodes),
+        )
+        return draw_tree(sketch, scene.classes)
 
 
 @component

@@ -1,11 +1,20 @@
-"""Data in: files and embedded sets become rows with labels, split into training and test rows."""
+"""Data in: files and embedded sets become rows with labels, split into training and test rows.
+
+The way from a file to a model::
+
+    data = read("customers.csv", "churn", categorical=["plan"], missing="impute")
+    halves = split(data, 0.25, seed=0)
+    prepared = Prepared(data.layout, scale="minmax", encode="onehot", missing="impute")
+    model = DivideAndConquerClassifier(prepared, pipeline)
+    model.fit(data.X[halves.train], data.y[halves.train])
+"""
 
 from __future__ import annotations
 
 import csv
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +23,9 @@ import numpy as np
 
 from dcsvm.embedded import EMBEDDED
 from dcsvm.errors import DataError, did_you_mean
+from dcsvm.layout import Layout
 from dcsvm.numeric.matrix import FloatArray, IntArray
+from dcsvm.preparation import Missing
 
 #: How a table of text says that a value is not there.
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
@@ -29,10 +40,21 @@ class Dataset:
     y: Any
     features: tuple[str, ...]
     published_test: IntArray | None = None
+    layout: Layout | None = None
+    facts: tuple[Fact, ...] = ()
 
     @property
     def n_rows(self) -> int:
         return len(self.y)
+
+
+@attrs.frozen
+class Fact:
+    """What was found out about one column of a file, to be shown."""
+
+    column: str
+    kind: str
+    about: str = ""
 
 
 @attrs.frozen(eq=False)
@@ -41,6 +63,53 @@ class Halves:
 
     train: IntArray
     test: IntArray
+
+
+def read(
+    source: str | Path,
+    target: str | int | None = None,
+    *,
+    rows: int | None = None,
+    header: bool = True,
+    categorical: Sequence[str | int] = (),
+    drop: Sequence[str | int] = (),
+    missing: Missing = "error",
+) -> Dataset:
+    """Read a data file, or an embedded set by its name.
+
+    Parameters
+    ----------
+    source : str or path
+        A text is the name of an embedded set, if there is one; a path is always a file, and its
+        ending says how it is read.
+    target : str or int, optional
+        The column that holds the classes: its name, or its number (1 is the first, -1 the last).
+        Files that say themselves where the classes are do not need it.
+    rows : int, optional
+        How many rows to make, of a generated set.
+    header : bool
+        Whether the first line of a text file holds the names of the columns. Without one, columns
+        are called column1, column2, ...
+    categorical : sequence of str or int
+        Columns of numbers that stand for categories. Columns of text are categories anyway.
+    drop : sequence of str or int
+        Columns to leave out.
+    missing : {"error", "impute", "mark"}
+        With "error", a missing value is an error that names its place. Otherwise it is NaN in X.
+
+    Returns
+    -------
+    Dataset
+        X is (n, d): dense, with categories as the places of their levels in `layout`, or CSR.
+
+    Raises
+    ------
+    DataError
+        With the file, the line and the column wherever there are any.
+    """
+    if isinstance(source, str) and source in EMBEDDED:
+        return load_embedded(source, rows)
+    return load_file(Path(source), None if target is None else str(target))
 
 
 def load_embedded(name: str, rows: int | None = None) -> Dataset:

@@ -1,0 +1,280 @@
+"""What a report asks of a fitted model while the test rows are at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+import attrs
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.committee import Committee, Group
+from dcsvm.composite import Composite
+from dcsvm.drawing import Scene
+from dcsvm.interfaces import Decomposer
+from dcsvm.member import Member
+from dcsvm.numeric.matrix import BoolArray, IntArray, Matrix
+from dcsvm.report.plane import Plane, plane_of
+from dcsvm.report.seen import Column, columns_through
+from dcsvm.views import View
+
+#: Rows looked at where every member is asked about every row.
+ASKED_ROWS = 2000
+#: Members that are asked one by one.
+ASKED_MEMBERS = 2000
+#: Groups (the trees of a forest, say) that are drawn.
+DRAWN_GROUPS = 3
+#: An SVG larger than this is left out: it would be the whole report.
+LARGEST_PICTURE = 400_000
+
+
+@attrs.frozen
+class PartErrors:
+    """How a part did on held-out rows: those routed to it, or those it can speak for."""
+
+    part: int
+    rows: int
+    tested: int
+    wrong: int
+
+
+@attrs.frozen
+class Picture:
+    """An SVG that a component drew of its division, and what it shows in words."""
+
+    title: str
+    words: str
+    svg: str
+
+
+@attrs.frozen
+class Evidence:
+    """What a fitted model says about its parts; plain data, so that it can be kept as JSON.
+
+    `routed` says whether each row asks its own parts; otherwise all parts are asked, and `parts`
+    holds their own mistakes.
+    """
+
+    routed: bool = False
+    parts: tuple[PartErrors, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    plane: Plane | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        return attrs.asdict(self)
+
+    @classmethod
+    def from_dict(cls, table: dict[str, Any]) -> Evidence:
+        plane = table.get("plane")
+        return cls(
+            bool(table.get("routed", False)),
+            tuple(PartErrors(**each) for each in table.get("parts", ())),
+            tuple(Picture(**each) for each in table.get("pictures", ())),
+            None if plane is None else Plane(**plane),
+        )
+
+
+def evidence(
+    classifier: Any,
+    X_test: Any,
+    y_test: Any,
+    X_train: Any = None,
+    y_train: Any = None,
+    *,
+    features: Sequence[str] = (),
+    answers: Any = None,
+) -> Evidence:
+    """Ask a fitted classifier what a report shows of its parts.
+
+    Parameters
+    ----------
+    classifier : fitted DivideAndConquerClassifier
+        Of anything else there is no evidence.
+    X_test, y_test : (n, d) and (n,)
+        Rows that were held out.
+    X_train, y_train : optional
+        The rows that were learned: pictures then show the purity of parts.
+    features : sequence of str, optional
+        What the columns are called.
+    answers : (n,), optional
+        What was answered to the test rows, where that is not what the classifier says: by the
+        models of folds, say.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier, build
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = DivideAndConquerClassifier(build("decomposer", "tree", ceiling=60)).fit(X, y)
+    >>> sum(part.tested for part in evidence(clf, X, y).parts)
+    150
+    """
+    if not isinstance(classifier, DivideAndConquerClassifier) or not hasattr(classifier, "model_"):
+        return Evidence()
+    X_test = _checked(classifier, X_test)
+    known = np.isin(y_test, classifier.classes_)
+    truth = np.where(known, np.searchsorted(classifier.classes_, y_test), 0)
+    truth = np.minimum(truth, len(classifier.classes_) - 1)
+    answers = np.asarray(classifier.predict(X_test) if answers is None else answers)
+    wrong: BoolArray = np.asarray(answers != y_test, dtype=bool)
+    stand = _stand(classifier, X_test.shape[1], features)
+    here = stand.see(X_test)
+    learned = None
+    if X_train is not None and y_train is not None:
+        own = np.isin(y_train, classifier.classes_)
+        rows = stand.see(_checked(classifier, X_train)[own])
+        learned = (rows, np.searchsorted(classifier.classes_, np.asarray(y_train)[own]))
+    routed = any(group.router is not None for group in stand.committee.groups)
+    names = tuple(str(each) for each in classifier.classes_.tolist())
+    scene = Scene(
+        stand.committee,
+        stand.committee.members,
+        names,
+        tuple(column.name for column in stand.columns),
+        here,
+        truth,
+        wrong,
+        learned,
+        np.array([column.offset for column in stand.columns]),
+        np.array([column.factor for column in stand.columns]),
+        frozenset(place for place, column in enumerate(stand.columns) if column.indicator),
+    )
+    if routed:
+        parts = _routed_errors(stand.committee, here, wrong)
+    else:
+        parts = _own_errors(stand.committee, here[known], truth[known])
+    return Evidence(
+        routed,
+        tuple(parts),
+        tuple(_pictures(stand, scene)),
+        plane_of(classifier, X_test, y_test, stand.parts_of, scene.features, answers),
+    )
+
+
+def _checked(classifier: DivideAndConquerClassifier, X: Any) -> Matrix:
+    return validate_data(
+        classifier,
+        X,
+        accept_sparse="csr",
+        dtype=np.float64,
+        reset=False,
+        ensure_all_finite="allow-nan",
+        skip_check_array=False,
+    )
+
+
+@attrs.frozen(eq=False)
+class _Stand:
+    """Where a model divides for the first time, below wrappers of a single part."""
+
+    model: Composite
+    decomposer: Any
+    views: tuple[View, ...]
+    columns: tuple[Column, ...]
+
+    @property
+    def committee(self) -> Committee:
+        return self.model.committee
+
+    def see(self, X: Matrix) -> Matrix:
+        for view in self.views:
+            X = view.apply(X)
+        return X
+
+    def parts_of(self, X: Matrix) -> IntArray | None:
+        """The part that each row asks in the first group with a router; None without one."""
+        for group in self.committee.groups:
+            if group.router is not None:
+                routing = group.router.route(self.see(X))
+                found = np.full(X.shape[0], -1)
+                # Of several parts the one with the largest weight: it is written last.
+                order = slice(None) if routing.weight is None else np.argsort(routing.weight)
+                found[routing.row[order]] = routing.member[order]
+                return found
+        return None
+
+
+def _stand(
+    classifier: DivideAndConquerClassifier, n_features: int, features: Sequence[str]
+) -> _Stand:
+    names = list(features) or list(getattr(classifier, "feature_names_in_", ()))
+    if len(names) != n_features:
+        names = [f"feature {place}" for place in range(n_features)]
+    columns = tuple(Column(str(name)) for name in names)
+    model, pipeline = classifier.model_, cast(Any, classifier)
+    views: tuple[View, ...] = ()
+    while len(model.committee.members) == 1:
+        (member,) = model.committee.members
+        whole = len(member.code) == model.committee.n_classes or model.committee.n_classes == 2
+        if not isinstance(member.model, Composite) or not whole:
+            break
+        if member.view is not None:
+            columns = columns_through(member.view, columns, pipeline.decomposer)
+            views = (*views, member.view)
+        model = member.model
+        pipeline = getattr(pipeline, "learner", pipeline)
+    return _Stand(model, getattr(pipeline, "decomposer", None), views, columns)
+
+
+def _routed_errors(committee: Committee, X: Matrix, wrong: BoolArray) -> Iterator[PartErrors]:
+    """Errors by part; a row that asks several (of a forest, say) counts in each of them."""
+    for group in committee.groups:
+        members = committee.members[group.first : group.last]
+        if group.router is None:
+            continue
+        routing = group.router.route(X)
+        tested = np.bincount(routing.member, minlength=len(members))
+        missed = np.bincount(routing.member[wrong[routing.row]], minlength=len(members))
+        for place, member in enumerate(members):
+            yield PartErrors(
+                group.first + place, member.n_rows, int(tested[place]), int(missed[place])
+            )
+
+
+def _own_errors(committee: Committee, X: Matrix, truth: IntArray) -> Iterator[PartErrors]:
+    """What each member alone gets wrong, of the rows whose class it can speak for."""
+    if len(committee.members) > ASKED_MEMBERS:
+        return
+    if X.shape[0] > ASKED_ROWS:
+        some = np.linspace(0, X.shape[0] - 1, ASKED_ROWS).astype(np.intp)
+        X, truth = X[some], truth[some]
+    for place, member in enumerate(committee.members):
+        spoken_for = np.flatnonzero(member.code.any(axis=0))
+        rows = np.flatnonzero(np.isin(truth, spoken_for))
+        missed = _missed(member, X[rows], truth[rows]) if len(rows) else 0
+        yield PartErrors(place, member.n_rows, len(rows), missed)
+
+
+def _missed(member: Member, X: Matrix, truth: IntArray) -> int:
+    values, _ = member.answer(X)
+    if len(member.code) == 1:
+        said = np.where(values[:, 0] > 0, 1, -1)
+        return int(np.count_nonzero(said != member.code[0, truth]))
+    return int(np.count_nonzero(member.code[values.argmax(axis=1), truth] <= 0))
+
+
+def _pictures(stand: _Stand, scene: Scene) -> Iterator[Picture]:
+    committee = stand.committee
+    drawn = [group for group in committee.groups if group.router is not None]
+    sources: list[tuple[str, str, Any, Scene]] = []
+    if isinstance(stand.decomposer, Decomposer):
+        sources.append(("how the problem was divided", "", stand.decomposer, scene))
+    rows = "test rows" if scene.learned is None else "rows that were learned"
+    words = f"Bars are {rows}, coloured by class; wrong answers are to test rows."
+    for number, group in enumerate(drawn[:DRAWN_GROUPS], 1):
+        title = "how rows find their part"
+        if len(drawn) > 1:
+            title += f": division {number} of {len(drawn)}"
+        sources.append((title, words, group.router, _seen_by(group, scene)))
+    sources.append(("how answers are combined", "", stand.model.combination, scene))
+    for title, words, source, view in sources:
+        draw = getattr(source, "overview", None)
+        svg = draw(view) if draw is not None else ""
+        if svg and len(svg) <= LARGEST_PICTURE:
+            yield Picture(title, words, svg)
+
+
+def _seen_by(group: Group, scene: Scene) -> Scene:
+    return attrs.evolve(scene, members=scene.committee.members[group.first : group.last])

@@ -1,0 +1,180 @@
+"""Facts become one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from typing import Any
+
+from dcsvm.drawing import class_colour
+from dcsvm.errors import UsageError
+from dcsvm.report.facts import Contender, Facts
+
+#: What the extra `report` installs.
+NEEDED = ("jinja2", "matplotlib")
+#: The table of compared pipelines: what a line is called, its metric, how it is written.
+LINES = (
+    ("test accuracy", "test_accuracy", "share"),
+    ("training accuracy", "train_accuracy", "share"),
+    ("kernel evaluations per row, mean", "kernel_evaluations_mean", "count"),
+    ("kernel evaluations per row, most", "kernel_evaluations_max", "count"),
+    ("each support vector once, mean", "unique_kernel_evaluations_mean", "count"),
+    ("hyperplanes per row, mean", "hyperplanes_mean", "count"),
+    ("support vectors", "n_unique_support_vectors", "count"),
+    ("parts", "n_parts", "count"),
+    ("parts of one class", "homogeneous_share", "share"),
+    ("seconds to train", "fit_seconds", "seconds"),
+    ("seconds to predict", "predict_seconds", "seconds"),
+)
+#: Parts listed as the slowest.
+SLOWEST = 10
+
+
+def check_installed() -> None:
+    """Refuse to report without the libraries that the extra installs."""
+    lacking = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if lacking:
+        raise UsageError(
+            f"a report needs {' and '.join(lacking)}, not installed here: "
+            "pip install 'dcsvm[report]'"
+        )
+
+
+def page(facts: Facts) -> str:
+    """The report as HTML; the same facts give the same bytes."""
+    check_installed()
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    from dcsvm.report import figures
+
+    environment = Environment(
+        loader=PackageLoader("dcsvm.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(share=_share, count=_count, seconds=_seconds, written=_written)
+    parts = facts.learned_parts()
+    plane = facts.evidence.plane
+    k = len(facts.classes)
+    return environment.get_template("page.html.jinja").render(
+        facts=facts,
+        cards=_cards(facts),
+        verdict=_verdict(facts),
+        lines=[line for line in LINES if _known_to_any(facts, line[1])],
+        significance=[(each.name, facts.compared(each)) for each in facts.rivals],
+        cost=figures.accuracy_by_cost(facts),
+        confusion=facts.confusion() if k <= figures.TABLE_CLASSES else None,
+        heat=figures.confusion_heat(facts),
+        mixed_up=facts.mixed_up() if k > 2 else [],
+        class_rows=facts.class_rows() if facts.own.answers is not None else [],
+        errors=figures.errors_by_part(facts.evidence),
+        worst=_worst(facts),
+        map=None if plane is None else figures.map_of(plane),
+        legend=[(name, class_colour(label)) for label, name in enumerate(facts.classes[:10])],
+        sizes=figures.part_sizes(parts),
+        times=figures.part_times(parts),
+        slowest=sorted(parts, key=lambda each: -float(each.get("seconds") or 0))[:SLOWEST],
+        n_parts=len(parts),
+        search=figures.search_curves(facts.trials),
+        best_trials=sorted(facts.trials, key=lambda each: -each.score)[:5],
+    )
+
+
+def _cards(facts: Facts) -> list[tuple[str, str, str]]:
+    """The numbers at the top: value, what it is, how it compares with the undivided model."""
+    own, reference = facts.own, facts.reference
+    cards = [
+        (_share(own.accuracy), "of test rows right", _points(own, reference)),
+        (_count(own.work), _work_called(own), _ratio(own, reference, "work")),
+        (_count(own.number("n_parts")), "parts", ""),
+        (_seconds(own.number("fit_seconds")), "to train", _ratio(own, reference, "fit_seconds")),
+    ]
+    return [card for card in cards if card[0] != "unknown"]
+
+
+def _work_called(own: Contender) -> str:
+    if not own.number("hyperplanes_mean"):
+        return "kernel evaluations per answer"
+    if not own.number("kernel_evaluations_mean"):
+        return "hyperplanes per answer"
+    return "kernel evaluations and hyperplanes per answer"
+
+
+def _points(own: Contender, reference: Contender | None) -> str:
+    if reference is None or math.isnan(own.accuracy - reference.accuracy):
+        return ""
+    return f"{100 * (own.accuracy - reference.accuracy):+.2f} points against {reference.name}"
+
+
+def _ratio(own: Contender, reference: Contender | None, what: str) -> str:
+    if reference is None:
+        return ""
+    mine, other = (each.work if what == "work" else each.number(what) for each in (own, reference))
+    if not mine > 0 or not other > 0:
+        return ""
+    factor = other / mine
+    than = f"than {reference.name}"
+    return (
+        f"{factor:.3g} times less {than}" if factor >= 1 else f"{1 / factor:.3g} times more {than}"
+    )
+
+
+def _verdict(facts: Facts) -> str:
+    """What came out, in a sentence."""
+    own, n = facts.own, len(facts.truth)
+    if facts.wrong is None:
+        return f"{_share(own.accuracy)} of {n:,} test rows were answered rightly."
+    right = n - int(facts.wrong.sum())
+    said = f"{right:,} of {n:,} test rows were answered rightly"
+    if n:
+        said += f", {_share(right / n)}"
+        most = max(facts.confusion().sum(axis=1)) / n
+        said += f"; always naming the largest class would be right for {_share(most)}"
+    reference = facts.reference
+    if reference is not None and reference.answers is not None:
+        gap = 100 * (own.accuracy - reference.accuracy)
+        how = "as accurate as" if abs(gap) < 0.005 else f"{abs(gap):.2f} points "
+        if abs(gap) >= 0.005:
+            how += "above" if gap > 0 else "below"
+        said += f". That is {how} the undivided model, {reference.name}"
+    return said + "."
+
+
+def _worst(facts: Facts) -> list[Any]:
+    parts = [part for part in facts.evidence.parts if part.wrong]
+    return sorted(parts, key=lambda part: (-part.wrong, part.part))[:8]
+
+
+def _known_to_any(facts: Facts, key: str) -> bool:
+    known = [each.number(key) for each in facts.contenders if not math.isnan(each.number(key))]
+    return bool(known) and (key != "hyperplanes_mean" or any(known))
+
+
+def _share(value: float) -> str:
+    if math.isnan(value):
+        return "unknown"
+    # What only rounds to all or nothing is neither.
+    if 0 < value < 1 and f"{value:.2%}" in ("0.00%", "100.00%"):
+        return "under 0.01%" if value < 0.5 else "over 99.99%"
+    return f"{value:.2%}"
+
+
+def _count(value: float) -> str:
+    if math.isnan(value):
+        return "unknown"
+    return f"{value:,.0f}" if value == round(value) or value >= 100 else f"{value:.1f}"
+
+
+def _seconds(value: float) -> str:
+    if math.isnan(value):
+        return "unknown"
+    if value < 0.0995:
+        return f"{1000 * value:.2g} ms"
+    return f"{value:.2f} s" if value < 120 else f"{value / 60:.1f} min"
+
+
+def _written(contender: Contender, line: tuple[str, str, str]) -> str:
+    _, key, form = line
+    return {"share": _share, "count": _count, "seconds": _seconds}[form](contender.number(key))

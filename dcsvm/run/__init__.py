@@ -1,0 +1,293 @@
+"""One execution of a recipe: read, split, search, train, measure, and keep what came out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.dataset import Dataset, read
+from dcsvm.engine import Checkpoints, Engine
+from dcsvm.preparation import Prepared
+from dcsvm.recipe import Candidate, Data, Recipe
+from dcsvm.run.audience import Audience, Nobody
+from dcsvm.run.measures import Answered, Measures, answered, by_class, structure
+from dcsvm.run.searching import Bench, Found, search
+from dcsvm.run.splitting import Rows, rows_of
+
+__all__ = ["Audience", "Measures", "Nobody", "Result", "Session", "load", "run_recipe"]
+
+
+@attrs.frozen(eq=False)
+class Trained:
+    """A candidate after its training: its model, its answers to the test rows, its measures."""
+
+    measures: Measures
+    model: DivideAndConquerClassifier
+    answers: Any
+    found: tuple[Found, ...] = ()
+
+
+@attrs.frozen(eq=False)
+class Result:
+    """What a run leaves: facts about the data, the measures, and the fitted models.
+
+    `test_rows` are the numbers of the test rows in the data, in the order of the answers, and
+    `folds` says which fold each belonged to.
+    """
+
+    recipe: str
+    about: str
+    data: str
+    n_train: int
+    n_test: int
+    n_features: int
+    n_classes: int
+    scale: str
+    seed: int
+    n_jobs: int
+    trained: tuple[Trained, ...]
+    truth: Any
+    test_rows: Any
+    folds: Any
+    dataset: Dataset
+
+    @property
+    def measures(self) -> tuple[Measures, ...]:
+        return tuple(each.measures for each in self.trained)
+
+    @property
+    def model(self) -> DivideAndConquerClassifier:
+        """The recipe's own fitted model."""
+        return self.trained[0].model
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything but models and rows, ready for JSON: unknown numbers are None."""
+        hidden = ("trained", "truth", "test_rows", "folds", "dataset")
+        facts = attrs.asdict(self, filter=lambda field, _: field.name not in hidden)
+        models = [{"model": each.model, **each.flat()} for each in self.measures]
+        return {**facts, "models": models}
+
+    def metrics(self) -> dict[str, Any]:
+        """All measures on one level: the recipe's own by their names, a rival's with a prefix."""
+        own, *rivals = self.measures
+        flat = own.flat()
+        for rival in rivals:
+            flat |= {f"compare.{rival.model}.{key}": value for key, value in rival.flat().items()}
+        return flat
+
+
+@attrs.frozen(eq=False)
+class Session:
+    """How a run is carried out: who listens, what is kept, and what a search found before."""
+
+    seed: int
+    n_jobs: int = 1
+    audience: Audience = attrs.field(factory=Nobody)
+    checkpoints: Checkpoints | None = None
+    found: dict[str, Any] = attrs.field(factory=dict)
+
+    @property
+    def engine(self) -> Engine:
+        return Engine(self.n_jobs, (self.audience,), self.checkpoints)
+
+    def planned(self, recipe: Recipe, data: Dataset, splits: list[Rows]) -> None:
+        """Hear what is going to be trained; a run with a folder writes it down."""
+
+    def searched(self, key: str, found: Found) -> None:
+        """Remember the outcome of a search; a run with a folder writes it down."""
+        self.found[key] = found.as_dict()
+
+
+def run_recipe(
+    recipe: Recipe,
+    *,
+    seed: int | None = None,
+    n_jobs: int = 1,
+    audience: Audience | None = None,
+    session: Session | None = None,
+) -> Result:
+    """Train and measure every candidate of a recipe on the same rows.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    seed : int, optional
+        Of the split and of the models, in place of the recipe's.
+    n_jobs : int
+        How many parts are trained at the same time.
+    audience : Audience, optional
+        Who is told of the progress.
+    session : Session, optional
+        In place of seed, n_jobs and audience: a run that keeps what it finishes.
+    """
+    if session is None:
+        session = Session(
+            recipe.split.seed if seed is None else seed, n_jobs, audience or Nobody()
+        )
+    session.audience.step_begins("reading data")
+    data = load(recipe.data)
+    splits = rows_of(data, recipe.split, session.seed)
+    session.planned(recipe, data, splits)
+    trained = tuple(
+        _Run(recipe, candidate, data, splits, session).trained() for candidate in recipe.candidates
+    )
+    test_rows = np.concatenate([rows.test for rows in splits])
+    return Result(
+        recipe=recipe.title,
+        about=recipe.about,
+        data=data.title,
+        n_train=trained[0].measures.n_train,
+        n_test=len(test_rows),
+        n_features=data.X.shape[1],
+        n_classes=len(np.unique(data.y)),
+        scale=_scale_of(trained[0], recipe.data),
+        seed=session.seed,
+        n_jobs=session.n_jobs,
+        trained=trained,
+        truth=data.y[test_rows],
+        test_rows=test_rows,
+        folds=np.repeat(np.arange(len(splits)), [len(rows.test) for rows in splits]),
+        dataset=data,
+    )
+
+
+def load(given: Data) -> Dataset:
+    """Read what the table [data] names."""
+    source = Path(given.path) if given.path is not None else str(given.use)
+    return read(
+        source,
+        given.target,
+        rows=given.rows,
+        header=given.header,
+        categorical=given.categorical or (),
+        drop=given.drop or (),
+        missing=given.missing,
+    )
+
+
+def prepared(
+    pipeline: DivideAndConquerClassifier, given: Data, data: Dataset, cell: Mapping[str, Any]
+) -> DivideAndConquerClassifier:
+    """The pipeline behind a preparation that it keeps, so that the model answers raw rows."""
+    asked = {
+        name: cell.get(f"data.{name}", getattr(given, name))
+        for name in ("scale", "encode", "missing")
+    }
+    if data.layout is None and asked["scale"] == "none" and asked["missing"] == "error":
+        return pipeline
+    return DivideAndConquerClassifier(Prepared(data.layout, **asked), pipeline)
+
+
+@attrs.frozen(eq=False)
+class _Run:
+    """One candidate on its way through a run."""
+
+    recipe: Recipe
+    candidate: Candidate
+    data: Dataset
+    splits: list[Rows]
+    session: Session
+
+    def trained(self) -> Trained:
+        found, said = [], []
+        searching = fitting = 0.0
+        for number, rows in enumerate(self.splits):
+            chosen, seconds = self._chosen(rows.train, number)
+            model, fit_seconds = self._fitted(rows.train, chosen, number)
+            said.append(self._asked("predicting", model, rows.test))
+            found += [] if chosen is None else [chosen]
+            searching, fitting = searching + seconds, fitting + fit_seconds
+        train = self.splits[0].train
+        if len(self.splits) > 1:
+            train = np.arange(self.data.n_rows)
+            chosen, _ = self._chosen(train, len(self.splits))
+            found += [] if chosen is None else [chosen]
+            model, _ = self._fitted(train, chosen, len(self.splits))
+        answers = Answered.together(said)
+        measures = self._measures(model, train, answers, fitting, searching)
+        return Trained(measures, model, answers.answers, tuple(found))
+
+    def _make(self, cell: Mapping[str, Any]) -> DivideAndConquerClassifier:
+        classifier = prepared(self.candidate.with_values(cell), self.recipe.data, self.data, cell)
+        classifier.set_params(random_state=self.session.seed, n_jobs=self.session.n_jobs)
+        return classifier
+
+    def _chosen(self, train: Any, number: int) -> tuple[Found | None, float]:
+        """What the search chooses by these rows, and the seconds that takes."""
+        if not self.candidate.grid and self.recipe.search.use != "granularity":
+            return None, 0.0
+        key = f"{self.candidate.name}/{number}"
+        if key in self.session.found:
+            return Found.from_dict(self.session.found[key]), 0.0
+        self.session.audience.step_begins(f"choosing parameters of {self.candidate.name}")
+        began = time.perf_counter()
+        found = search(
+            self.candidate,
+            self._make,
+            self.recipe.search,
+            self.recipe.split,
+            self.data.X[train],
+            self.data.y[train],
+            Bench(self.session.engine, self.session.seed),
+        )
+        self.session.searched(key, found)
+        return found, time.perf_counter() - began
+
+    def _fitted(
+        self, train: Any, chosen: Found | None, number: int
+    ) -> tuple[DivideAndConquerClassifier, float]:
+        fold = f", fold {number + 1}" if 1 < len(self.splits) > number else ""
+        self.session.audience.step_begins(f"training {self.candidate.name}{fold}", len(train))
+        model = self._make({} if chosen is None else chosen.values)
+        began = time.perf_counter()
+        model.fit_with(self.session.engine, self.data.X[train], self.data.y[train])
+        return model, time.perf_counter() - began
+
+    def _asked(self, title: str, model: DivideAndConquerClassifier, rows: Any) -> Answered:
+        title = f"{title} with {self.candidate.name}"
+        self.session.audience.step_begins(title, len(rows))
+        cost = self.recipe.measure.cost
+        return answered(model, self.data.X[rows], self.session.audience, cost=cost)
+
+    def _measures(
+        self,
+        model: DivideAndConquerClassifier,
+        train: Any,
+        said: Answered,
+        fitting: float,
+        searching: float,
+    ) -> Measures:
+        truth = self.data.y[np.concatenate([rows.test for rows in self.splits])]
+        accuracy = float(np.mean(said.answers == truth))
+        train_accuracy = float("nan")
+        if self.recipe.measure.train:
+            title = f"predicting what {self.candidate.name} learned"
+            self.session.audience.step_begins(title, len(train))
+            learned = answered(model, self.data.X[train], self.session.audience, cost=False)
+            train_accuracy = float(np.mean(learned.answers == self.data.y[train]))
+        cost: dict[str, Any] = said.cost_by_row()
+        return Measures(
+            model=self.candidate.name,
+            test_accuracy=accuracy,
+            test_error=1.0 - accuracy,
+            train_accuracy=train_accuracy,
+            fit_seconds=fitting,
+            predict_seconds=said.seconds,
+            search_seconds=searching,
+            n_train=len(train),
+            n_test=len(truth),
+            **structure(model),
+            **cost,
+            more=by_class(truth, said.answers, self.recipe.measure),
+        )
+
+
+def _scale_of(own: Trained, given: Data) -> str:
+    chosen = own.found[-1].values if own.found else {}
+    return str(chosen.get("data.scale", given.scale))

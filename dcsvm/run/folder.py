@@ -1,0 +1,149 @@
+"""The folder of a run: all that was asked and all that came out, each file whole or not there.
+
+| file | what it holds |
+|---|---|
+| `recipe.toml` | the recipe as it was given, word for word |
+| `resolved.toml` | the recipe with everything that it extends, overrides and leaves to defaults |
+| `request.json` | overrides, seed, jobs, plugin files, and the command that asked |
+| `environment.json` | versions, plugins, cores |
+| `plan.json` | rows, features, classes, and what is going to be trained |
+| `metrics.json` | one level: the measures by name; a rival's start with `compare.NAME.` |
+| `result.json` | what `dcsvm run --json` prints: facts about the data, and the measures by model |
+| `parts.csv` | the ledger: one line for every part of every model |
+| `predictions.csv` | one line for every test row: number, fold, truth, and each model's answer |
+| `search.json` | for every model and fold: what was tried, what it was worth, what was chosen |
+| `evidence.json` | what the report shows of the parts |
+| `model.dcsvm` | the recipe's own model |
+| `report.html` | the report |
+| `log.jsonl` | what happened when |
+| `status.json` | running, done, partial, failed or interrupted, and since when |
+| `parts.log` | finished parts, until the run is done |
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from dcsvm.atomic import write_atomically
+from dcsvm.engine import Done, Runnable
+from dcsvm.errors import UsageError
+
+RECIPE, RESOLVED, REQUEST = "recipe.toml", "resolved.toml", "request.json"
+ENVIRONMENT, PLAN = "environment.json", "plan.json"
+METRICS, RESULT, EVIDENCE = "metrics.json", "result.json", "evidence.json"
+PARTS, PREDICTIONS, SEARCH = "parts.csv", "predictions.csv", "search.json"
+MODEL, REPORT = "model.dcsvm", "report.html"
+LOG, STATUS, FINISHED = "log.jsonl", "status.json", "parts.log"
+#: Seconds between two lines of the log about parts.
+LOG_SECONDS = 1.0
+
+
+class RunFolder:
+    """A run's folder; as an audience it writes down how the run goes on."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.n_parts = 0
+        self._noted = 0.0
+        self._lock = threading.Lock()
+        self._state: dict[str, Any] = {}
+
+    @classmethod
+    def make(cls, path: Path) -> RunFolder:
+        """Make the folder; one that is there must be empty."""
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            if any(path.iterdir()):
+                raise UsageError(
+                    f"the folder {str(path)!r} is not empty: --resume {path} goes on with a run "
+                    "that was begun there"
+                )
+            probe = path / ".probe"
+            probe.touch()
+            probe.unlink()
+        except OSError as error:
+            raise UsageError(f"cannot write to {str(path)!r}: {error.strerror}") from error
+        return cls(path)
+
+    @classmethod
+    def find(cls, path: Path) -> RunFolder:
+        """The folder of a run that was begun."""
+        if not (path / REQUEST).is_file() or not (path / RESOLVED).is_file():
+            what = "is not the folder of a run" if path.is_dir() else "does not exist"
+            raise UsageError(f"{str(path)!r} {what}: a run keeps {REQUEST} and {RESOLVED} there")
+        return cls(path)
+
+    def has(self, name: str) -> bool:
+        return (self.path / name).is_file()
+
+    def write(self, name: str, content: str | bytes) -> None:
+        write_atomically(self.path / name, content)
+
+    def write_json(self, name: str, value: Any) -> None:
+        self.write(name, json.dumps(value, indent=2, allow_nan=False, default=str) + "\n")
+
+    def read_json(self, name: str) -> Any:
+        """The content of a JSON file of the run; a UsageError if it cannot be read."""
+        try:
+            return json.loads((self.path / name).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{str(self.path / name)!r} cannot be read: {error}") from error
+
+    def state(self, state: str, **facts: Any) -> None:
+        """Say in `status.json` how far the run is."""
+        now = _now()
+        self._state = {"state": state, "since": now, "process": os.getpid(), **facts}
+        self.write_json(STATUS, self._state)
+        self.note(state, **facts)
+
+    def note(self, event: str, **facts: Any) -> None:
+        """Add a line to the log."""
+        line = json.dumps({"time": _now(), "event": event, **facts}, default=str)
+        with self._lock, open(self.path / LOG, "a", encoding="utf-8") as log:
+            if log.tell() and not _ends_with_newline(self.path / LOG):
+                log.write("\n")  # whoever wrote before was cut off within a line
+            log.write(line + "\n")
+
+    def step_begins(self, title: str, n_rows: int = 0) -> None:
+        self.note("step", title=title, rows=n_rows)
+
+    def rows_done(self, n_rows: int) -> None: ...
+
+    def round_begins(self, n_jobs: int) -> None:
+        self.note("round", parts=n_jobs)
+
+    def part_done(self, job: Runnable, outcome: Done) -> None:
+        self.n_parts += 1
+        if time.monotonic() - self._noted > LOG_SECONDS:
+            self._noted = time.monotonic()
+            self.note("parts", done=self.n_parts)
+
+    def round_ends(self) -> None: ...
+
+
+def place_of_run(name: str, digest: str) -> Path:
+    """Where a run of that name is kept: `runs/<name>/<time>-<hash>`."""
+    safe = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
+    place = Path("runs") / (safe.strip(".") or "run") / f"{stamp}-{digest[:8]}"
+    number = 1
+    while place.exists():  # two runs of one recipe within a second
+        number += 1
+        place = place.with_name(f"{stamp}-{digest[:8]}-{number}")
+    return place
+
+
+def _ends_with_newline(path: Path) -> bool:
+    with open(path, "rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"
+
+
+def _now() -> str:
+    return datetime.now().astimezone().isoformat(timespec="milliseconds")

@@ -1,0 +1,203 @@
+"""The plan of a run: parts, rows, memory and time, forecast without training what is asked."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.dataset import Dataset
+from dcsvm.engine import Job
+from dcsvm.interfaces import LocalLearner
+from dcsvm.models import KernelExpansion
+from dcsvm.numeric.matrix import IntArray
+from dcsvm.pipeline import DIVISION, PARTS, Pipeline
+from dcsvm.problem import Problem, Seed
+from dcsvm.recipe import Candidate, Recipe
+from dcsvm.registry import default_registry
+from dcsvm.run import load, prepared
+from dcsvm.run.splitting import Rows, rows_of
+
+#: Seconds grow like this power of the rows; the same as the progress bar's.
+GROWTH = 1.8
+#: Rows of the pilot: large enough to be timed, small enough to be quick.
+PILOT_ROWS = 400
+#: Parts of a stage that are divided further, to see how: the rest is taken to be alike.
+LOOKED_INTO = 20
+
+
+@attrs.frozen
+class CandidatePlan:
+    """What training one candidate comes to. Later stages depend on earlier ones: not counted."""
+
+    model: str
+    parts: int
+    smallest: int
+    median: int
+    largest: int
+    homogeneous: int
+    combinations: int
+    megabytes: float
+    seconds: float
+
+
+@attrs.frozen
+class Plan:
+    """What a run comes to."""
+
+    recipe: str
+    data: str
+    rows: int
+    features: int
+    classes: int
+    n_train: int
+    n_test: int
+    folds: int
+    jobs: int
+    candidates: tuple[CandidatePlan, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return attrs.asdict(self)
+
+
+def plan(recipe: Recipe, seed: int, n_jobs: int) -> Plan:
+    """Read the data, divide them, train a small pilot, and forecast the rest."""
+    data = load(recipe.data)
+    splits = rows_of(data, recipe.split, seed)
+    return Plan(
+        recipe=recipe.title,
+        data=data.title,
+        rows=data.n_rows,
+        features=data.X.shape[1],
+        classes=len(np.unique(data.y)),
+        n_train=len(splits[0].train),
+        n_test=sum(len(rows.test) for rows in splits),
+        folds=len(splits),
+        jobs=n_jobs,
+        candidates=tuple(
+            _planned(each, recipe, data, splits, seed, n_jobs) for each in recipe.candidates
+        ),
+    )
+
+
+def _planned(
+    candidate: Candidate, recipe: Recipe, data: Dataset, splits: list[Rows], seed: int, n_jobs: int
+) -> CandidatePlan:
+    train = splits[0].train
+    codes = np.unique(data.y[train], return_inverse=True)[1]
+    problem = Problem(data.X[train], codes, int(codes.max()) + 1, Seed(seed))
+    model = prepared(candidate.classifier, recipe.data, data, {})
+    parts = list(_parts(model, problem))
+    sizes = np.array([size for size, _, copies in parts for _ in range(round(copies))])
+    jobs = max((each for each in parts if each[1] is not None), default=None, key=lambda p: p[0])
+    pilot = _Pilot.of(jobs[1]) if jobs is not None and jobs[1] is not None else _Pilot(0.0, 1, 0)
+    seconds = sum(pilot.seconds_for(size) * copies for size, job, copies in parts if job)
+    largest = int(sizes.max())
+    fits = len(splits) + (len(splits) > 1)
+    cells = math.prod(len(values) for values in candidate.grid.values()) if candidate.grid else 0
+    if recipe.search.use == "random":
+        cells = min(cells, recipe.search.tries)
+    searching = cells * seconds * (recipe.search.folds or 1)
+    if recipe.search.rows is not None:
+        searching *= min(recipe.search.rows / len(train), 1.0)
+    searching = min(searching / n_jobs, recipe.search.seconds or math.inf)
+    alike = min(n_jobs, len(sizes))
+    return CandidatePlan(
+        model=candidate.name,
+        parts=len(sizes),
+        smallest=int(sizes.min()),
+        median=int(np.median(sizes)),
+        largest=largest,
+        homogeneous=round(sum(copies for _, job, copies in parts if job is None)),
+        combinations=cells,
+        megabytes=(_bytes(data.X) + alike * pilot.bytes_for(largest)) / 1e6,
+        seconds=fits * (seconds / alike + searching),
+    )
+
+
+def _parts(
+    model: DivideAndConquerClassifier, problem: Problem, copies: float = 1.0
+) -> list[tuple[int, Job | None, float]]:
+    """Each part of the first stages: its rows, its job if it has any, how many are alike."""
+    pipeline = Pipeline.of(model.decomposer, model.learner, model.combiner, default_registry())
+    stages = pipeline.decomposer.divide(problem.seeded(DIVISION))
+    parts = pipeline.checked(next(stages), problem)
+    stages.close()
+    jobs = [
+        Job(problem, part, part.learner or pipeline.learner, problem.seed.child(PARTS, 0, place))
+        for place, part in enumerate(parts)
+    ]
+    found: list[tuple[int, Job | None, float]] = []
+    nested = [job for job in jobs if isinstance(job.learner, DivideAndConquerClassifier)]
+    looked_into = nested[:: max(1, len(nested) // LOOKED_INTO)]
+    for job in jobs:
+        if not isinstance(job.learner, DivideAndConquerClassifier):
+            rows, classes = _asked(job)
+            found.append((rows, job if classes > 1 else None, copies))
+    for job in looked_into:
+        cut = job.cut()
+        share = copies * len(nested) / len(looked_into)
+        if cut.constant() is not None:
+            found.append((cut.problem.n_rows, None, share))
+        else:
+            found += _parts(job.learner, cut.problem, share)
+    return found
+
+
+def _asked(job: Job) -> tuple[int, int]:
+    """How many rows and classes (or sides of its task) a part holds."""
+    y = job.problem.y[job.part.rows]
+    if job.part.task is None:
+        return len(y), len(np.unique(y))
+    sides = job.part.task.code(job.problem.n_classes)[y]
+    return int(np.count_nonzero(sides)), len(np.unique(sides[sides != 0]))
+
+
+@attrs.frozen
+class _Pilot:
+    """What a learner took for a sample of the largest part."""
+
+    seconds: float
+    rows: int
+    bytes_by_row: int
+    keeps_kernel: bool = False
+
+    @classmethod
+    def of(cls, job: Job) -> _Pilot:
+        cut = job.cut().problem
+        some: IntArray = np.arange(cut.n_rows)
+        if cut.n_rows > PILOT_ROWS:
+            some = _sample(cut, PILOT_ROWS)
+        present, y = np.unique(cut.y[some], return_inverse=True)
+        small = attrs.evolve(cut.subset(some), y=y, n_classes=len(present))
+        learner: LocalLearner = job.learner
+        began = time.perf_counter()
+        model = learner.fit(small) if len(present) > 1 else None
+        seconds = time.perf_counter() - began
+        kernel = isinstance(model, KernelExpansion)
+        return cls(seconds, len(some), _bytes(cut.X) // max(cut.n_rows, 1), kernel)
+
+    def seconds_for(self, rows: int) -> float:
+        return float(self.seconds * (rows / self.rows) ** GROWTH)
+
+    def bytes_for(self, rows: int) -> float:
+        """The part's own rows, and the kernel matrix between them for a kernel machine."""
+        return rows * self.bytes_by_row + (8.0 * rows**2 if self.keeps_kernel else 0.0)
+
+
+def _sample(problem: Problem, n_rows: int) -> IntArray:
+    """Some rows, of every class at least one."""
+    generator = np.random.default_rng(0)
+    firsts = np.unique(problem.y, return_index=True)[1]
+    others = generator.permutation(np.setdiff1d(np.arange(problem.n_rows), firsts))
+    return np.sort(np.concatenate([firsts, others[: max(n_rows - len(firsts), 0)]]))
+
+
+def _bytes(X: Any) -> int:
+    if hasattr(X, "indptr"):
+        return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+    return int(X.nbytes)
