@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from dcsvm.numeric.distances import Rows, as_dense, is_sparse
 from dcsvm.numeric.gram import Gram, as_gram
 from dcsvm.numeric.kernels import Kernel
 from dcsvm.numeric.large import CACHE_BYTES, solve_large
-from dcsvm.numeric.multiclass import Pairs, solve_pairs
+from dcsvm.numeric.multiclass import Pairs, solve_grid
 from dcsvm.numeric.reference import Integers
 from dcsvm.numeric.svm import Solution, solve
 
@@ -56,9 +56,9 @@ def solve_pairs_large(
         ``tol``, ``max_iterations``, ``max_seconds`` of each machine, as in `solve`.
     """
     codes = np.asarray(labels, dtype=np.int64)
-    if len(codes) <= FULL_ROWS:
-        gram = _gram(kernel, X)
-        return solve_pairs(gram, codes, [C], weights=weights, start=start, **options)[0]
+    if len(codes) <= FULL_ROWS and start is None:
+        cells = solve_grid(kernel, X, codes, [C], [kernel.gamma], weights=weights, **options)
+        return cast(Pairs, next(cells)[2])
     order = np.argsort(codes, kind="stable").astype(np.int64)
     counts = np.bincount(codes).astype(np.int64)
     ends = np.concatenate([[0], np.cumsum(counts)])
