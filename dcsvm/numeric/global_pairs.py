@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from dcsvm.numeric.distances import Rows, as_dense, is_sparse
 from dcsvm.numeric.gram import Gram, as_gram
 from dcsvm.numeric.kernels import Kernel
 from dcsvm.numeric.large import CACHE_BYTES, solve_large
-from dcsvm.numeric.multiclass import Pairs, solve_pairs
+from dcsvm.numeric.multiclass import Pairs, solve_grid
 from dcsvm.numeric.reference import Integers
 from dcsvm.numeric.svm import Solution, solve
 
@@ -83,44 +84,59 @@ def solve_pairs_large(
         ``tol``, ``max_iterations``, ``max_seconds`` of each machine, as in `solve`.
     """
     codes = np.asarray(labels, dtype=np.int64)
-    if len(codes) <= FULL_ROWS:
-        gram = _gram(kernel, X)
-        return solve_pairs(gram, codes, [C], weights=weights, start=start, **options)[0]
+    if len(codes) <= FULL_ROWS and start is None:
+        cells = solve_grid(kernel, X, codes, [C], [kernel.gamma], weights=weights, **options)
+        return cast(Pairs, next(cells)[2])
     order = np.argsort(codes, kind="stable").astype(np.int64)
     counts = np.bincount(codes).astype(np.int64)
     ends = np.concatenate([[0], np.cumsum(counts)])
-    share = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
-    coefficients = np.zeros((len(codes), max(len(counts) - 1, 0)))
-    pairs = list(itertools.combinations(range(len(counts)), 2))
-    places = [_Place(a, b, ends) for a, b in pairs]
+    bounds = C * (np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=float))
+    places = [_Place(a, b, ends) for a, b in itertools.combinations(range(len(counts)), 2)]
 
     def fit(place: _Place, threads: int) -> Solution:
         rows = order[place.rows]
         begin = None if start is None else np.abs(place.read(start.coefficients))
         return solve_part(
-            *(kernel, X[rows], place.signs, C * share[rows]),
+            *(kernel, X[rows], place.signs, bounds[rows]),
             start=begin,
             cache_bytes=cache_bytes,
             threads=threads,
             **options,
         )
 
+    solutions = _fit_all(fit, places, threads)
+    coefficients = np.zeros((len(codes), max(len(counts) - 1, 0)))
+    for place, solution in zip(places, solutions, strict=True):
+        place.write(coefficients, solution.alphas * place.signs)
+    return _as_pairs(order, counts, coefficients, solutions)
+
+
+def _fit_all(
+    fit: Callable[[_Place, int], Solution], places: list[_Place], threads: int
+) -> list[Solution]:
+    """Large pairs one after the other on all threads, then small ones side by side."""
     solutions: dict[int, Solution] = {}
     small = [i for i, place in enumerate(places) if len(place.rows) <= FULL_ROWS]
     for i in sorted(set(range(len(places))) - set(small)):
         solutions[i] = fit(places[i], threads)
     with ThreadPoolExecutor(max(threads, 1)) as pool:
         solutions.update(zip(small, pool.map(lambda i: fit(places[i], 1), small), strict=True))
-    found = [solutions[i] for i in range(len(places))]
-    for place, solution in zip(places, found, strict=True):
-        place.write(coefficients, solution.alphas * place.signs)
+    return [solutions[i] for i in range(len(places))]
+
+
+def _as_pairs(
+    order: Integers,
+    counts: Integers,
+    coefficients: npt.NDArray[np.float64],
+    solutions: list[Solution],
+) -> Pairs:
     return Pairs(
         *(order, counts, coefficients),
-        biases=np.array([solution.bias for solution in found]),
-        objectives=np.array([solution.objective for solution in found]),
-        gaps=np.array([solution.gap for solution in found]),
-        iterations=np.array([solution.iterations for solution in found], dtype=np.int64),
-        converged=np.array([solution.converged for solution in found], dtype=bool),
+        biases=np.array([solution.bias for solution in solutions]),
+        objectives=np.array([solution.objective for solution in solutions]),
+        gaps=np.array([solution.gap for solution in solutions]),
+        iterations=np.array([solution.iterations for solution in solutions], dtype=np.int64),
+        converged=np.array([solution.converged for solution in solutions], dtype=bool),
     )
 
 

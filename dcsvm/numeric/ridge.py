@@ -96,7 +96,7 @@ def _eigenpairs(matrix: Floats) -> tuple[Floats, Floats]:
     # A smooth kernel has a low numerical rank: its pivoted Cholesky factor stops early, and the
     # small matrix of its products has the same eigenvalues.
     factor, pivots, rank, _ = dpstrf(matrix, lower=1)
-    if 2 * rank > n:
+    if 5 * rank > 4 * n:
         values, vectors = eigh(matrix, driver="evd", check_finite=False)
         return np.maximum(values, 0.0), vectors
     tall = np.tril(factor[:, :rank])

@@ -21,6 +21,9 @@ def main(doc: str, cases: Callable[[argparse.Namespace], Iterator[Case]], **defa
     """Run all cases of one script, one thread per BLAS call."""
     parser = argparse.ArgumentParser(description=doc)
     parser.add_argument("--json", action="store_true", help="one object of row name to ratio")
+    parser.add_argument(
+        "--cpu", action="store_true", help="processor time, for a machine shared with others"
+    )
     parser.add_argument("--only", default="", help="run rows whose name holds this text")
     parser.add_argument("--repeat", type=int, default=defaults.pop("repeat", 3))
     for name, value in defaults.items():
@@ -33,7 +36,7 @@ def main(doc: str, cases: Callable[[argparse.Namespace], Iterator[Case]], **defa
             for name, asked, ours, theirs in cases(options):
                 if options.only not in name:
                     continue
-                a, b = in_turns(ours, theirs, options.repeat)
+                a, b = in_turns(ours, theirs, options.repeat, options.cpu)
                 ratios[name] = round(b / a, 2)
                 say(options, f"{name:44} {a:10.5f} {b:10.5f} {b / a:7.1f} {asked:6.1f}")
         except MissingDataError as missing:
@@ -42,14 +45,15 @@ def main(doc: str, cases: Callable[[argparse.Namespace], Iterator[Case]], **defa
         print(json.dumps(ratios))
 
 
-def in_turns(ours: Work, theirs: Work, repeat: int) -> tuple[float, float]:
+def in_turns(ours: Work, theirs: Work, repeat: int, cpu: bool) -> tuple[float, float]:
     """Medians of both, run one after the other `repeat` times."""
+    clock = time.process_time if cpu else time.perf_counter
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(repeat):
         for work, kept in zip((ours, theirs), times, strict=True):
-            begin = time.perf_counter()
+            begin = clock()
             work()
-            kept.append(time.perf_counter() - begin)
+            kept.append(clock() - begin)
     return statistics.median(times[0]), statistics.median(times[1])
 
 

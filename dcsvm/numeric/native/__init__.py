@@ -101,8 +101,14 @@ def load() -> ctypes.CDLL | None:
             if better.exists():
                 library = ctypes.CDLL(str(better))
                 break
-    except OSError:
+        return with_signatures(library)
+    except (OSError, AttributeError):
+        # It cannot be loaded here, or was built from older sources.
         return None
+
+
+def with_signatures(library: ctypes.CDLL) -> ctypes.CDLL:
+    """The library with the types of its functions' arguments and results."""
     for name, arguments in SIGNATURES.items():
         getattr(library, name).argtypes = arguments
     library.dcsvm_one.restype = INTEGER

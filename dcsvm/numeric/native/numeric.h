@@ -29,7 +29,7 @@ INLINE int64_t padded(int64_t n) { return (n + BLOCK - 1) / BLOCK * BLOCK; }
 typedef struct {
     int64_t n, stride;
     int lent; /* K belongs to the caller */
-    float *K, *diagonal;
+    float *K, *diagonal, *gains;
     double shift;
     double *beta, *f, *lower, *upper, *up_wall, *low_wall;
     double *room; /* the one allocation that holds the arrays above, but K */

@@ -63,7 +63,18 @@ static int64_t run_length(const int64_t *rows, int64_t a, int64_t n) {
     return length;
 }
 
+/* Whole runs at once where rows are in order, entry by entry where they are not. */
 static void copy_rows(problem *p, const gram *g, const int64_t *rows) {
+    int64_t runs = 0;
+    for (int64_t from = 0; from < p->n; from += run_length(rows, from, p->n)) runs++;
+    if (8 * runs > p->n) {
+        for (int64_t a = 0; a < p->n; a++) {
+            const float *from = g->G + rows[a] * g->width;
+            float *to = p->K + a * p->stride;
+            for (int64_t b = 0; b < p->n; b++) to[b] = from[rows[b]];
+        }
+        return;
+    }
     for (int64_t from = 0, length; from < p->n; from += length) {
         length = run_length(rows, from, p->n);
         for (int64_t a = 0; a < p->n; a++)

@@ -48,6 +48,7 @@ int problem_allocate(problem *p, int64_t n, float *lent) {
     p->up_wall = p->room + 4 * s;
     p->low_wall = p->room + 5 * s;
     p->diagonal = (float *)(p->room + 6 * s);
+    p->gains = p->diagonal + s;
     for (int64_t t = n; t < s; t++) p->up_wall[t] = p->low_wall[t] = WALL;
     return 1;
 }

@@ -29,18 +29,33 @@ INLINE void update_and_scan(const problem *p, int64_t i, int64_t j, double d, do
     *block = found;
 }
 
+/* The first place of the block where that value stands; no early exit, so that it vectorises. */
 INLINE int64_t first_at_lowest(const problem *p, int64_t block, double lowest) {
-    for (int64_t t = block; t < block + BLOCK; t++)
-        if (p->f[t] + p->up_wall[t] == lowest) return t;
-    return block;
+    const double *restrict f = p->f + block, *restrict up = p->up_wall + block;
+    int64_t found = BLOCK;
+    for (int64_t t = 0; t < BLOCK; t++) {
+        int64_t here = f[t] + up[t] == lowest ? t : BLOCK;
+        found = here < found ? here : found;
+    }
+    return block + (found < BLOCK ? found : 0);
+}
+
+INLINE int64_t first_at_best(const float *restrict gains, float best) {
+    int32_t found = BLOCK;
+    for (int32_t t = 0; t < BLOCK; t++) {
+        int32_t here = gains[t] == best ? t : BLOCK;
+        found = here < found ? here : found;
+    }
+    return found < BLOCK ? found : 0;
 }
 
 /* The partner that promises the largest decrease: (f_j - f_i)^2 / (K_ii + K_jj - 2 K_ij). */
 INLINE int64_t best_partner(const problem *p, int64_t i, double lowest) {
     const float *restrict Ki = p->K + i * p->stride, *restrict D = p->diagonal;
     const double *restrict f = p->f, *restrict down = p->low_wall;
-    float best = -1.0f, gains[BLOCK], own = p->diagonal[i];
-    int64_t found = 0;
+    float *restrict gains = p->gains;
+    float best = -1.0f, own = p->diagonal[i];
+    int64_t block = 0;
     for (int64_t s = 0; s < p->stride; s += BLOCK) {
         float here = -1.0f;
         for (int64_t t = s; t < s + BLOCK; t++) {
@@ -49,19 +64,15 @@ INLINE int64_t best_partner(const problem *p, int64_t i, double lowest) {
             float curvature = own + D[t] - 2.0f * Ki[t];
             curvature = curvature > SMALLEST_CURVATURE ? curvature : SMALLEST_CURVATURE;
             float gain = rise * rise / curvature;
-            gains[t - s] = gain;
+            gains[t] = gain;
             here = gain > here ? gain : here;
         }
         if (here > best) {
             best = here;
-            for (int64_t t = 0; t < BLOCK; t++)
-                if (gains[t] == here) {
-                    found = s + t;
-                    break;
-                }
+            block = s;
         }
     }
-    return found;
+    return block + first_at_best(gains + block, best);
 }
 
 /* Move beta_i up and beta_j down as far as the decrease lasts and the walls allow. */

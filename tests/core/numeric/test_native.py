@@ -1,0 +1,66 @@
+"""Which implementation runs, and that a build without a compiler goes on without the library."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dcsvm.numeric
+from dcsvm.numeric import backend, native
+
+BUILD = Path(native.__file__).with_name("build.py")
+
+
+def implementation_with(**variables):
+    """What a new process says that it runs."""
+    root = str(Path(dcsvm.numeric.__file__).parents[2])
+    path = os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        [sys.executable, "-c", "import dcsvm.numeric as n; print(n.implementation())"],
+        env={**os.environ, "PYTHONPATH": path, **variables},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+
+
+def test_an_environment_variable_forces_numpy():
+    assert implementation_with(DCSVM_NUMERIC="numpy") == "numpy"
+
+
+def test_the_choice_can_be_told():
+    assert backend.implementation() in ("native", "numpy")
+    with backend.numpy_only():
+        assert backend.implementation() == "numpy"
+
+
+def test_a_library_of_older_sources_counts_as_none(tmp_path, monkeypatch):
+    (tmp_path / "numeric_base.so").write_bytes(b"not a library")
+    monkeypatch.setattr(native, "HERE", tmp_path)
+    monkeypatch.delenv("DCSVM_NUMERIC", raising=False)
+    assert native.load() is None
+
+
+@pytest.fixture
+def build():
+    """The build hook's module, which no other code imports."""
+    pytest.importorskip("hatchling")
+    spec = importlib.util.spec_from_file_location("native_build", BUILD)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("compiler", ["false", "no-such-compiler"])
+def test_a_compiler_that_fails_leaves_no_library(build, tmp_path, monkeypatch, compiler):
+    monkeypatch.setenv("CC", compiler)
+    assert build.compile_libraries(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_platform_stands_in_the_wheels_tag(build):
+    assert "-" not in build.platform_tag()
+    assert "." not in build.platform_tag()
