@@ -47,6 +47,10 @@ class Expansion:
     counts: Integers | None = None
     packed: Packed | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What goes to another process is packed there: pointers do not travel."""
+        return prepare, (self.kernel, self.points, self.coefficients, self.biases, self.counts)
+
 
 def prepare(
     kernel: Kernel,

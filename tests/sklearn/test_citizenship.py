@@ -1,5 +1,8 @@
 """dcsvm among scikit-learn's own: its checks, searches, pipelines, meta-estimators and inputs."""
 
+import copy
+
+import cloudpickle
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -207,6 +210,18 @@ def test_a_kernel_matrix_may_be_given():
         clf.fit(gram, y).decision_function(gram), linear.fit(X, y).decision_function(X), atol=1e-6
     )
     assert cross_val_score(clf, gram, y, cv=3).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    "pipeline", [("whole", "route"), ("class_pairs", "vote"), ("class_pairs", "dag")]
+)
+def test_a_classifier_that_has_answered_can_be_copied_and_sent(pipeline):
+    decomposer, combiner = pipeline
+    clf = classifier(decomposer, build("learner", "kernel_svm", gamma=0.5), combiner).fit(X, y)
+    before = clf.decision_function(X)
+    clf.predict(X[:1])
+    for copied in (copy.deepcopy(clf), cloudpickle.loads(cloudpickle.dumps(clf))):
+        np.testing.assert_array_equal(copied.decision_function(X), before)
 
 
 def test_clones_are_unfitted_and_have_the_same_parameters():
