@@ -12,7 +12,7 @@ import numpy as np
 
 from dcsvm.dataset.delimited import text_blocks
 from dcsvm.dataset.files import Opened, complaints
-from dcsvm.dataset.table import ArrayBlock, Block, Table, judge
+from dcsvm.dataset.table import ArrayBlock, Block, Table, first_double, judge
 from dcsvm.errors import DataError
 from dcsvm.numeric.text import OTHER
 
@@ -93,9 +93,9 @@ class Arff(Table):
     def _check_names(self) -> None:
         if not self.names:
             raise DataError(f"data file {self.title!r} is not ARFF: it has no attributes")
-        for name in self.names:
-            if self.names.count(name) > 1:
-                raise DataError(f"{self.title}: two attributes are called {name!r}; rename one")
+        double = first_double(self.names)
+        if double is not None:
+            raise DataError(f"{self.title}: two attributes are called {double!r}; rename one")
 
     def _lines(self) -> Iterator[tuple[int, str]]:
         """The lines of the data that are no comments, with their numbers."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dcsvm.dataset.files import complaints
-from dcsvm.dataset.table import ArrayBlock, Block, Table
+from dcsvm.dataset.table import ArrayBlock, Block, Table, first_double
 from dcsvm.errors import DataError
 
 BLOCK_ROWS = 1 << 15
@@ -23,9 +23,9 @@ class Arrow(Table):
         pyarrow = _pyarrow(path)
         with _complaints(path, pyarrow):
             self.names = tuple(self._schema(pyarrow).names)
-        for name in self.names:
-            if self.names.count(name) > 1:
-                raise DataError(f"{self.title}: two columns are called {name!r}; rename one")
+        double = first_double(self.names)
+        if double is not None:
+            raise DataError(f"{self.title}: two columns are called {double!r}; rename one")
 
     def where(self, place: int) -> str:
         return f"{self.title}: row {place}"

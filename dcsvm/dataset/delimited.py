@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from dcsvm.dataset.files import Opened, complaints
-from dcsvm.dataset.table import Block, Kinds, Table, judge
+from dcsvm.dataset.table import Block, Kinds, Table, first_double, judge
 from dcsvm.errors import DataError
 from dcsvm.numeric.matrix import FloatArray, IntArray
 from dcsvm.numeric.text import AFTER_QUOTE, NUMBER, OPEN_QUOTE, Cells, Fault, split_rows
@@ -50,9 +50,9 @@ class Delimited(Table):
 
     def __init__(self, path: Path, header: bool = True) -> None:
         self.path, self.title, self.levels = path, str(path), {}
-        self.header = header
+        self.header = self.has_names = header
         with complaints(path), Opened(path) as file:
-            head = file.read(1 << 16)
+            head = _head(file)
         self.delimiter = self._sniffed(head)
         self.names = self._names(head)
 
@@ -95,11 +95,11 @@ class Delimited(Table):
                 "columns; say `header = false` if it is a row"
             )
         names = tuple(name or other for name, other in zip(fields, numbered, strict=True))
-        for name in names:
-            if names.count(name) > 1:
-                raise DataError(
-                    f"{self.where(lines.line_num)}: two columns are called {name!r}; rename one"
-                )
+        double = first_double(names)
+        if double is not None:
+            raise DataError(
+                f"{self.where(lines.line_num)}: two columns are called {double!r}; rename one"
+            )
         return names
 
 
@@ -132,6 +132,17 @@ def text_blocks(
                     f"{table.where(line)}: a row of more than {LONGEST_ROW >> 20} MB; "
                     "is a quote not closed?"
                 )
+
+
+def _head(file: Opened) -> bytes:
+    """The beginning of a file, its first line with content included."""
+    head = file.read(1 << 16)
+    while b"\n" not in head.lstrip() and len(head) < LONGEST_ROW:
+        more = file.read(1 << 20)
+        if not more:
+            break
+        head += more
+    return head
 
 
 def _without_first(cells: Cells) -> Cells:

@@ -32,10 +32,21 @@ def gather(
         raise DataError(
             f"{table.title}: {table.names[place]!r} is the target and cannot be dropped"
         )
-    columns = _read(table, place, categories | set(table.levels), dropped)
-    again = {j for j, column in columns.items() if column.is_text_after_all}
+    categories |= set(table.levels)
+    columns = {
+        j: Gathered(table, j, is_text=j == place or j in categories, is_category=j in categories)
+        for j in range(len(table.names))
+        if j not in dropped
+    }
+    _read(table, columns)
+    again = {
+        j: Gathered(table, j, is_text=True, is_category=False)
+        for j, column in columns.items()
+        if column.is_text_after_all
+    }
     if again:  # what began as numbers goes on as text: read from the beginning as text
-        columns.update(_read(table, place, again, set(range(len(table.names))) - again))
+        _read(table, again)
+        columns.update(again)
     _raise_first(table, columns, place, allow_missing)
     return _dataset(table, columns, place, dropped)
 
@@ -70,16 +81,10 @@ def _place(table: Table, reference: Reference, role: str) -> int:
     return table.names.index(reference)
 
 
-def _read(table: Table, target: int, texts: set[int], dropped: set[int]) -> dict[int, Gathered]:
-    columns = {
-        j: Gathered(table, j, is_text=j == target or j in texts, is_category=j in texts)
-        for j in range(len(table.names))
-        if j not in dropped
-    }
+def _read(table: Table, columns: dict[int, Gathered]) -> None:
     for block in table.blocks():
         for column in columns.values():
             column.add(block)
-    return columns
 
 
 def _raise_first(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -73,6 +74,7 @@ class Table(ABC):
     names: tuple[str, ...]
     levels: dict[int, tuple[str, ...]]
     ends_with_target = False
+    has_names = True
     #: How much of the file has been read, for progress.
     bytes_read = 0
 
@@ -158,6 +160,12 @@ def judge(text: str) -> tuple[int, float]:
     except ValueError:
         return OTHER, np.nan
     return (NUMBER, number) if np.isfinite(number) and "_" not in text else (OTHER, np.nan)
+
+
+def first_double(names: Sequence[str]) -> str | None:
+    """The first name that stands for two columns."""
+    counts = Counter(names)
+    return next((name for name in names if counts[name] > 1), None)
 
 
 def _as_text(value: Any) -> str:

@@ -12,7 +12,6 @@ import attrs
 import numpy as np
 
 from dcsvm.dataset import open_table
-from dcsvm.dataset.files import complaints
 from dcsvm.errors import UsageError, did_you_mean
 from dcsvm.predict.rows import Rows, rows_for
 from dcsvm.predict.writers import writer_for
@@ -77,7 +76,7 @@ def predict_file(
     kept = _kept(rows, keep)
     unknown: dict[str, int] = {}
     n_rows = n_labelled = n_right = n_strange = seen = 0
-    with complaints(path), writer_for(out, _header(model, kept, scores)) as writer:
+    with writer_for(out, _header(model, kept, scores)) as writer:
         for block in _ahead(rows.blocks(kept)):
             labels, columns = _answers(model, block.X, scores)
             writer.write([*block.kept, labels, *columns])

@@ -57,6 +57,8 @@ def rows_for(model: Any, table: Table | SparseTable) -> Rows:
             f"{table.title}: the model was trained on sparse rows, whose features go by number; "
             "give it an svmlight file, or an NPZ file with a sparse matrix"
         )
+    if not table.has_names and len(table.names) == len(layout.features):
+        table.names = layout.names  # no names to go by: the order of training serves
     allows = bool(getattr(model.decomposer, "allows_missing", False))
     return TableRows(table, layout, allows)
 

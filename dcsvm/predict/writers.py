@@ -127,8 +127,9 @@ class ArrowWriter(Writer):
         return self.pyarrow.ipc.new_file(self.file, schema)
 
     def end(self) -> None:
-        if self.writer is not None:
-            self.writer.close()
+        if self.writer is None:
+            self.write([np.zeros(0, dtype=str) for _ in self.names])
+        self.writer.close()
 
 
 class ParquetWriter(ArrowWriter):
@@ -183,9 +184,13 @@ def writer_for(out: Path | None, names: list[str]) -> Iterator[Writer]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(aside, out)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             aside.unlink()
+        if isinstance(error, OSError):
+            raise UsageError(
+                f"answers cannot be written to {str(out)!r}: {error.strerror}"
+            ) from error
         raise
 
 

@@ -1,6 +1,8 @@
 """`dcsvm predict`: a model's answers for the rows of a file."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -252,6 +254,24 @@ def test_a_model_trained_on_a_data_frame_answers_columns_by_name(dcsvm, write, t
     fitted(tmp_path, pandas.DataFrame(X, columns=["a", "b"]), np.arange(10) > 4)
     result = dcsvm("predict", "model.dcsvm", write("new.csv", "b,a\n1,0\n19,18\n"))
     assert result.stdout == "prediction\nFalse\nTrue\n"
+
+
+def test_a_file_without_names_has_its_columns_in_the_order_of_training(dcsvm, model, write):
+    result = dcsvm("predict", model, write("new.csv", "0.5,red\n3.5,blue\n"), "--no-header")
+    assert result.stdout == "prediction\nsmall\nlarge\n"
+
+
+def test_no_rows_give_no_answers(dcsvm, model, write):
+    result = dcsvm("predict", model, write("new.csv", "size,colour\n"))
+    assert result.stdout == "prediction\n"
+
+
+def test_whoever_stops_reading_is_no_error(model, write, tmp_path):
+    rows = "1,red\n" * 200_000
+    write("new.csv", f"size,colour\n{rows}")
+    command = f"'{sys.executable}' -m dcsvm predict model.dcsvm new.csv | head -2"
+    done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("prediction\nsmall\n", "")
 
 
 def test_sparse_rows_are_answered(dcsvm, write, tmp_path):

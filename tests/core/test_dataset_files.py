@@ -120,6 +120,14 @@ def test_a_mistake_in_a_later_block_has_its_line(written, monkeypatch):
         read(path, "kind")
 
 
+def test_a_header_of_many_columns(written):
+    names = ",".join(f"a_rather_long_name_{number}" for number in range(5000))
+    values = ",".join(map(str, range(5000)))
+    others = ",".join(map(str, range(1, 5001)))
+    path = written("a.csv", f"{names},kind\n{values},x\n{others},y\n")
+    assert read(path, "kind").X.shape == (2, 5000)
+
+
 def test_many_different_texts_must_be_asked_for(written):
     rows = "".join(f"n{i % 1001},{i % 2}\n" for i in range(2500))
     path = written("a.csv", "a,kind\n" + rows)
