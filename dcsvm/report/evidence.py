@@ -114,37 +114,21 @@ def evidence(
     if not isinstance(classifier, DivideAndConquerClassifier) or not hasattr(classifier, "model_"):
         return Evidence()
     X_test = _checked(classifier, X_test)
-    known = np.isin(y_test, classifier.classes_)
-    truth = np.where(known, np.searchsorted(classifier.classes_, y_test), 0)
-    truth = np.minimum(truth, len(classifier.classes_) - 1)
     answers = np.asarray(classifier.predict(X_test) if answers is None else answers)
-    wrong: BoolArray = np.asarray(answers != y_test, dtype=bool)
     stand = _stand(classifier, X_test.shape[1], features)
-    here = stand.see(X_test)
     learned = None
     if X_train is not None and y_train is not None:
         own = np.isin(y_train, classifier.classes_)
         rows = stand.see(_checked(classifier, X_train)[own])
         learned = (rows, np.searchsorted(classifier.classes_, np.asarray(y_train)[own]))
+    wrong = np.asarray(answers != y_test, dtype=bool)
+    scene = stand.scene(classifier.classes_, X_test, y_test, wrong, learned)
     routed = any(group.router is not None for group in stand.committee.groups)
-    names = tuple(str(each) for each in classifier.classes_.tolist())
-    scene = Scene(
-        stand.committee,
-        stand.committee.members,
-        names,
-        tuple(column.name for column in stand.columns),
-        here,
-        truth,
-        wrong,
-        learned,
-        np.array([column.offset for column in stand.columns]),
-        np.array([column.factor for column in stand.columns]),
-        frozenset(place for place, column in enumerate(stand.columns) if column.indicator),
-    )
     if routed:
-        parts = _routed_errors(stand.committee, here, wrong)
+        parts = _routed_errors(stand.committee, scene.X, wrong)
     else:
-        parts = _own_errors(stand.committee, here[known], truth[known])
+        known = np.isin(y_test, classifier.classes_)
+        parts = _own_errors(stand.committee, scene.X[known], scene.y[known])
     return Evidence(
         routed,
         tuple(parts),
@@ -182,6 +166,29 @@ class _Stand:
         for view in self.views:
             X = view.apply(X)
         return X
+
+    def scene(
+        self,
+        classes: Any,
+        X: Matrix,
+        y: Any,
+        wrong: BoolArray,
+        learned: tuple[Matrix, IntArray] | None,
+    ) -> Scene:
+        """The stage for pictures; a class that was never learned stands for the nearest one."""
+        return Scene(
+            self.committee,
+            self.committee.members,
+            tuple(str(each) for each in classes.tolist()),
+            tuple(column.name for column in self.columns),
+            self.see(X),
+            np.minimum(np.searchsorted(classes, y), len(classes) - 1),
+            wrong,
+            learned,
+            np.array([column.offset for column in self.columns]),
+            np.array([column.factor for column in self.columns]),
+            frozenset(place for place, column in enumerate(self.columns) if column.indicator),
+        )
 
     def parts_of(self, X: Matrix) -> IntArray | None:
         """The part that each row asks in the first group with a router; None without one."""

@@ -52,6 +52,7 @@ def page(facts: Facts) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     from dcsvm.report import figures
+    from dcsvm.report.curves import search_curves
 
     environment = Environment(
         loader=PackageLoader("dcsvm.report", "."),
@@ -83,7 +84,7 @@ def page(facts: Facts) -> str:
         times=figures.part_times(parts),
         slowest=sorted(parts, key=lambda each: -float(each.get("seconds") or 0))[:SLOWEST],
         n_parts=len(parts),
-        search=figures.search_curves(facts.trials),
+        search=search_curves(facts.trials),
         best_trials=sorted(facts.trials, key=lambda each: -each.score)[:5],
     )
 
