@@ -68,6 +68,7 @@ class ContractError(DcsvmError, TypeError):
 def did_you_mean(name: str, available: Iterable[str]) -> str:
     """Say what was probably meant, and what there is: the tail of an "unknown name" sentence."""
     names = sorted(available)
-    nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+    lower = {each.lower(): each for each in reversed(names)}
+    nearest = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
+    hint = f"did you mean {lower[nearest[0]]!r}? " if nearest else ""
     return f"{hint}available: {', '.join(names) or 'none'}"

@@ -3,7 +3,10 @@
 import textwrap
 
 import pytest
+from sklearn.utils import all_estimators
 
+from dcsvm.dataset import READERS
+from dcsvm.errors import did_you_mean
 from dcsvm.registry import default_registry
 from dcsvm.settings import settings_of
 
@@ -62,7 +65,7 @@ CASES = {
         'abuot = "x"\n' + pipeline(),
         "recipe.toml:1: a recipe has no key 'abuot'; did you mean 'about'? available: "
         "about, combiner, compare, data, decomposer, extends, learner, measure, name, search, "
-        "split",
+        "split, suits",
     ),
     "an unknown key of a table": (
         pipeline() + 'scael = "minmax"\n',
@@ -104,7 +107,7 @@ CASES = {
     ),
     "a file with an ending that no reader knows": (
         pipeline().replace('use = "iris"', 'path = "a.docx"'),
-        "recipe.toml:5: [data]: no reader knows the ending '.docx'; available: .csv, .npz",
+        "recipe.toml:5: [data]: no reader knows the ending '.docx'; available: <endings>",
     ),
     "a CSV file without a target": (
         pipeline().replace('use = "iris"', 'path = "a.csv"'),
@@ -159,6 +162,123 @@ CASES = {
         "recipe.toml:7: [compare.rival] has no key 'data'; "
         "available: combiner, decomposer, learner, search",
     ),
+    "a test share with folds": (
+        pipeline() + '[split]\nuse = "folds"\ntest = 0.2\n',
+        "recipe.toml:8: [split]: test has no meaning with use = 'folds'",
+    ),
+    "folds without saying so": (
+        pipeline() + "[split]\nfolds = 3\n",
+        "recipe.toml:7: [split]: folds has no meaning with use = 'auto'",
+    ),
+    "an unknown way to split": (
+        pipeline() + '[split]\nuse = "halves"\n',
+        "recipe.toml:7: [split]: use must be 'auto' or 'published' or 'random' or 'folds', "
+        "not 'halves'",
+    ),
+    "one fold": (
+        pipeline() + '[split]\nuse = "folds"\nfolds = 1\n',
+        "recipe.toml:8: [split]: folds must be a whole number of at least 2 or none, not 1",
+    ),
+    "an unknown way to search": (
+        pipeline() + '[search]\nuse = "luck"\nlearner.C = [1, 2]\n',
+        "recipe.toml:7: [search]: use must be 'grid' or 'random' or 'granularity', not 'luck'",
+    ),
+    "an unknown key of a search": (
+        pipeline() + "[search]\nlerner.C = [1, 2]\n",
+        "recipe.toml:7: [search] has no key 'lerner'; did you mean 'learner'? available: "
+        "combiner, data, decomposer, factor, folds, learner, min_gain, rows, seconds, top, "
+        "tries, use",
+    ),
+    "a search for one value": (
+        pipeline() + "[search]\nlearner.C = 10\n",
+        "recipe.toml:7: [search]: learner.C must be a list of values to try, not 10",
+    ),
+    "a search for nothing": (
+        pipeline() + "[search]\nlearner.C = []\n",
+        "recipe.toml:7: [search]: learner.C must be a list of values to try, not []",
+    ),
+    "a search for a setting that is not there": (
+        pipeline() + "[search]\nlearner.c = [1.0]\n",
+        "recipe.toml:7: kernel_svm has no setting 'c'; did you mean 'C'? "
+        "available: <settings of kernel_svm>",
+    ),
+    "a search for a value that is not allowed": (
+        pipeline() + "[search]\nlearner.C = [\n  1.0,\n  -1.0,\n]\n",
+        "recipe.toml:9: kernel_svm: C must be a number above 0, not -1.0",
+    ),
+    "a search that leads nowhere": (
+        pipeline() + "[search]\nlearner.learner.C = [1.0]\n",
+        "recipe.toml:7: [search]: learner.learner.C leads nowhere: there is no 'learner'",
+    ),
+    "a search for other data": (
+        pipeline() + '[search]\ndata.use = ["iris", "wine"]\n',
+        "recipe.toml:7: [search]: data.use cannot be searched for; "
+        "did you mean 'data.scale'? available: data.encode, data.missing, data.scale",
+    ),
+    "a search for a scale that is not there": (
+        pipeline() + '[search]\ndata.scale = ["minmax", "log"]\n',
+        "recipe.toml:7: [data]: scale must be 'minmax' or 'standard' or 'robust' or 'none', "
+        "not 'log'",
+    ),
+    "a time budget of nothing": (
+        pipeline() + "[search]\nseconds = 0\nlearner.C = [1]\n",
+        "recipe.toml:7: [search]: seconds must be a number above 0 or none, not 0",
+    ),
+    "a granularity search without levels": (
+        pipeline() + '[search]\nuse = "granularity"\nlearner.C = [1.0]\n',
+        "recipe.toml:7: [search]: decomposer 'whole' has no levels to search through",
+    ),
+    "a granularity search for what is not the learner's": (
+        pipeline(decomposer='"tree"') + '[search]\nuse = "granularity"\ndata.scale = ["minmax"]\n',
+        "recipe.toml:8: [search]: granularity tries settings of the learner only, not data.scale",
+    ),
+    "an unknown score": (
+        pipeline() + '[measure]\nscores = ["f1_marco"]\n',
+        "recipe.toml:7: [measure]: no score is called 'f1_marco'; did you mean 'f1_macro'? "
+        "available: balanced_accuracy, cohen_kappa, f1_macro, mcc",
+    ),
+    "a measure that is no switch": (
+        pipeline() + '[measure]\ncost = "yes"\n',
+        "recipe.toml:7: [measure]: cost must be true or false, not 'yes'",
+    ),
+    "a range that is none": (
+        "suits = { rows = [10, 5] }\n" + pipeline(),
+        "recipe.toml:1: suits: rows must be two numbers, from and to, not [10, 5]",
+    ),
+    "a recipe that extends what is not there": (
+        'extends = "global_smv"\n',
+        "recipe.toml:1: extends: no recipe file or registered recipe is called 'global_smv'; "
+        "did you mean 'global_svm'? available: <recipes>",
+    ),
+    "a recipe that extends itself": (
+        '# a circle\nextends = "recipe.toml"\n',
+        "recipe.toml:2: extends goes in a circle: recipe.toml -> recipe.toml",
+    ),
+    "a recipe that extends a number": (
+        "extends = 3\n",
+        "recipe.toml:1: extends must be the name of a recipe, not 3",
+    ),
+    "a setting of a component that was inherited": (
+        'extends = "global_svm"\n[learner]\ngamma = -2\n',
+        "recipe.toml:3: kernel_svm: gamma must be 'scale' or 'auto' or a number above 0, not -2",
+    ),
+    "a decomposer that does not fit what was inherited": (
+        'extends = "global_svm"\ndecomposer = "chunks"\n',
+        "recipe.toml:2: combiner 'route' does not fit decomposer 'chunks', which yields subsets: "
+        "it works with one part, regions; combiners that fit: <combiners of subsets>",
+    ),
+    "a classifier that scikit-learn does not have": (
+        pipeline(learner='{ use = "sklearn", classifier = "RandomForrest" }'),
+        "recipe.toml:2: sklearn: there is no classifier called 'RandomForrest'; <classifiers>",
+    ),
+    "a transformer without a name": (
+        pipeline(learner='{ use = "sklearn", transformers = [{ gamma = 1 }] }'),
+        "recipe.toml:2: sklearn: the transformer {'gamma': 1} needs the key 'use'",
+    ),
+    "a search of a rival for a value that is not allowed": (
+        pipeline() + '[compare.rival]\nsearch.learner.C = ["many"]\n',
+        "recipe.toml:7: kernel_svm: C must be a number above 0, not 'many'",
+    ),
 }
 
 
@@ -168,14 +288,22 @@ def filled_in(sentence):
     lists = {
         "<decomposers>": registry.names("decomposer"),
         "<settings of tree>": sorted(settings_of(registry.get("decomposer", "tree"))),
+        "<settings of kernel_svm>": sorted(settings_of(registry.get("learner", "kernel_svm"))),
         "<combiners>": registry.names("combiner"),
+        "<recipes>": registry.names("recipe"),
+        "<endings>": list(READERS),
         "<combiners of subsets>": [
             offer.name for offer in registry.of_kind("combiner") if "subsets" in offer.what.accepts
         ],
     }
     for mark, names in lists.items():
         sentence = sentence.replace(mark, ", ".join(names))
-    return sentence
+    return sentence.replace("<classifiers>", nearest_classifiers())
+
+
+def nearest_classifiers():
+    names = [name for name, _ in all_estimators(type_filter="classifier")]
+    return did_you_mean("RandomForrest", names)
 
 
 @pytest.mark.parametrize(("text", "sentence"), CASES.values(), ids=CASES.keys())
@@ -217,8 +345,7 @@ def test_a_recipe_that_is_not_there_suggests_a_registered_one(dcsvm):
     result = dcsvm("run", "quickstrat")
     assert result.stderr == (
         "error: no recipe file or registered recipe is called 'quickstrat'; "
-        "did you mean 'quickstart'? available: bagging_svm, global_svm, linear_svm, max_wins, "
-        "one_vs_rest, quickstart, td_svm\n"
+        f"did you mean 'quickstart'? available: {filled_in('<recipes>')}\n"
     )
     assert result.exit_code == 2
 

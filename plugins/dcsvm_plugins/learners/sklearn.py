@@ -49,6 +49,12 @@ class Sklearn(LocalLearner):
         help="what the rows pass first: class names, or tables with the key 'use' and parameters",
     )
 
+    def check(self) -> None:
+        """Refuse names and parameters that scikit-learn does not know."""
+        _made("classifier", self.classifier, self.settings or {})
+        for each in self.transformers or []:
+            _made("transformer", *_named(each))
+
     def fit(self, problem: Problem) -> LocalModel:
         machine = _build("classifier", self.classifier, self.settings or {}, problem)
         weighted = {}
@@ -56,7 +62,7 @@ class Sklearn(LocalLearner):
             if not has_fit_parameter(machine, "sample_weight"):
                 raise SettingError(f"sklearn: {self.classifier} does not take row weights")
             weighted = {"sample_weight": problem.weights}
-        steps = [self._transformer(each, problem) for each in self.transformers or []]
+        steps = [_build("transformer", *_named(each), problem) for each in self.transformers or []]
         if not steps:
             return Wrapped(machine.fit(problem.X, problem.y, **weighted))
         line = make_pipeline(*steps, machine)
@@ -64,26 +70,32 @@ class Sklearn(LocalLearner):
         named = {f"{last}__{key}": value for key, value in weighted.items()}
         return Wrapped(line.fit(problem.X, problem.y, **named))
 
-    def _transformer(self, each: Any, problem: Problem) -> Any:
-        table = {"use": each} if isinstance(each, str) else dict(each)
-        if "use" not in table:
-            raise SettingError(f"sklearn: the transformer {each!r} needs the key 'use'")
-        return _build("transformer", table.pop("use"), table, problem)
+
+def _named(transformer: Any) -> tuple[str, dict[str, Any]]:
+    """The class name of a transformer, and its parameters."""
+    table = {"use": transformer} if isinstance(transformer, str) else transformer
+    if not isinstance(table, dict) or "use" not in table:
+        raise SettingError(f"sklearn: the transformer {transformer!r} needs the key 'use'")
+    return str(table["use"]), {key: table[key] for key in table if key != "use"}
 
 
 def _build(kind: str, name: str, settings: dict[str, Any], problem: Problem) -> Any:
+    made = _made(kind, name, settings)
+    if "random_state" in made.get_params() and "random_state" not in settings:
+        made.set_params(random_state=problem.seed.integer() % 2**31)
+    return made
+
+
+def _made(kind: str, name: str, settings: dict[str, Any]) -> Any:
     registered = _registered(kind)
     if name not in registered:
         raise SettingError(
             f"sklearn: there is no {kind} called {name!r}; {did_you_mean(name, registered)}"
         )
     try:
-        made = registered[name](**settings)
+        return registered[name](**settings)
     except TypeError as error:
         raise SettingError(f"sklearn: {name} cannot be made with {settings!r}: {error}") from error
-    if "random_state" in made.get_params() and "random_state" not in settings:
-        made.set_params(random_state=problem.seed.integer() % 2**31)
-    return made
 
 
 def _registered(kind: str) -> dict[str, Any]:

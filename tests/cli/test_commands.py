@@ -1,0 +1,266 @@
+"""The smaller commands: recipes, inspect, compare, schema, init, dry runs and overrides."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from dcsvm.registry import default_registry
+
+
+def run_in(dcsvm, folder, *arguments):
+    result = dcsvm("run", *arguments, "--out", folder, "--json", "--jobs", "1")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_recipes_are_listed_with_what_they_suit(dcsvm):
+    lines = dcsvm("recipes").stdout.splitlines()
+    assert lines[0].split() == ["name", "suits", "about"]
+    assert any(line.startswith("td_svm ") and "5,000 to 5,000,000 rows" in line for line in lines)
+
+
+def test_recipes_to_try_come_first(dcsvm):
+    result = dcsvm("recipes", "--rows", "300000", "--features", "10", "--classes", "2", "--json")
+    listed = {each["name"]: each["try it"] for each in json.loads(result.stdout)}
+    assert listed["td_svm"] == "yes"
+    assert listed["global_svm"] == "no: rows"
+    assert listed["max_wins"] == "no: rows, classes"
+    answers = list(listed.values())
+    assert answers == sorted(answers, key=lambda answer: answer != "yes")
+
+
+def test_a_recipe_is_shown_as_it_is(dcsvm):
+    text = default_registry().offers["recipe", "td_svm"].what
+    assert dcsvm("recipes", "show", "td_svm").stdout.strip() == text.strip()
+
+
+def test_a_recipe_that_is_not_there_is_suggested(dcsvm):
+    result = dcsvm("recipes", "show", "td_smv")
+    assert result.stderr.startswith("error: no recipe is called 'td_smv'; did you mean 'td_svm'?")
+    assert result.exit_code == 2
+
+
+def test_a_copy_never_replaces_a_file(dcsvm, tmp_path):
+    assert dcsvm("recipes", "copy", "td_svm").stderr == (
+        "next: change td_svm.toml, then: dcsvm run td_svm.toml\n"
+    )
+    before = (tmp_path / "td_svm.toml").read_text()
+    assert before == default_registry().offers["recipe", "td_svm"].what
+    result = dcsvm("recipes", "copy", "max_wins", "td_svm.toml")
+    assert result.stderr == (
+        "error: 'td_svm.toml' is there already, and nothing was written over it\n"
+    )
+    assert result.exit_code == 2
+    assert (tmp_path / "td_svm.toml").read_text() == before
+
+
+@pytest.mark.parametrize("name", default_registry().names("recipe"))
+def test_shipped_recipes_are_short_and_say_when_to_use_them(name):
+    text = default_registry().offers["recipe", name].what
+    about = tomllib.loads(text)["about"]
+    assert name == "quickstart" or len(text.splitlines()) <= 15
+    assert not about.endswith(".")
+    assert name == "quickstart" or {"search", "suits"} <= tomllib.loads(text).keys()
+
+
+def test_inspect_shows_structure_parts_and_cost(dcsvm, recipe, iris_pipeline):
+    run_in(dcsvm, "kept", recipe(iris_pipeline))
+    shown = dcsvm("inspect", "kept")
+    assert shown.exit_code == 0, shown.stderr
+    assert '[learner.decomposer]\nuse = "class_pairs"' in shown.stdout
+    assert "4 features; 3 classes: setosa, versicolor, virginica" in shown.stdout
+    found = json.loads(dcsvm("inspect", "kept/model.dcsvm", "--json").stdout)
+    inner = found["parts"][-1]
+    assert (inner["depth"], inner["kind"], inner["parts"]) == (1, "KernelExpansion", 3)
+    metrics = json.loads(Path("kept/metrics.json").read_text())
+    assert inner["support vectors"] == metrics["n_support_vectors"]
+    assert found["size"]["different support vectors"] == metrics["n_unique_support_vectors"]
+    assert (
+        found["size"]["kernel evaluations if all were asked"]
+        == (metrics["kernel_evaluations_max"])
+    )
+
+
+def test_inspect_of_what_is_no_model(dcsvm, tmp_path):
+    (tmp_path / "model.dcsvm").write_text("nonsense")
+    result = dcsvm("inspect", "model.dcsvm")
+    assert result.stderr == "error: model file 'model.dcsvm' is not a dcsvm model file\n"
+    assert result.exit_code == 4
+
+
+def test_compare_shows_measures_differences_and_a_test(dcsvm, recipe, iris_pipeline):
+    run_in(dcsvm, "first", recipe(iris_pipeline))
+    run_in(dcsvm, "second", "recipe.toml", "--set", "learner.C=0.001")
+    found = json.loads(dcsvm("compare", "first", "second", "--json").stdout)
+    assert found["runs"] == ["first", "second"]
+    assert found["differences"] == {"learner.C": [1.0, 0.001]}
+    right, other = found["metrics"]["test_accuracy"]
+    (test,) = found["tests"]
+    assert test["only_first"] - test["only_second"] == round((right - other) * 38)
+    assert test["both_right"] + test["only_first"] == round(right * 38)
+    shown = dcsvm("compare", "first", "second").stdout
+    assert "in the recipe" in shown
+    assert "McNemar" in shown
+
+
+def test_compare_says_when_rows_differ(dcsvm, recipe, iris_pipeline):
+    run_in(dcsvm, "first", recipe(iris_pipeline))
+    run_in(dcsvm, "second", "recipe.toml", "--seed", "5")
+    shown = dcsvm("compare", "first", "second").stdout
+    assert "the recipes are the same" in shown
+    assert "no test: the runs were tested on different rows" in shown
+
+
+def test_compare_wants_two_runs_that_are_done(dcsvm, tmp_path, recipe, iris_pipeline):
+    assert dcsvm("compare", "one").stderr == "error: compare takes two runs or more\n"
+    run_in(dcsvm, "first", recipe(iris_pipeline))
+    (tmp_path / "first" / "metrics.json").unlink()
+    result = dcsvm("compare", "first", "first")
+    assert result.stderr == (
+        "error: the run in 'first' is not done: dcsvm run --resume first goes on with it\n"
+    )
+    assert result.exit_code == 2
+
+
+def test_the_schema_accepts_every_shipped_recipe_and_knows_every_component(dcsvm):
+    schema = json.loads(dcsvm("schema").stdout)
+    registry = default_registry()
+    for kind in ("decomposer", "learner", "combiner"):
+        names, *tables = schema["$defs"][kind]["anyOf"]
+        assert names["enum"] == registry.names(kind)
+        assert len(tables) == len(names["enum"]) + (kind == "learner")
+    for name in registry.names("recipe"):
+        table = tomllib.loads(registry.offers["recipe", name].what)
+        assert table.keys() <= schema["properties"].keys()
+        data = schema["properties"]["data"]
+        assert table["data"].keys() <= data["properties"].keys()
+    tree = next(
+        each
+        for each in schema["$defs"]["decomposer"]["anyOf"][1:]
+        if each["properties"]["use"]["const"] == "tree"
+    )
+    assert tree["properties"]["ceiling"]["minimum"] == 1
+
+
+def test_a_started_recipe_runs_when_its_data_are_there(dcsvm, tmp_path):
+    assert dcsvm("init", "recipe").exit_code == 0
+    rows = "".join(f"{i % 13},{i % 7},{'no' if i % 13 < 6 else 'yes'}\n" for i in range(200))
+    (tmp_path / "mine.csv").write_text("a,b,class\n" + rows)
+    found = run_in(dcsvm, "kept", "recipe.toml")
+    assert found["models"][0]["test_accuracy"] == 1.0
+
+
+@pytest.mark.parametrize("kind", ["decomposer", "learner", "combiner"])
+def test_the_tests_of_a_started_plugin_pass_at_once(dcsvm, tmp_path, kind):
+    assert dcsvm("init", "plugin", "my_own", "--kind", kind).exit_code == 0
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "dcsvm-my-own"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout
+    assert " passed" in run.stdout
+    listed = dcsvm("plugins", "--plugin", "dcsvm-my-own/dcsvm_my_own.py", "--json").stdout
+    assert (kind, "my_own") in {
+        (each["kind"], each["name"]) for each in json.loads(listed)["offers"]
+    }
+
+
+def test_a_plugin_needs_a_name_that_python_can_import(dcsvm):
+    result = dcsvm("init", "plugin", "My-Own")
+    assert result.stderr == (
+        "error: a plugin's name is lower case letters, digits and underscores, not 'My-Own'\n"
+    )
+    assert result.exit_code == 2
+
+
+def test_a_dry_run_prints_the_plan_and_writes_nothing(dcsvm, tmp_path):
+    result = dcsvm("run", "td_svm", "--dry-run", "--json", "--jobs", "2")
+    assert result.exit_code == 0, result.stderr
+    planned = json.loads(result.stdout)
+    (own,) = planned["candidates"]
+    assert (planned["n_train"], planned["n_test"]) == (7500, 2500)
+    assert own["largest"] <= 1500
+    assert own["smallest"] * own["parts"] <= 7500 <= own["largest"] * own["parts"]
+    assert own["combinations"] == 30
+    assert own["seconds"] > 0
+    assert own["megabytes"] > 0
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_plan_looks_into_nested_pipelines(dcsvm, recipe, iris_pipeline):
+    text = iris_pipeline.replace('[learner]\nuse = "kernel_svm"', "").replace(
+        "[combiner]",
+        '[learner]\nlearner = "kernel_svm"\ncombiner = "mean"\n'
+        'decomposer = { use = "chunks", parts = 4 }\n[combiner]',
+    )
+    (own,) = json.loads(dcsvm("run", recipe(text), "--dry-run", "--json").stdout)["candidates"]
+    assert own["parts"] == 12
+    shown = dcsvm("run", "recipe.toml", "--dry-run").stdout
+    assert "later stages are not foreseen" in shown
+
+
+def test_values_on_the_command_line_win(dcsvm, recipe, iris_pipeline):
+    run_in(
+        dcsvm, "kept", recipe(iris_pipeline), "--set", "data.scale=none", "--set", "learner.C=7"
+    )
+    resolved = tomllib.loads(Path("kept/resolved.toml").read_text())
+    assert (resolved["data"]["scale"], resolved["learner"]["C"]) == ("none", 7)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ("learner.C", "--set takes key=value, such as learner.C=10, not 'learner.C'"),
+        ("=3", "--set takes key=value, such as learner.C=10, not '=3'"),
+        (
+            "learner.C=-3",
+            "--set learner.C=-3: kernel_svm: C must be a number above 0, not -3",
+        ),
+        (
+            "learner.D=3",
+            "--set learner.D=3: kernel_svm has no setting 'D'; available: C, cache_size, coef0, "
+            "degree, gamma, kernel, multiclass, solver, tol",
+        ),
+        (
+            "spilt.test=0.3",
+            "--set spilt.test=0.3: a recipe has no key 'spilt'; did you mean 'split'? available: "
+            "about, combiner, compare, data, decomposer, extends, learner, measure, name, search, "
+            "split, suits",
+        ),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_told_at_its_place(
+    dcsvm, recipe, iris_pipeline, given, sentence
+):
+    result = dcsvm("run", recipe(iris_pipeline), "--set", given)
+    assert result.stderr == f"error: {sentence}\n"
+    assert result.exit_code == 2
+
+
+def test_other_data_for_a_shipped_recipe(dcsvm, tmp_path):
+    rows = "".join(f"{i % 13},{i % 7},{'no' if i % 13 < 6 else 'yes'}\n" for i in range(200))
+    (tmp_path / "mine.csv").write_text("a,b,kind\n" + rows)
+    found = run_in(dcsvm, "kept", "linear_svm", "--data", "mine.csv", "--target", "kind")
+    assert (found["data"], found["n_features"]) == ("mine.csv", 2)
+    embedded = run_in(dcsvm, "other", "linear_svm", "--data", "iris")
+    assert embedded["data"] == "iris"
+
+
+def test_folds_answer_every_row_once(dcsvm, recipe, iris_pipeline):
+    text = iris_pipeline + '[split]\nuse = "folds"\nfolds = 3\n'
+    found = run_in(dcsvm, "kept", recipe(text))
+    assert (found["n_train"], found["n_test"]) == (150, 150)
+    lines = Path("kept/predictions.csv").read_text().splitlines()
+    assert sorted(int(line.split(",")[0]) for line in lines[1:]) == list(range(150))
+    assert {line.split(",")[1] for line in lines[1:]} == {"0", "1", "2"}
+    assert found["models"][0]["test_accuracy"] > 0.9
+
+
+def test_completion_can_be_installed(dcsvm):
+    assert "--install-completion" in dcsvm("--help").stdout
