@@ -301,7 +301,7 @@ class _Reader:
         ]
         while waiting:
             key, value = waiting.pop(0)
-            if isinstance(value, dict) and value:
+            if isinstance(value, dict):
                 waiting += [((*key, inner), each) for inner, each in value.items()]
             elif isinstance(value, list) and value:
                 grid[".".join(map(str, key))] = value
