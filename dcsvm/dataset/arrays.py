@@ -98,10 +98,12 @@ class Archive:
         prefix = "" if half is None else f"{half}_"
         if f"{prefix}data" in self.arrays:
             data, indices, indptr, shape = (self._array(f"{prefix}{part}") for part in _CSR)
+            if shape.shape != (2,) or shape.dtype.kind not in "iu" or (shape < 0).any():
+                raise DataError(f"{self.title}: the shape of a CSR matrix must be two numbers")
             try:
                 matrix = sparse.csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
                 matrix.check_format(full_check=True)  # compiled code will trust these numbers
-            except (ValueError, TypeError, IndexError) as error:
+            except (ValueError, TypeError, IndexError, OverflowError, MemoryError) as error:
                 raise DataError(
                     f"{self.title}: the parts of a CSR matrix do not fit: {error}"
                 ) from error

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
@@ -10,6 +12,8 @@ import numpy as np
 from dcsvm.errors import DataError
 from dcsvm.layout import Layout
 from dcsvm.numeric.matrix import IntArray, Matrix
+
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
 @attrs.frozen
@@ -53,20 +57,20 @@ def checked(data: Dataset) -> Dataset:
 
 def check_classes(title: str, y: Any, where: str = "") -> None:
     """Refuse labels that are all the same."""
-    classes = np.unique(y)
-    if len(classes) < 2:
+    if (y == y[0]).all():
         raise DataError(
-            f"{title} has one class only{where} ({classes[0]}): "
-            "a classifier needs two classes or more"
+            f"{title} has one class only{where} ({y[0]}): a classifier needs two classes or more"
         )
 
 
-def as_labels(texts: Any) -> Any:
-    """Whole numbers where all labels are, otherwise the texts as they are."""
-    try:
-        return np.array([int(text) for text in texts])
-    except (ValueError, OverflowError):
-        return np.array(texts, dtype=str)
+def as_labels(texts: Sequence[Any]) -> Any:
+    """Whole numbers where all labels are, otherwise the texts as they are.
+
+    `007` stays a text, as does what no computer takes for a number of its own.
+    """
+    if all(_WHOLE.fullmatch(str(text)) for text in texts):
+        return np.array([int(text) for text in texts], dtype=np.int64)
+    return np.array(texts, dtype=str)
 
 
 def _why_none(facts: tuple[Fact, ...]) -> str:

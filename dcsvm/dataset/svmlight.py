@@ -21,6 +21,8 @@ from dcsvm.numeric.matrix import Matrix
 BLOCK_BYTES = 1 << 22
 #: Feature numbers beyond this are mistakes: scaling alone would need gigabytes.
 LARGEST_INDEX = 100_000_000
+#: Larger labels could not be told from their neighbours.
+LARGEST_LABEL = 2**53
 _PAIR = re.compile(rb"(\d+):(\S+)")
 
 
@@ -53,7 +55,9 @@ class Svmlight(SparseTable):
         try:
             X, y = load_svmlight_file(io.BytesIO(text), zero_based=True)
             fine = np.isfinite(X.data).all() and np.isfinite(y).all() and (y == np.round(y)).all()
-            fine = fine and X.shape[1] <= LARGEST_INDEX
+            fine = (
+                fine and X.shape[1] <= LARGEST_INDEX and np.abs(y).max(initial=0) < LARGEST_LABEL
+            )
         except (ValueError, OverflowError, MemoryError, IndexError):
             fine = False
         if not fine:
@@ -73,10 +77,13 @@ class Svmlight(SparseTable):
 def _mistake(words: list[bytes]) -> str | None:
     """What is wrong with one line, if anything."""
     label = words[0].decode(errors="replace")
-    if _number(words[0]) is None:
+    number = _number(words[0])
+    if number is None:
         return f"the label {label!r} is not a number"
-    if not float(_number(words[0]) or 0).is_integer():
+    if not number.is_integer():
         return f"the label {label!r} is not a whole number; a classifier needs classes"
+    if abs(number) >= LARGEST_LABEL:
+        return f"the label {label!r} is too large to be told from others"
     last = -1
     for word in words[1:]:
         shown = word.decode(errors="replace")

@@ -192,6 +192,12 @@ OTHER_CASES = {
         "",
         "rows.svm:2: the label '2.5' is not a whole number; a classifier needs classes",
     ),
+    "a label beyond all bounds": (
+        "rows.svm",
+        "1 1:2\n99999999999999999999 1:3\n",
+        "",
+        "rows.svm:2: the label '99999999999999999999' is too large to be told from others",
+    ),
     "a pair without a value": (
         "rows.svm",
         "1 1:2\n2 1:3 4\n",

@@ -28,6 +28,8 @@ def test_labels_that_are_all_whole_numbers_become_numbers(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("a,kind\n1,0\n2,1\n")
     assert read(path, "kind").y.tolist() == [0, 1]
+    path.write_text("a,kind\n1,007\n2,7\n")
+    assert read(path, "kind").y.tolist() == ["007", "7"], "no two labels become one"
     path.write_text("a,kind\n1,0\n2,one\n")
     assert read(path, "kind").y.tolist() == ["0", "one"]
 

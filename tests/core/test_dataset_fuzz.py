@@ -1,0 +1,177 @@
+"""Data files of any content: read, or refused by a DataError, and never anything else.
+
+A few hundred cases at each run; `DCSVM_FUZZ=10000 pytest tests/core/test_dataset_fuzz.py` tries
+that many of each kind, as a nightly run does.
+"""
+
+import bz2
+import gzip
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dcsvm import Column, DivideAndConquerClassifier, Layout, Prepared
+from dcsvm.dataset import read
+from dcsvm.errors import DataError
+from dcsvm.predict import predict_file
+
+CASES = int(os.environ.get("DCSVM_FUZZ", "60"))
+#: A case that takes longer, on a busy machine too, hangs.
+SECONDS = 20
+
+fuzzed = settings(
+    max_examples=CASES,
+    deadline=SECONDS * 1000,
+    suppress_health_check=list(HealthCheck),
+)
+
+GOOD = {
+    ".csv": b'id,a,colour,kind\n1,2.5,red,x\n2,3.5,blue,y\n3,-1e3,red,x\n4,0,"li,ght",y\n',
+    ".tsv": b"a\tb\tkind\n1\t2\tx\n3\t4\ty\n5\t6\tx\n",
+    ".svm": b"1 1:0.5 3:2 # comment\n-1 2:1\n1 qid:3 1:4\n",
+    ".arff": (
+        b"@relation r\n@attribute a real\n@attribute c {red,'light blue'}\n@attribute kind {x,y}\n"
+        b"@data\n1,red,x\n2,'light blue',y\n{0 3, 2 y}\n?,red,x\n"
+    ),
+}
+SNIPPETS = [
+    *(b",", b";", b"\t", b"\n", b"\r", b"\r\n", b'"', b"'", b"{", b"}", b"%", b"\\", b":", b"#"),
+    *(b"nan", b"inf", b"-", b"1e999", b"1_0", b"?", b"\0", b"\xff", b"\xef\xbb\xbf", b"9" * 40),
+    *(b"2024-01-01", b"3,5", b"kind", b"@data", b"@attribute", b"qid:", b"1:", b" ", b"\xc3\xa9"),
+]
+
+
+def mutated(content: bytes) -> st.SearchStrategy[bytes]:
+    """A good file after some cuts, insertions and repetitions."""
+
+    def change(edits: list[tuple[int, int, bytes]]) -> bytes:
+        changed = content
+        for start, length, inserted in edits:
+            start %= len(changed) + 1
+            changed = changed[:start] + inserted + changed[start + length :]
+        return changed
+
+    edit = st.tuples(st.integers(0, 400), st.integers(0, 12), st.sampled_from([b"", *SNIPPETS]))
+    return st.lists(edit, min_size=1, max_size=6).map(change)
+
+
+def contents(ending: str) -> st.SearchStrategy[bytes]:
+    pieces = st.lists(st.sampled_from([*SNIPPETS, b"a", b"x", b"1"]), max_size=40).map(b"".join)
+    return st.one_of(mutated(GOOD[ending]), pieces, st.binary(max_size=200))
+
+
+def read_or_refused(name: str, content: bytes, **options: object) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        path.write_bytes(content)
+        try:
+            data = read(path, **options)
+        except DataError:
+            return
+    assert data.X.shape[0] == len(data.y) > 0
+    values = data.X if isinstance(data.X, np.ndarray) else data.X.data
+    assert not np.isinf(values).any()
+    if options.get("missing", "error") == "error":
+        assert not np.isnan(values).any()
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".arff"])
+def test_any_text_file_is_read_or_refused(ending):
+    @fuzzed
+    @given(
+        contents(ending),
+        st.sampled_from(["kind", "a", 1, -1]),
+        st.booleans(),
+        st.sampled_from(["error", "impute"]),
+        st.sampled_from([[], [1], ["a"]]),
+    )
+    def check(content, target, header, missing, categorical):
+        read_or_refused(
+            f"rows{ending}",
+            content,
+            target=target,
+            header=header,
+            missing=missing,
+            categorical=categorical,
+        )
+
+    check()
+
+
+@fuzzed
+@given(contents(".svm"))
+def test_any_file_of_sparse_rows_is_read_or_refused(content):
+    read_or_refused("rows.svm", content)
+
+
+@fuzzed
+@given(mutated(gzip.compress(GOOD[".csv"])), mutated(bz2.compress(GOOD[".svm"])))
+def test_any_damaged_compressed_file_is_read_or_refused(zipped, packed):
+    read_or_refused("rows.csv.gz", zipped, target="kind")
+    read_or_refused("rows.svm.bz2", packed)
+
+
+def some_npz() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "a.npz")
+        np.savez(
+            path, X=np.arange(6.0).reshape(3, 2), y=np.arange(3) % 2, classes=np.array(["a", "b"])
+        )
+        return path.read_bytes()
+
+
+@fuzzed
+@given(mutated(some_npz()))
+def test_any_damaged_npz_file_is_read_or_refused(content):
+    read_or_refused("rows.npz", content)
+
+
+arrays = st.one_of(
+    st.lists(st.integers(-2, 5), max_size=6).map(np.array),
+    st.lists(st.floats(), max_size=6).map(np.array),
+    st.lists(st.text(max_size=3), max_size=6).map(np.array),
+    st.tuples(st.integers(0, 4), st.integers(0, 4)).map(np.ones),
+    st.integers(-1, 3).map(np.array),
+)
+KEYS = [
+    *("X", "y", "X_train", "y_train", "X_test", "y_test", "classes", "categorical", "levels_0"),
+    *("feature_names", "data", "indices", "indptr", "shape", "train_data", "test_data"),
+]
+
+
+@fuzzed
+@given(st.dictionaries(st.sampled_from(KEYS), arrays))
+def test_any_arrays_are_read_or_refused(content):
+    with tempfile.TemporaryDirectory() as folder:
+        np.savez(Path(folder, "a.npz"), **content)
+        raw = Path(folder, "a.npz").read_bytes()
+    read_or_refused("rows.npz", raw)
+
+
+def model():
+    layout = Layout((Column("a"), Column("colour", ("blue", "red"))), "kind")
+    X = np.array([[1.0, 0], [2, 1], [3, 0], [4, 1]])
+    prepared = Prepared(layout, missing="impute")
+    return DivideAndConquerClassifier(prepared, "krr").fit(X, ["x", "x", "y", "y"])
+
+
+MODEL = model()
+
+
+@fuzzed
+@given(contents(".csv"))
+def test_any_text_file_is_answered_or_refused_and_nothing_half_is_left(content):
+    with tempfile.TemporaryDirectory() as folder:
+        path, out = Path(folder, "rows.csv"), Path(folder, "out.csv")
+        path.write_bytes(content)
+        try:
+            summary = predict_file(MODEL, path, out)
+        except DataError:
+            assert os.listdir(folder) == ["rows.csv"]
+        else:
+            assert out.read_bytes().count(b"\n") == summary.n_rows + 1
