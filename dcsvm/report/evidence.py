@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.committee import Committee, Group
 from dcsvm.composite import Composite
-from dcsvm.drawing import Scene
+from dcsvm.drawing import Scene, shortened
 from dcsvm.interfaces import Decomposer
 from dcsvm.member import Member
 from dcsvm.numeric.matrix import BoolArray, IntArray, Matrix
@@ -32,12 +32,20 @@ LARGEST_PICTURE = 400_000
 
 @attrs.frozen
 class PartErrors:
-    """How a part did on held-out rows: those routed to it, or those it can speak for."""
+    """How a part did on held-out rows: those routed to it, or those it can speak for.
+
+    `asks` names the sides of a part that asks one against the other.
+    """
 
     part: int
     rows: int
     tested: int
     wrong: int
+    asks: str = ""
+
+    @property
+    def title(self) -> str:
+        return self.asks or f"part {self.part}"
 
 
 @attrs.frozen
@@ -128,7 +136,7 @@ def evidence(
         parts = _routed_errors(stand.committee, scene.X, wrong)
     else:
         known = np.isin(y_test, classifier.classes_)
-        parts = _own_errors(stand.committee, scene.X[known], scene.y[known])
+        parts = _own_errors(stand.committee, scene.X[known], scene.y[known], scene.classes)
     return Evidence(
         routed,
         tuple(parts),
@@ -240,7 +248,9 @@ def _routed_errors(committee: Committee, X: Matrix, wrong: BoolArray) -> Iterato
             )
 
 
-def _own_errors(committee: Committee, X: Matrix, truth: IntArray) -> Iterator[PartErrors]:
+def _own_errors(
+    committee: Committee, X: Matrix, truth: IntArray, classes: Sequence[str]
+) -> Iterator[PartErrors]:
     """What each member alone gets wrong, of the rows whose class it can speak for."""
     if len(committee.members) > ASKED_MEMBERS:
         return
@@ -251,7 +261,20 @@ def _own_errors(committee: Committee, X: Matrix, truth: IntArray) -> Iterator[Pa
         spoken_for = np.flatnonzero(member.code.any(axis=0))
         rows = np.flatnonzero(np.isin(truth, spoken_for))
         missed = _missed(member, X[rows], truth[rows]) if len(rows) else 0
-        yield PartErrors(place, member.n_rows, len(rows), missed)
+        asks = _sides(member, classes)
+        yield PartErrors(place, member.n_rows, len(rows), missed, asks)
+
+
+def _sides(member: Member, classes: Sequence[str]) -> str:
+    """What a two-sided part asks, if a few names say it."""
+    if len(member.code) != 1 or len(classes) == 2:
+        return ""
+    plus, minus = (np.flatnonzero(member.code[0] == sign).tolist() for sign in (1, -1))
+    if len(plus) + len(minus) == len(classes) and len(plus) == 1:
+        return f"{shortened(classes[plus[0]], 12)} v rest"
+    if len(plus) != 1 or len(minus) != 1:
+        return ""
+    return f"{shortened(classes[plus[0]], 12)} v {shortened(classes[minus[0]], 12)}"
 
 
 def _missed(member: Member, X: Matrix, truth: IntArray) -> int:

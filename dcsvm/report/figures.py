@@ -28,6 +28,10 @@ from dcsvm.report.plane import Plane
 BARS = 12
 #: Classes up to which a table shows the confusion; above, a figure does.
 TABLE_CLASSES = 15
+#: Classes up to which that figure can be read.
+MOST_CLASSES = 100
+#: Dots or steps of a figure; of more, some are drawn, evenly spread from small to large.
+MOST_DOTS = 800
 
 
 def accuracy_by_cost(facts: Facts) -> Drawing | None:
@@ -65,7 +69,7 @@ def accuracy_by_cost(facts: Facts) -> Drawing | None:
 def confusion_heat(facts: Facts) -> Drawing | None:
     """The confusion of many classes as a picture; of few, a table says more."""
     k = len(facts.classes)
-    if k <= TABLE_CLASSES or facts.own.answers is None:
+    if not TABLE_CLASSES < k <= MOST_CLASSES or facts.own.answers is None:
         return None
     counts = facts.confusion().astype(float)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
@@ -115,7 +119,7 @@ def errors_by_part(evidence: Evidence) -> Drawing | None:
         axes.plot(
             [100 * each.tested / rows for each in worst], places, "|", color=INK, ms=11, mew=2
         )
-        axes.set_yticks(places, [f"part {each.part}" for each in worst])
+        axes.set_yticks(places, [each.title for each in worst])
         axes.invert_yaxis()
         axes.grid(False, axis="y")
         axes.set_xlabel("share of all errors, % (line: share of test rows)")
@@ -137,13 +141,14 @@ def part_sizes(parts: Sequence[Mapping[str, Any]]) -> Drawing | None:
     if len(parts) < 2:
         return None
     sizes = np.sort([int(part["rows"]) for part in parts])[::-1]
+    steps = _spread(len(sizes))
 
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
         logarithmic(axes.yaxis, [0.8, sizes[0]])
         axes.fill_between(
-            np.arange(len(sizes) + 1),
-            np.r_[sizes, sizes[-1]],
+            np.r_[steps, len(sizes)],
+            np.r_[sizes[steps], sizes[-1]],
             0.8,
             step="post",
             color=ACCENT,
@@ -176,7 +181,8 @@ def part_times(parts: Sequence[Mapping[str, Any]]) -> Drawing | None:
         axes = figure.add_subplot()
         logarithmic(axes.xaxis, rows)
         logarithmic(axes.yaxis, seconds)
-        axes.plot(rows, seconds, "o", color=ACCENT, ms=4, alpha=0.6, mew=0)
+        some = np.argsort(rows, kind="stable")[_spread(len(rows))]
+        axes.plot(rows[some], seconds[some], "o", color=ACCENT, ms=4, alpha=0.6, mew=0)
         axes.set_xlabel("rows of the part")
         axes.set_ylabel("seconds to train")
 
@@ -312,6 +318,11 @@ def _stretches(flags: Any) -> list[tuple[int, int]]:
     """The stretches of True, as (first, behind the last)."""
     steps = np.flatnonzero(np.diff(np.r_[0, flags.astype(int), 0]))
     return list(zip(steps[::2].tolist(), steps[1::2].tolist(), strict=True))
+
+
+def _spread(n: int) -> Any:
+    """Places among n, all or evenly spread, the first and the last included."""
+    return np.unique(np.linspace(0, n - 1, min(n, MOST_DOTS)).astype(np.intp))
 
 
 def _fewest_with_half(counts: Sequence[int]) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dcsvm.drawing import class_colour
 from dcsvm.errors import UsageError
-from dcsvm.report.facts import Contender, Facts
+from dcsvm.report.facts import ClassRow, Contender, Facts
 
 #: What the extra `report` installs.
 NEEDED = ("jinja2", "matplotlib")
@@ -28,6 +28,8 @@ LINES = (
 )
 #: Parts listed as the slowest.
 SLOWEST = 10
+#: Classes listed one by one.
+MOST_ROWS = 120
 
 
 def lacking() -> str:
@@ -75,7 +77,7 @@ def page(facts: Facts) -> str:
         confusion=facts.confusion() if k <= figures.TABLE_CLASSES else None,
         heat=figures.confusion_heat(facts),
         mixed_up=facts.mixed_up() if k > 2 else [],
-        class_rows=facts.class_rows() if facts.own.answers is not None else [],
+        class_rows=_listed_classes(facts),
         errors=figures.errors_by_part(facts.evidence),
         worst=_worst(facts),
         map=None if plane is None else figures.map_of(plane),
@@ -152,6 +154,16 @@ def _verdict(facts: Facts) -> str:
 def _worst(facts: Facts) -> list[Any]:
     parts = [part for part in facts.evidence.parts if part.wrong]
     return sorted(parts, key=lambda part: (-part.wrong, part.part))[:8]
+
+
+def _listed_classes(facts: Facts) -> list[ClassRow]:
+    """All classes in their order; of very many, those that fared worst."""
+    if facts.own.answers is None:
+        return []
+    rows = facts.class_rows()
+    if len(rows) <= MOST_ROWS:
+        return rows
+    return sorted(rows, key=lambda row: (math.isnan(row.f1), row.f1, row.name))[:MOST_ROWS]
 
 
 def _known_to_any(facts: Facts, key: str) -> bool:

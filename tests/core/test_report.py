@@ -6,13 +6,26 @@ import re
 import attrs
 import numpy as np
 import pytest
-from fakes import Average, Centroids, Everything, Machine, Pairs, StripRouter, Strips, blobs
+from fakes import (
+    Average,
+    Centroids,
+    Everything,
+    Machine,
+    Pairs,
+    Rest,
+    StripRouter,
+    Strips,
+    blobs,
+)
 from html_page import Page
 from sklearn.model_selection import GridSearchCV
 
 from dcsvm import DivideAndConquerClassifier, Scaled, Sketch, component, draw_tree
 from dcsvm.errors import UsageError
 from dcsvm.report import Evidence, evidence, report
+from dcsvm.report.evidence import PartErrors
+from dcsvm.report.facts import Contender, Facts
+from dcsvm.report.page import page
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -179,6 +192,44 @@ def test_parts_that_are_asked_everything_answer_for_their_own_mistakes(rows) -> 
         said = np.where(member.answer(rows[1])[0][:, 0] > 0, 1, -1)
         assert part.tested == mine.sum()
         assert part.wrong == np.sum(said[mine] != member.code[0, truth[mine]])
+
+
+def test_parts_that_ask_two_classes_are_called_by_them(rows) -> None:
+    pairs = evidence(pipeline(Pairs()).fit(rows[0], rows[2]), rows[1], rows[3])
+    assert [part.title for part in pairs.parts] == ["east v north", "east v west", "north v west"]
+    rest = evidence(pipeline(Rest()).fit(rows[0], rows[2]), rows[1], rows[3])
+    assert [part.title for part in rest.parts] == ["east v rest", "north v rest", "west v rest"]
+
+
+def test_a_report_of_very_many_parts_and_classes_stays_small() -> None:
+    n, k = 50_000, 300
+    generator = np.random.default_rng(0)
+    truth = np.arange(6000) % k
+    answers = np.where(generator.random(6000) < 0.8, truth, generator.integers(0, k, 6000))
+    facts = Facts(
+        title="large",
+        contenders=(Contender("own", {"test_accuracy": 0.8, "n_parts": n}, answers),),
+        classes=tuple(f"class {label}" for label in range(k)),
+        truth=truth,
+        ledger=tuple(
+            {
+                "path": (0, place),
+                "rows": 1 + place % 997,
+                "classes": 2,
+                "support_vectors": 3,
+                "seconds": 1e-4 * (1 + place % 991),
+                "model": "KernelExpansion",
+            }
+            for place in range(n)
+        ),
+        evidence=Evidence(True, tuple(PartErrors(i, 9, 3, i % 2) for i in range(n))),
+    )
+    text = page(facts)
+    assert len(text) < 400_000
+    told = Page(text)
+    assert told.mistakes == []
+    assert "The slowest 10 of 50,000 parts" in told.text
+    assert "The 120 classes of 300 that fared worst" in told.text
 
 
 def test_answers_of_other_models_can_be_judged_instead(strips, rows) -> None:
