@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from dcsvm.answers import Answers, mean_or_nan
-from dcsvm.division import Division, Router
+from dcsvm.division import Division, Router, Routing
 from dcsvm.member import Member
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
 from dcsvm.panel import Seats, pooled
@@ -129,6 +129,30 @@ class Committee:
             known[answers.rows] += answers.known()
         return mean_or_nan(sums, known)
 
+    def routed_labels(self, X: Matrix) -> IntArray:
+        """The winners of rows X, (n,): what the one member says that a row is routed to.
+
+        Where a router names several members, the largest of `mean_scores` wins.
+        """
+        labels = np.zeros(X.shape[0], dtype=np.intp)
+        for group in self.groups:
+            places = [(np.arange(X.shape[0]), group.first)]
+            if group.router is not None:
+                routing = group.router.route(X)
+                if routing.weight is not None or len(routing.row) != X.shape[0]:
+                    return np.asarray(_winners(self.mean_scores(X)))
+                places = [(routing.row[at], group.first + n) for n, at in _by_member(routing)]
+            elif group.last - group.first != 1 or len(self.groups) != 1:
+                return np.asarray(_winners(self.mean_scores(X)))
+            for rows, number in places:
+                for block in self._blocks(rows, np.array([number])):
+                    here = X if len(block) == X.shape[0] and _ascending(block) else X[block]
+                    said = self.members[number].labels(here)
+                    if said is None:
+                        return np.asarray(_winners(self.mean_scores(X)))
+                    labels[block] = said
+        return labels
+
     def values(self, X: Matrix) -> FloatArray:
         """All columns of all members for rows X, (n, columns); NaN where no one was asked."""
         table = np.full((X.shape[0], self.starts[-1]), np.nan)
@@ -140,9 +164,7 @@ class Committee:
         routing = router.route(X)
         if self.tally is not None and routing.hyperplanes is not None:
             self.tally.add_hyperplanes(routing.hyperplanes)
-        order = np.argsort(routing.member, kind="stable")
-        asked, first = np.unique(routing.member[order], return_index=True)
-        for number, places in zip(asked, np.split(order, first[1:]), strict=True):
+        for number, places in _by_member(routing):
             member = np.array([group.first + number])
             for block in self._blocks(places, member):
                 weight = None if routing.weight is None else routing.weight[block][:, None]
@@ -173,6 +195,18 @@ class Committee:
         pools = [panel.pool.shape[0] for panel in seats.panels]
         alone = [len(member.support) for member in seats.singles]
         return int(max(len(seats.owner), *pools, *alone, 0))
+
+
+def _by_member(routing: Routing) -> Iterator[tuple[int, IntArray]]:
+    """Each member that is asked, and where in the routing it is."""
+    order = np.argsort(routing.member, kind="stable")
+    asked, first = np.unique(routing.member[order], return_index=True)
+    for number, places in zip(asked, np.split(order, first[1:]), strict=True):
+        yield int(number), places
+
+
+def _winners(scores: FloatArray) -> IntArray:
+    return np.asarray(np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1))
 
 
 def _ascending(rows: Sequence[int] | IntArray) -> bool:

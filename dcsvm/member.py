@@ -37,6 +37,25 @@ class Member:
         """Score rows X (n, d) of the divided problem's features: (n, columns)."""
         return self._checked(self.model.scores(self._seen(X)), X)
 
+    def labels(self, X: Matrix) -> IntArray | None:
+        """The class of the divided problem that wins for each row of X, (n,).
+
+        None where a side of the member stands for several classes.
+        """
+        classes = self._classes
+        return None if classes is None else classes[self.model.labels(self._seen(X))]
+
+    @property
+    def _classes(self) -> IntArray | None:
+        """The class that each winner of the model stands for."""
+        if len(self.code) > 1:
+            return np.asarray(self.code.argmax(axis=1))
+        second, first = np.flatnonzero(self.code[0] > 0), np.flatnonzero(self.code[0] < 0)
+        if len(first) > 1 or len(second) > 1:
+            return None
+        # A constant has one side only, and its value never speaks for the other.
+        return np.concatenate([first if len(first) else second, second if len(second) else first])
+
     def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
         """Return `scores(X)` and what they took."""
         values, cost = self.model.answer(self._seen(X))

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dcsvm.numeric.expansion import Expansion, evaluate, prepare
+from dcsvm.numeric.expansion import Expansion, evaluate, prepare, vote
 from dcsvm.numeric.kernels import Kernel
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
 from dcsvm.numeric.pairs import pair_decisions, pair_scores
@@ -152,6 +152,9 @@ class KernelExpansion(LocalModel):
         sorted by class, and coefficients (m, k - 1) hold for each point its dual value against
         each other class in order; biases has one entry per pair. Scores are votes, ties resolved
         by summed decision values.
+    precision : {"float64", "float32"}
+        What `labels` of a one-against-one expansion are worked out in. With float32, rows whose
+        label rounding could change are asked again in float64, so that labels stay the same.
     """
 
     points: Points = attrs.field(converter=_as_points)
@@ -160,12 +163,18 @@ class KernelExpansion(LocalModel):
     kernel: Kernel
     support_rows: IntArray
     class_sizes: IntArray | None = None
+    precision: str = "float64"
 
     def scores(self, X: Matrix) -> FloatArray:
         decisions = evaluate(self.prepared, X)
         if self.class_sizes is None:
             return decisions
         return pair_scores(decisions, len(self.class_sizes))
+
+    def labels(self, X: Matrix) -> IntArray:
+        if self.class_sizes is None:
+            return winners(self.scores(X))
+        return vote(self.prepared, X, precision=self.precision)
 
     @cached_property
     def prepared(self) -> Expansion:

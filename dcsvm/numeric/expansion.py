@@ -15,6 +15,7 @@ from dcsvm.numeric.distances import Floats, Rows, as_dense
 from dcsvm.numeric.kernels import Kernel
 from dcsvm.numeric.native import address
 from dcsvm.numeric.packing import Packed, pack_native
+from dcsvm.numeric.pairs import decisions_of_sums, pair_scores
 
 Integers = npt.NDArray[np.int64]
 
@@ -114,7 +115,7 @@ def evaluate(
         if expansion.counts is None:
             result[rows] = sums[:, 0, : len(expansion.biases)] + expansion.biases
         else:
-            result[rows] = _pair_decisions(sums, expansion.biases)
+            result[rows] = decisions_of_sums(sums, expansion.biases)
 
     _in_blocks(answer, X.shape[0], threads)
     return result
@@ -140,7 +141,7 @@ def class_sums(expansion: Expansion, X: Rows) -> Floats:
 def vote(
     expansion: Expansion, X: Rows, *, precision: str = "float64", threads: int = 1
 ) -> Integers:
-    """Labels by votes of all class pairs, the first of equals winning.
+    """Labels by votes of all class pairs; of equals, the larger sum of decisions wins.
 
     With ``float32`` the rows whose label rounding could change are asked again in float64.
 
@@ -248,12 +249,6 @@ def _numpy_sums(expansion: Expansion, X: Rows) -> Floats:
     return result
 
 
-def _pair_decisions(sums: npt.NDArray[Any], biases: Floats) -> Floats:
-    first, second = np.triu_indices(sums.shape[1], 1)
-    chosen = sums[:, first, second - 1].astype(np.float64) + sums[:, second, first]
-    return np.asarray(chosen + biases)
-
-
 def _label(
     sums: npt.NDArray[Any], biases: Floats, errors: Floats | None, walks: bool
 ) -> tuple[Integers, npt.NDArray[np.int8]]:
@@ -262,8 +257,10 @@ def _label(
     labels, unsure = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int8)
     library = backend.library()
     if library is None:
-        decisions = _pair_decisions(sums, biases)
-        return _walk(decisions, classes) if walks else _votes(decisions, classes), unsure
+        decisions = decisions_of_sums(sums, biases)
+        if walks:
+            return _walk(decisions, classes), unsure
+        return pair_scores(decisions, classes).argmax(axis=1), unsure
     function = library.dcsvm_label_f32 if sums.dtype == np.float32 else library.dcsvm_label_f64
     done = function(
         *(address(sums), rows, classes, columns, address(biases), address(errors)),
@@ -272,15 +269,6 @@ def _label(
     if not done:
         raise MemoryError("vote: no room for the decisions of one row")
     return labels, unsure
-
-
-def _votes(decisions: Floats, classes: int) -> Integers:
-    first, second = np.triu_indices(classes, 1)
-    votes = np.zeros((len(decisions), classes), dtype=np.int64)
-    for pair, (a, b) in enumerate(zip(first, second, strict=True)):
-        votes[:, a] += decisions[:, pair] > 0
-        votes[:, b] += decisions[:, pair] <= 0
-    return np.asarray(np.argmax(votes, axis=1), dtype=np.int64)
 
 
 def _walk(decisions: Floats, classes: int) -> Integers:

@@ -116,7 +116,7 @@ def pack_native(
         single=single,
         double=double,
         arrays=arrays,
-        room=rows.shape[1] + padded + classes * (classes - 1) + 3 * classes + 16,
+        room=rows.shape[1] + padded + classes * (classes - 1) + 4 * classes + 16,
         largest_square=float(squares.max(initial=0.0)),
         gamma=kernel.gamma if kernel.kind == "rbf" else 0.0,
     )

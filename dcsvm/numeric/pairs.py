@@ -30,12 +30,30 @@ def pair_decisions(
     -------
     (n, k (k - 1) / 2) array
     """
-    first, second = np.triu_indices(len(class_sizes), 1)
     edges = np.concatenate([[0], np.cumsum(class_sizes)])
     sums = np.stack(
-        [gram[:, start:stop] @ coefficients[start:stop] for start, stop in pairwise(edges)]
+        [gram[:, start:stop] @ coefficients[start:stop] for start, stop in pairwise(edges)], axis=1
     )
-    return np.asarray((sums[first, :, second - 1] + sums[second, :, first]).T + biases)
+    return decisions_of_sums(sums, biases)
+
+
+def decisions_of_sums(sums: Floats, biases: Floats) -> NDArray[np.float64]:
+    """The decision of every pair from what the points of each class add to each of its pairs.
+
+    Parameters
+    ----------
+    sums : (n, k, k - 1 or more) array
+        For class a, its sum against b in column b - 1 where b > a and in column b where b < a.
+    biases : (k (k - 1) / 2,) array
+
+    Returns
+    -------
+    (n, k (k - 1) / 2) array of float64
+    """
+    first, second = np.triu_indices(sums.shape[1], 1)
+    return np.asarray(
+        sums[:, first, second - 1].astype(np.float64) + sums[:, second, first] + biases
+    )
 
 
 def pair_scores(decisions: Floats, k: int) -> Floats:

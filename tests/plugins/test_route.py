@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_moons
+from sklearn.datasets import load_digits, make_moons
 
 from dcsvm import DcsvmError, DivideAndConquerClassifier, build
 
@@ -30,3 +30,13 @@ def test_it_does_not_fit_parts_that_are_no_regions() -> None:
         "combiner 'route' does not fit decomposer 'bootstrap', which yields subsets: "
         "it works with one part, regions; combiners that fit: "
     )
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+@pytest.mark.parametrize("ceiling", [40, 400, 4000])
+def test_labels_are_the_winners_of_the_scores(ceiling, precision):
+    X, y = load_digits(return_X_y=True)
+    svm = build("learner", "kernel_svm", gamma=0.001, precision=precision)
+    tree = build("decomposer", "tree", ceiling=ceiling)
+    clf = DivideAndConquerClassifier(tree, svm, "route", random_state=0).fit(X[::2], y[::2])
+    np.testing.assert_array_equal(clf.predict(X), clf.decision_function(X).argmax(axis=1))

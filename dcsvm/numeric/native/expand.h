@@ -114,7 +114,7 @@ EXPORT int OF(dcsvm_label)(const REAL *sums, int64_t count, int64_t classes, int
                            const double *biases, const double *errors, int64_t walks,
                            int64_t *labels, int8_t *unsure) {
     int64_t pairs = classes * (classes - 1) / 2;
-    double *decisions = malloc(sizeof(double) * (size_t)(2 * pairs + 3 * classes + 1));
+    double *decisions = malloc(sizeof(double) * (size_t)(2 * pairs + 4 * classes + 1));
     if (!decisions) return 0;
     double *doubts = decisions + pairs, *room = doubts + pairs;
     for (int64_t row = 0; row < count; row++) {

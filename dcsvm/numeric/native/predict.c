@@ -9,29 +9,36 @@ INLINE int64_t pair_of(int64_t a, int64_t b, int64_t classes) {
     return a * classes - a * (a + 1) / 2 + b - a - 1;
 }
 
-/* The class with most votes, the first of equals. A decision within its doubt may be a gain of
-   the loser and a loss of the winner; *unsure says whether that could change the label. */
+/* The class with most votes, of equals the one with the largest sum of decisions. A decision
+   within its doubt may be a gain of the loser and a loss of the winner; *unsure says whether that
+   could change the label, or bring about a tie. */
 static int64_t count_votes(const double *decisions, const double *doubts, int64_t classes,
                            double *room, int8_t *unsure) {
     double *votes = room, *gains = room + classes, *losses = room + 2 * classes;
+    double *sums = room + 3 * classes;
     int64_t winner = 0;
-    memset(room, 0, sizeof(double) * (size_t)(3 * classes));
+    int doubtful = 0;
+    memset(room, 0, sizeof(double) * (size_t)(4 * classes));
     for (int64_t a = 0, pair = 0; a < classes; a++)
         for (int64_t b = a + 1; b < classes; b++, pair++) {
             double value = decisions[pair], size = value < 0.0 ? -value : value;
             int64_t choice = value > 0.0 ? a : b;
             votes[choice] += 1.0;
+            sums[a] += value;
+            sums[b] -= value;
+            doubtful |= doubts[pair] > 0.0;
             if (size < doubts[pair]) {
                 losses[choice] += 1.0;
                 gains[a + b - choice] += 1.0;
             }
         }
     for (int64_t k = 1; k < classes; k++)
-        if (votes[k] > votes[winner]) winner = k;
+        if (votes[k] > votes[winner] || (votes[k] == votes[winner] && sums[k] > sums[winner]))
+            winner = k;
     *unsure = 0;
     for (int64_t k = 0; k < classes; k++) {
         double lead = votes[winner] - losses[winner] - votes[k] - gains[k];
-        if (k != winner && (lead < 0.0 || (lead == 0.0 && k < winner))) *unsure = 1;
+        if (k != winner && (lead < 0.0 || (lead == 0.0 && doubtful))) *unsure = 1;
     }
     return winner;
 }
@@ -153,7 +160,7 @@ static int64_t walk_one(const expansion_f64 *e, const double *x, const double *b
     return first;
 }
 
-/* One row's label, by votes or by a walk; room holds points + 2 pairs + 3 classes numbers. x is
+/* One row's label, by votes or by a walk; room holds points + 2 pairs + 4 classes numbers. x is
    moved by -origin first. */
 EXPORT int64_t dcsvm_one(const expansion_f64 *e, const double *x, const double *origin,
                          const double *biases, int64_t walks, double *room) {

@@ -1,7 +1,7 @@
 """The answer of the member that a row is routed to."""
 
 from dcsvm import Combiner, Committee, component
-from dcsvm.numeric import FloatArray, Matrix
+from dcsvm.numeric import FloatArray, IntArray, Matrix
 
 
 @component
@@ -19,6 +19,10 @@ class Route(Combiner):
 
     name = "route"
     accepts = frozenset({"regions", "one part"})
+
+    def labels(self, committee: Committee, X: Matrix) -> IntArray:
+        """The winners of rows X alone, for a row that asks one member as that member says it."""
+        return committee.routed_labels(X)
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         return committee.mean_scores(X)

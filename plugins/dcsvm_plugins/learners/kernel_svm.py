@@ -70,6 +70,9 @@ class KernelSVM(LocalLearner):
     solver: Literal["own", "libsvm"] = setting(
         "own", help="dcsvm's own solver, or scikit-learn's libsvm as the reference"
     )
+    precision: Literal["float64", "float32"] = setting(
+        "float64", help="of labels; with float32, doubtful rows are asked again in float64"
+    )
     cache_size: float = setting(200.0, above=0, help="megabytes for kernel rows of large parts")
 
     @property
@@ -144,7 +147,7 @@ class _Batch:
                     cache_bytes=self._cache_bytes(),
                     threads=problem.threads,
                 )
-                yield kernel, C, _expansion(machines, kernel, problem)
+                yield kernel, C, _expansion(machines, kernel, problem, self.machine.precision)
 
     def _rest(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
         """Cell after cell of several classes, one against the rest, in any size."""
@@ -193,7 +196,7 @@ class _Batch:
         )
         for C, gamma, machines in cells:
             kernel = attrs.evolve(self.kernels[0], gamma=gamma)
-            yield kernel, C, _expansion(machines, kernel, problem)
+            yield kernel, C, _expansion(machines, kernel, problem, self.machine.precision)
 
     def _by_libsvm(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
         for kernel in self.kernels:
@@ -211,8 +214,8 @@ def _batches(
         kernel = kernel_of(
             one.kernel, one.gamma, one.degree, one.coef0, problem.X, problem.weights
         )
-        common = (attrs.evolve(kernel, gamma=1.0), one.multiclass, one.solver, one.tol)
-        batch = found.setdefault((*common, one.cache_size), _Batch(one, [], [], {}))
+        others = {**one.get_params(deep=False), "C": None, "gamma": None}
+        batch = found.setdefault(tuple(others.values()), _Batch(one, [], [], {}))
         batch.cells.setdefault((kernel.gamma, float(one.C)), []).append(cell)
         if kernel not in batch.kernels:
             batch.kernels.append(kernel)
@@ -225,7 +228,9 @@ def _batches(
             yield attrs.evolve(batch, kernels=kernels, Cs=list(values))
 
 
-def _expansion(machines: Pairs | Rest, kernel: Kernel, problem: Problem) -> KernelExpansion:
+def _expansion(
+    machines: Pairs | Rest, kernel: Kernel, problem: Problem, precision: str
+) -> KernelExpansion:
     if isinstance(machines, Rest):
         return _kept(machines.coefficients, machines.biases, kernel, problem)
     kept = machines.compressed()
@@ -237,6 +242,7 @@ def _expansion(machines: Pairs | Rest, kernel: Kernel, problem: Problem) -> Kern
             kernel=kernel,
             support_rows=kept.order,
             class_sizes=kept.counts,
+            precision=precision,
         )
     # A pair speaks for its first class, a model of two classes for its second.
     return KernelExpansion(
@@ -278,4 +284,5 @@ def _libsvm(machine: KernelSVM, kernel: Kernel, C: float, problem: Problem) -> K
         kernel=kernel,
         support_rows=support,
         class_sizes=svc.n_support_.astype(np.intp) if problem.n_classes > 2 else None,
+        precision=machine.precision,
     )

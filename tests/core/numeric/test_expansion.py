@@ -68,9 +68,20 @@ def test_sparse_rows_and_points_give_the_same(either):
 @pytest.mark.parametrize("classes", [3, 5, 12])
 def test_decisions_and_votes_are_those_of_libsvm(either, classes):
     model, expansion, X = fitted(classes)
+    winners = model.decision_function(X).argmax(axis=1)
+    np.testing.assert_array_equal(vote(expansion, X), winners)
     model.decision_function_shape = "ovo"
     np.testing.assert_allclose(evaluate(expansion, X), model.decision_function(X), atol=1e-9)
-    np.testing.assert_array_equal(vote(expansion, X), model.predict(X))
+
+
+def test_of_equal_votes_the_larger_sum_of_decisions_wins(either):
+    # Three classes in a circle: each beats the next and has one vote.
+    expansion = prepare(
+        Kernel("linear"), np.ones((3, 1)), np.zeros((3, 2)), [0.1, -0.3, 0.5], counts=[1, 1, 1]
+    )
+    for precision in ("float64", "float32"):
+        assert vote(expansion, np.ones((2, 1)), precision=precision).tolist() == [1, 1]
+    assert vote_one(expansion, np.ones(1)) == 1
 
 
 @pytest.mark.parametrize("C", [1.0, 1e3, 1e5])
