@@ -1,7 +1,7 @@
 """Answering a large CSV file: time, memory, and how much of the time is parsing.
 
 `python tests/benchmarks/predict_stream.py` makes a file of 1 GB in a temporary folder and removes
-it afterwards; `--quick` makes one of 20 MB. The peak of memory is that of the whole process of
+it afterwards; `--quick` makes one of 4 MB. The peak of memory is that of the whole process of
 `dcsvm predict`. Parsing alone is timed on the first part of the file, beside the csv module.
 """
 
@@ -27,10 +27,10 @@ LEVELS = ("blue", "green", "red")
 
 def main(arguments: list[str] | None = None) -> dict[str, float]:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="20 MB in place of 1 GB")
+    parser.add_argument("--quick", action="store_true", help="4 MB in place of 1 GB")
     parser.add_argument("--megabytes", type=int, default=1000)
     given = parser.parse_args(arguments)
-    megabytes = 20 if given.quick else given.megabytes
+    megabytes = 4 if given.quick else given.megabytes
     with tempfile.TemporaryDirectory() as folder:
         made_model(Path(folder, "model.dcsvm"))
         n_rows = made_file(Path(folder, "rows.csv"), megabytes)

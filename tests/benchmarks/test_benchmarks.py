@@ -35,6 +35,12 @@ def test_a_benchmark_prints_its_ratios(script: str) -> None:
     assert all(ratio > 0 for ratio in ratios.values())
 
 
+def test_answering_a_file_takes_little_memory_and_parsing_is_quick() -> None:
+    found = json.loads(python(str(HERE / "predict_stream.py"), "--quick"))
+    assert found["peak_megabytes"] < 500
+    assert found["parsing_megabytes_per_second"] > found["csv_module_megabytes_per_second"]
+
+
 def test_a_table_is_aligned_and_says_what_held(capsys: pytest.CaptureFixture[str]) -> None:
     table = runpy.run_path(str(HERE / "table.py"))
     row = table["Row"]

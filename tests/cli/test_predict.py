@@ -9,6 +9,7 @@ import pytest
 
 from dcsvm import Column, DivideAndConquerClassifier, Layout, Prepared, load, save
 from dcsvm.dataset import read
+from dcsvm.predict import predict_file
 
 LAYOUT = Layout(
     (Column("size"), Column("colour", ("blue", "red"))), "kind", ("id",), left_out=("flat",)
@@ -140,6 +141,15 @@ def test_many_blocks_give_the_same_answers_as_one(dcsvm, model, write, monkeypat
     monkeypatch.setattr("dcsvm.dataset.delimited.BLOCK_BYTES", 32)
     assert dcsvm("predict", model, name).stdout == whole
     assert len(whole.splitlines()) == 41
+
+
+def test_progress_is_told_in_bytes_of_the_file(model, write, tmp_path, monkeypatch):
+    monkeypatch.setattr("dcsvm.dataset.delimited.BLOCK_BYTES", 64)
+    name = write("new.csv", "size,colour\n" + "1,red\n" * 100)
+    told: list[int] = []
+    predict_file(load(model), tmp_path / name, tmp_path / "out.csv", on_bytes=told.append)
+    assert len(told) > 3
+    assert sum(told) == (tmp_path / name).stat().st_size
 
 
 BROKEN = {
