@@ -12,7 +12,10 @@ def test_version(dcsvm):
     assert dcsvm("--version").stdout == f"dcsvm {package.__version__}\n"
 
 
-@pytest.mark.parametrize("command", [[], ["run"], ["plugins"], ["plugins", "show"]])
+@pytest.mark.parametrize(
+    "command",
+    [[], ["run"], ["plugins"], ["plugins", "show"], ["recipes"], ["recipes", "show"], ["inspect"]],
+)
 def test_every_command_has_help(dcsvm, command):
     result = dcsvm(*command, "--help")
     assert result.exit_code == 0

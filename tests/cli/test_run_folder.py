@@ -1,0 +1,171 @@
+"""The folder of a run: what is in it, and what its state says when something goes wrong."""
+
+import csv
+import json
+import tomllib
+import warnings
+
+import numpy as np
+import pytest
+
+import dcsvm as package
+from dcsvm.registry import default_registry
+
+#: What every metrics.json holds.
+METRICS = {
+    *("test_accuracy", "test_error", "train_accuracy", "fit_seconds", "predict_seconds"),
+    *("n_train", "n_test", "n_parts", "homogeneous_share"),
+    *("n_support_vectors", "n_unique_support_vectors"),
+    *("kernel_evaluations_mean", "kernel_evaluations_max"),
+    *("unique_kernel_evaluations_mean", "hyperplanes_mean", "hyperplanes_max"),
+}
+UNDIVIDED = '\n[compare.undivided]\ndecomposer = "whole"\ncombiner = "route"\n'
+
+
+@pytest.fixture
+def kept(dcsvm, recipe, iris_pipeline, tmp_path):
+    """The folder of a run of iris in pairs of classes, against the undivided SVM."""
+    result = dcsvm("run", recipe(iris_pipeline + UNDIVIDED), "--out", "kept", "--seed", "3")
+    assert result.exit_code == 0, result.stderr
+    return tmp_path / "kept"
+
+
+def loaded(path):
+    return json.loads(path.read_text())
+
+
+def test_a_run_keeps_what_was_asked_and_what_came_out(kept, iris_pipeline):
+    names = {path.name for path in kept.iterdir()}
+    assert names - {"report.html", "evidence.json"} == {
+        *("recipe.toml", "resolved.toml", "request.json", "environment.json", "plan.json"),
+        *("metrics.json", "result.json", "parts.csv", "predictions.csv", "model.dcsvm"),
+        *("log.jsonl", "status.json"),
+    }
+    assert (kept / "recipe.toml").read_text() == iris_pipeline + UNDIVIDED
+    resolved = tomllib.loads((kept / "resolved.toml").read_text())
+    assert resolved["learner"]["gamma"] == "scale"
+    assert loaded(kept / "request.json")["seed"] == 3
+    assert loaded(kept / "environment.json")["versions"]["dcsvm"] == package.__version__
+    assert loaded(kept / "plan.json")["classes"] == ["setosa", "versicolor", "virginica"]
+    assert loaded(kept / "status.json")["state"] == "done"
+    events = [json.loads(line)["event"] for line in (kept / "log.jsonl").read_text().splitlines()]
+    assert events[0] == "running"
+    assert events[-1] == "done"
+
+
+def test_metrics_are_flat_and_complete(kept):
+    metrics = loaded(kept / "metrics.json")
+    assert metrics.keys() >= METRICS
+    assert all(not isinstance(value, dict | list) for value in metrics.values())
+    for word in ("precision", "recall", "f1"):
+        assert 0 <= metrics[f"{word}.setosa"] <= 1
+    assert metrics["compare.undivided.n_parts"] == 1
+    assert metrics["test_error"] == 1 - metrics["test_accuracy"]
+
+
+def test_predictions_agree_with_the_model_and_the_measures(kept):
+    from sklearn.datasets import load_iris
+
+    with (kept / "predictions.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    iris = load_iris()
+    numbers = np.array([int(row["row"]) for row in rows])
+    assert [row["truth"] for row in rows] == iris.target_names[iris.target[numbers]].tolist()
+    model = package.load(kept / "model.dcsvm")
+    assert model.predict(iris.data[numbers]).tolist() == [row["recipe"] for row in rows]
+    right = np.mean([row["truth"] == row["recipe"] for row in rows])
+    assert loaded(kept / "metrics.json")["test_accuracy"] == pytest.approx(right)
+
+
+def test_the_ledger_holds_every_part_of_every_model(kept):
+    with (kept / "parts.csv").open() as file:
+        parts = list(csv.DictReader(file))
+    leaves = [each for each in parts if each["kind"] != "Composite"]
+    assert [each["model"] for each in leaves] == ["recipe"] * 3 + ["undivided"]
+    assert leaves[0]["path"] == "0.0.0.0"
+    assert json.loads(leaves[0]["parameters"])["C"] == 1.0
+
+
+def test_a_search_is_kept(dcsvm, recipe, iris_pipeline, tmp_path):
+    text = iris_pipeline + "[search]\nlearner.C = [0.001, 1.0]\n"
+    assert dcsvm("run", recipe(text), "--out", "kept").exit_code == 0
+    found = loaded(tmp_path / "kept" / "search.json")["recipe/0"]
+    assert len(found["tried"]) == 2
+    assert found["values"].keys() == {"learner.C"}
+
+
+def test_runs_have_a_place_by_name_time_and_hash(dcsvm, recipe, iris_pipeline, tmp_path):
+    for _ in range(2):
+        assert dcsvm("run", recipe('name = "my/own"\n' + iris_pipeline)).exit_code == 0
+    first, second = sorted((tmp_path / "runs" / "my_own").iterdir())
+    assert first.name.split("-")[2] == second.name.split("-")[2]
+
+
+def test_a_folder_that_is_not_empty_is_left_alone(dcsvm, recipe, iris_pipeline, tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").touch()
+    result = dcsvm("run", recipe(iris_pipeline), "--out", "full")
+    assert result.stderr == (
+        "error: the folder 'full' is not empty: --resume full goes on with a run that was begun "
+        "there\n"
+    )
+    assert result.exit_code == 2
+
+
+def test_a_run_that_fails_says_why_in_its_folder(dcsvm, recipe, iris_pipeline, tmp_path):
+    text = iris_pipeline.replace('use = "iris"', 'path = "nowhere.npz"')
+    result = dcsvm("run", recipe(text), "--out", "kept")
+    assert result.exit_code == 4
+    assert loaded(tmp_path / "kept" / "status.json")["error"] == (
+        "data file 'nowhere.npz' does not exist"
+    )
+
+
+UNSAVED = """
+import numpy as np
+from dcsvm import LocalLearner, LocalModel, component, hookimpl
+
+
+class Strange(LocalModel):
+    def scores(self, X):
+        return np.asarray(X)[:, :1]
+
+
+@component
+class Learner(LocalLearner):
+    "Learns what no file can hold."
+
+    name = "unsaved"
+
+    def fit(self, problem):
+        return Strange()
+
+
+@hookimpl
+def dcsvm_learners():
+    return [Learner]
+"""
+
+
+def test_a_model_that_no_file_can_hold_makes_a_run_partial(dcsvm, recipe, iris_pipeline, tmp_path):
+    warnings.simplefilter("always")  # undone by pytest after the test
+    (tmp_path / "unsaved.py").write_text(UNSAVED)
+    text = iris_pipeline.replace("kernel_svm", "unsaved")
+    result = dcsvm("run", recipe(text), "--plugin", "unsaved.py", "--out", "kept", "--jobs", "1")
+    assert result.exit_code == 5, result.stderr
+    assert "warning: the model is not kept: cannot save" in result.stderr
+    assert loaded(tmp_path / "kept" / "status.json")["state"] == "partial"
+    assert (tmp_path / "kept" / "metrics.json").exists()
+
+
+@pytest.mark.parametrize(
+    "name", [each for each in default_registry().names("recipe") if each != "quickstart"]
+)
+def test_every_shipped_recipe_is_accurate_on_its_own_data(dcsvm, name, tmp_path):
+    result = dcsvm("run", name, "--out", "kept", "--json")
+    assert result.exit_code == 0, result.stderr
+    (own,) = json.loads(result.stdout)["models"]
+    least = {"two_moons": 0.9, "checkerboard": 0.9, "ringnorm": 0.97}
+    data = json.loads(result.stdout)["data"]
+    assert own["test_accuracy"] > least.get(data, 0.93)
+    assert loaded(tmp_path / "kept" / "status.json")["state"] == "done"

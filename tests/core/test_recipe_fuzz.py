@@ -1,0 +1,108 @@
+"""Recipes that nobody would write: read, or refused in sentences, and never anything else.
+
+`DCSVM_FUZZ=10000 pytest tests/core/test_recipe_fuzz.py` tries that many of each kind.
+"""
+
+import contextlib
+import os
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dcsvm.errors import DcsvmError
+from dcsvm.recipe import Recipe, find_recipe, parse, resolved, toml
+from dcsvm.registry import default_registry
+
+CASES = int(os.environ.get("DCSVM_FUZZ", "100"))
+thoroughly = settings(
+    max_examples=CASES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+SHIPPED = [offer.what for offer in default_registry().of_kind("recipe")]
+VOCABULARY = (
+    "use data split search measure compare extends decomposer learner combiner name about suits "
+    "C gamma kernel_svm tree whole route vote chunks repeat sum times summands scale minmax iris "
+    "path target rows seconds folds test validation grid random granularity quickstart td_svm "
+    "global_svm settings transformers 0 sklearn classifier x"
+)
+WORDS = st.sampled_from(VOCABULARY.split())
+VALUES = st.recursive(
+    st.one_of(
+        WORDS,
+        st.integers(-3, 10**6),
+        st.floats(allow_nan=False),
+        st.booleans(),
+        st.text(max_size=5),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(WORDS, inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+def read(text, *overrides):
+    """Whatever a recipe's text leads to that may be seen by a user."""
+    try:
+        recipe = parse(text, "fuzzed.toml", Path("nowhere"), default_registry(), overrides)
+    except DcsvmError:
+        return None
+    assert isinstance(recipe, Recipe)
+    again = parse(resolved(recipe), "again.toml", Path(), default_registry())
+    assert resolved(again) == resolved(recipe)
+    return recipe
+
+
+@thoroughly
+@given(table=st.dictionaries(WORDS, VALUES, max_size=6))
+def test_any_table_is_read_or_refused(table):
+    read(toml(table))
+
+
+@thoroughly
+@given(data=st.data(), text=st.sampled_from(SHIPPED))
+def test_a_recipe_with_lines_lost_moved_or_mangled_is_read_or_refused(data, text):
+    lines = text.splitlines()
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(0, len(lines) - 1))
+        what = data.draw(st.sampled_from(["drop", "double", "swap", "word", "letter"]))
+        if what == "drop" and len(lines) > 1:
+            del lines[place]
+        elif what == "double":
+            lines.insert(place, lines[place])
+        elif what == "swap":
+            lines[0], lines[place] = lines[place], lines[0]
+        elif what == "word":
+            key, equals, _ = lines[place].partition("=")
+            lines[place] = f"{key}{equals} {data.draw(WORDS)!r}"
+        else:
+            at = data.draw(st.integers(0, len(lines[place])))
+            letter = data.draw(st.characters(codec="utf-8"))
+            lines[place] = lines[place][:at] + letter + lines[place][at + 1 :]
+    read("\n".join(lines))
+
+
+@thoroughly
+@given(
+    keys=st.lists(WORDS, min_size=1, max_size=4),
+    value=st.one_of(VALUES.map(str), st.text(max_size=8)),
+    text=st.sampled_from(SHIPPED),
+)
+def test_any_value_on_the_command_line_is_taken_or_refused(keys, value, text):
+    read(text, f"{'.'.join(keys)}={value}")
+
+
+@thoroughly
+@given(text=st.text(max_size=200))
+def test_any_text_is_read_or_refused(text):
+    read(text)
+
+
+@thoroughly
+@given(name=st.text(max_size=30))
+def test_any_name_is_found_or_refused(name):
+    with contextlib.suppress(DcsvmError):
+        find_recipe(name, default_registry())
