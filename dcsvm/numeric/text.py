@@ -31,6 +31,7 @@ _SIGNATURES: dict[str, list[Any]] = {
         *(POINTER, POINTER, POINTER, INTEGER, INTEGER, POINTER, INTEGER, POINTER, POINTER),
     ],
 }
+_DIGITS = re.compile(rb"[-+.eE0-9 ]*")
 _DECIMAL = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,5})?")
 
 
@@ -86,13 +87,7 @@ class Cells:
         codes = np.empty(self.n_rows, dtype=np.int32)
         compiled = _compiled()
         if compiled is None:
-            places: dict[str, int] = {}
-            firsts: list[int] = []
-            for row, text in enumerate(self.texts(column)):
-                codes[row] = places.setdefault(text, len(places))
-                if codes[row] == len(firsts):
-                    firsts.append(row)
-            return codes, firsts
+            return _distinct(self, column, codes)
         slots = 1 << max(4, (2 * self.n_rows).bit_length())
         table = np.full(slots, -1, dtype=np.int32)
         first_rows = np.empty(self.n_rows, dtype=np.int32)
@@ -165,10 +160,35 @@ def _compiled() -> ctypes.CDLL | None:
     return compiled
 
 
-def _numbers(cells: Cells, column: int, values: FloatArray, kinds: Any) -> None:
+def _fields(cells: Cells, column: int) -> list[bytes]:
+    """One column as it stands in the text; a field with a doubled quote as a quote."""
+    text = cells.text
     ends = cells.ends[:, column].tolist()
-    for row, (start, end) in enumerate(zip(cells.starts[:, column].tolist(), ends, strict=True)):
-        field = cells.text[start:end] if end >= 0 else b'"'
+    starts = cells.starts[:, column].tolist()
+    return [text[a:b] if b >= 0 else b'"' for a, b in zip(starts, ends, strict=True)]
+
+
+def _distinct(cells: Cells, column: int, codes: Offsets) -> tuple[Offsets, list[int]]:
+    fields: list[Any] = _fields(cells, column)
+    if (cells.ends[:, column] < 0).any():
+        fields = cells.texts(column)
+    places: dict[Any, int] = {}
+    codes[:] = [places.setdefault(field, len(places)) for field in fields]
+    _, firsts = np.unique(codes, return_index=True)
+    return codes, firsts.tolist()
+
+
+def _numbers(cells: Cells, column: int, values: FloatArray, kinds: Any) -> None:
+    fields = _fields(cells, column)
+    if _DIGITS.fullmatch(b" ".join(fields)):  # most likely numbers only: all of them at once
+        try:
+            found = np.array(list(map(float, fields)))
+        except ValueError:
+            found = values
+        if np.isfinite(found).all():
+            values[:], kinds[:] = found, NUMBER
+            return
+    for row, field in enumerate(fields):
         kinds[row] = OTHER if field else NOTHING
         if _DECIMAL.fullmatch(field):
             number = float(field)
