@@ -24,8 +24,11 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
+import shutil
 import threading
 import time
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -55,20 +58,23 @@ class RunFolder:
         self._state: dict[str, Any] = {}
 
     @classmethod
-    def make(cls, path: Path) -> RunFolder:
-        """Make the folder; one that is there must be empty."""
+    def make(cls, path: Path, content: Mapping[str, str]) -> RunFolder:
+        """Make the folder with these files in it, all or none; one that is there must be empty."""
+        aside = path.with_name(f".{secrets.token_hex(8)}.part")
         try:
-            path.mkdir(parents=True, exist_ok=True)
-            if any(path.iterdir()):
+            if path.is_dir() and any(path.iterdir()):
                 raise UsageError(
                     f"the folder {str(path)!r} is not empty: --resume {path} goes on with a run "
                     "that was begun there"
                 )
-            probe = path / ".probe"
-            probe.touch()
-            probe.unlink()
+            aside.mkdir(parents=True)
+            for name, text in content.items():
+                write_atomically(aside / name, text)
+            os.replace(aside, path)
         except OSError as error:
             raise UsageError(f"cannot write to {str(path)!r}: {error.strerror}") from error
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
         return cls(path)
 
     @classmethod
@@ -86,7 +92,7 @@ class RunFolder:
         write_atomically(self.path / name, content)
 
     def write_json(self, name: str, value: Any) -> None:
-        self.write(name, json.dumps(value, indent=2, allow_nan=False, default=str) + "\n")
+        self.write(name, as_json(value))
 
     def read_json(self, name: str) -> Any:
         """The content of a JSON file of the run; a UsageError if it cannot be read."""
@@ -125,6 +131,11 @@ class RunFolder:
             self.note("parts", done=self.n_parts)
 
     def round_ends(self) -> None: ...
+
+
+def as_json(value: Any) -> str:
+    """The text of a JSON file of the run."""
+    return json.dumps(value, indent=2, allow_nan=False, default=str) + "\n"
 
 
 def place_of_run(name: str, digest: str) -> Path:

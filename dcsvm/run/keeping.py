@@ -28,7 +28,7 @@ from dcsvm.registry import Registry
 from dcsvm.run import Audience, Result, Session, run_recipe
 from dcsvm.run import folder as files
 from dcsvm.run.audience import Several
-from dcsvm.run.folder import RunFolder, place_of_run
+from dcsvm.run.folder import RunFolder, as_json, place_of_run
 from dcsvm.run.searching import Found
 from dcsvm.run.splitting import Rows
 from dcsvm.settings import settings_of
@@ -60,22 +60,22 @@ class Request:
     def begun(self, out: Path | None, registry: Registry) -> RunFolder:
         """Make the folder of the run, with all that was asked."""
         wanted = resolved(self.recipe)
+        asked = {
+            "recipe": self.recipe.title,
+            "overrides": list(self.overrides),
+            "seed": self.seed,
+            "jobs": self.n_jobs,
+            "plugins": list(self.plugins),
+            "asked_in": os.getcwd(),
+            "command": list(self.command),
+        }
         folder = RunFolder.make(
-            place_of_run(self.recipe.name, digest(wanted, self.seed)) if out is None else out
-        )
-        folder.write(files.RECIPE, self.text)
-        folder.write_json(files.ENVIRONMENT, environment(registry))
-        folder.write(files.RESOLVED, _anchored(wanted, self.recipe))
-        folder.write_json(
-            files.REQUEST,
+            place_of_run(self.recipe.name, digest(wanted, self.seed)) if out is None else out,
             {
-                "recipe": self.recipe.title,
-                "overrides": list(self.overrides),
-                "seed": self.seed,
-                "jobs": self.n_jobs,
-                "plugins": list(self.plugins),
-                "asked_in": os.getcwd(),
-                "command": list(self.command),
+                files.RECIPE: self.text,
+                files.RESOLVED: _anchored(wanted, self.recipe),
+                files.ENVIRONMENT: as_json(environment(registry)),
+                files.REQUEST: as_json(asked),
             },
         )
         folder.state("running")
