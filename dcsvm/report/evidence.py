@@ -62,13 +62,15 @@ class Evidence:
     """What a fitted model says about its parts; plain data, so that it can be kept as JSON.
 
     `routed` says whether each row asks its own parts; otherwise all parts are asked, and `parts`
-    holds their own mistakes.
+    holds their own mistakes. `counted` says in a sentence how rows were counted, where that is not
+    each test row once.
     """
 
     routed: bool = False
     parts: tuple[PartErrors, ...] = ()
     pictures: tuple[Picture, ...] = ()
     plane: Plane | None = None
+    counted: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         return attrs.asdict(self)
@@ -81,6 +83,7 @@ class Evidence:
             tuple(PartErrors(**each) for each in table.get("parts", ())),
             tuple(Picture(**each) for each in table.get("pictures", ())),
             None if plane is None else Plane(**plane),
+            str(table.get("counted", "")),
         )
 
 
@@ -142,7 +145,22 @@ def evidence(
         tuple(parts),
         tuple(_pictures(stand, scene)),
         plane_of(classifier, X_test, y_test, stand.parts_of, scene.features, answers),
+        _counted(stand.committee, routed, len(wrong)),
     )
+
+
+def _counted(committee: Committee, routed: bool, n_rows: int) -> str:
+    """How rows were counted by part, where that is not each test row once."""
+    routers = sum(group.router is not None for group in committee.groups)
+    if routed and routers > 1:
+        return f"A row asks a part in each of {routers} divisions, and counts in all of them."
+    if routed:
+        return ""
+    if len(committee.members) > ASKED_MEMBERS:
+        return f"More than {ASKED_MEMBERS:,} parts: they were not asked one by one."
+    if n_rows > ASKED_ROWS:
+        return f"Parts were asked about {ASKED_ROWS:,} of the {n_rows:,} test rows, evenly spread."
+    return ""
 
 
 def _checked(classifier: DivideAndConquerClassifier, X: Any) -> Matrix:

@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import sys
 
 import attrs
 import numpy as np
@@ -230,6 +231,19 @@ def test_a_report_of_very_many_parts_and_classes_stays_small() -> None:
     assert told.mistakes == []
     assert "The slowest 10 of 50,000 parts" in told.text
     assert "The 120 classes of 300 that fared worst" in told.text
+
+
+def test_a_report_says_so_where_rows_are_not_counted_once(rows, monkeypatch) -> None:
+    forest = pipeline(3 * Strips(2)).fit(rows[0], rows[2])
+    seen = evidence(forest, rows[1], rows[3])
+    assert sum(part.tested for part in seen.parts) == 3 * 150
+    assert seen.counted == "A row asks a part in each of 3 divisions, and counts in all of them."
+    monkeypatch.setattr(sys.modules["dcsvm.report.evidence"], "ASKED_ROWS", 60)
+    pairs = pipeline(Pairs()).fit(rows[0], rows[2])
+    assert max(part.tested for part in evidence(pairs, rows[1], rows[3]).parts) <= 60
+    sentence = "Parts were asked about 60 of the 150 test rows, evenly spread."
+    assert sentence in Page(told(pairs, rows)).text
+    assert evidence(pipeline(Strips(2)).fit(rows[0], rows[2]), rows[1], rows[3]).counted == ""
 
 
 def test_answers_of_other_models_can_be_judged_instead(strips, rows) -> None:
