@@ -21,6 +21,19 @@ if TYPE_CHECKING:
     from dcsvm.run.keeping import Kept, Request
 
 MODEL_FILE = ".dcsvm"
+RecipeName = Annotated[
+    str | None,
+    typer.Argument(help="A recipe file, or the name of a registered recipe.", metavar="RECIPE"),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="PLACE",
+        help="The run folder, in place of runs/NAME/TIME-HASH; "
+        "or a name that ends in .dcsvm: a copy of the model.",
+    ),
+]
 
 
 @attrs.frozen
@@ -48,12 +61,7 @@ class _Wanted:
 
 @app.command()
 def run(
-    recipe: Annotated[
-        str | None,
-        typer.Argument(
-            help="A recipe file, or the name of a registered recipe.", metavar="RECIPE"
-        ),
-    ] = None,
+    recipe: RecipeName = None,
     data: Annotated[
         str | None,
         typer.Option("--data", metavar="DATA", help="A data file or embedded set in its place."),
@@ -66,15 +74,7 @@ def run(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Such as learner.C=10; repeatable."),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="PLACE",
-            help="The run folder, in place of runs/NAME/TIME-HASH; "
-            "or a name that ends in .dcsvm: a copy of the model.",
-        ),
-    ] = None,
+    out: Out = None,
     jobs: Annotated[
         int | None,
         typer.Option("--jobs", min=1, help="Parts trained at the same time; default: all cores."),
