@@ -51,6 +51,11 @@ class Candidate:
     table: dict[str, Any] = attrs.field(factory=dict)
     _registry: Registry | None = attrs.field(default=None, alias="registry")
 
+    @property
+    def has_levels(self) -> bool:
+        """Whether a granularity search can go through its division."""
+        return type(self.classifier.decomposer).levels is not Decomposer.levels
+
     def with_values(self, cell: Mapping[str, Any]) -> DivideAndConquerClassifier:
         """The pipeline with these values; keys of [data] are not its business."""
         if not cell or self._registry is None:
@@ -175,7 +180,8 @@ class _Reader:
             candidate = Candidate(name, classifier, grid, parts, self.registry)
             self._check_grid(candidate)
             search = table.get(SEARCH)
-            if isinstance(search, dict) and search.get("use") == "granularity":
+            coarse = isinstance(search, dict) and search.get("use") == "granularity"
+            if coarse and not self.given:  # a rival without levels, such as `whole`, has a grid
                 self._check_levels(candidate)
         return Candidate(name, classifier, grid, parts, self.registry)
 
@@ -314,7 +320,7 @@ class _Reader:
     def _check_levels(self, candidate: Candidate) -> None:
         """Refuse a granularity search through a division without levels, or of other keys."""
         decomposer: Any = candidate.classifier.decomposer
-        if type(decomposer).levels is Decomposer.levels:
+        if not candidate.has_levels:
             message = f"[search]: decomposer {decomposer.name!r} has no levels to search through"
             self._complain((SEARCH, "use"), RecipeError(message))
         for name in candidate.grid:

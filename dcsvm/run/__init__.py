@@ -220,7 +220,8 @@ class _Run:
 
     def _chosen(self, train: Any, number: int) -> tuple[Found | None, float]:
         """What the search chooses by these rows, and the seconds that takes."""
-        if not self.candidate.grid and self.recipe.search.use != "granularity":
+        coarse = self.recipe.search.use == "granularity" and self.candidate.has_levels
+        if not self.candidate.grid and not coarse:
             return None, 0.0
         key = f"{self.candidate.name}/{number}"
         if key in self.session.found:

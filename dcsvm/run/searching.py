@@ -75,7 +75,7 @@ def search(
         fold = np.full(len(y), -1)
         share = VALIDATION if split.validation is None else split.validation
         fold[held_out(y, share, split.stratified, bench.seed + 1)[1]] = 0
-    if asked.use == "granularity":
+    if asked.use == "granularity" and candidate.has_levels:
         return _from_fine_to_coarse(candidate, make, asked, X, y, fold, bench)
     return _by_scikit_learn(candidate, make, asked, X, y, fold, bench)
 

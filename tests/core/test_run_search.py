@@ -72,6 +72,14 @@ def test_the_granularity_search_chooses_a_level_too():
     assert trained.model.learner.learner.C == 10.0
 
 
+def test_a_rival_without_levels_has_a_grid_in_place_of_a_granularity_search():
+    more = '[compare.all]\ndecomposer = "whole"\n'
+    text = RECIPE.replace("DECOMPOSER", "tree") + 'use = "granularity"\n' + more
+    recipe = parse(text, "recipe.toml", Path(), default_registry())
+    _, rival = run_recipe(recipe, session=Session(0)).trained
+    assert rival.found[0].stopped == "all 4 combinations were tried"
+
+
 def test_a_search_that_was_made_before_is_not_made_again():
     _, kept = found()
     before = dict(kept.found)
