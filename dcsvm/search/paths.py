@@ -16,7 +16,7 @@ from dcsvm.division import Router
 from dcsvm.interfaces import Combiner, LocalLearner
 from dcsvm.job import Cut, Job
 from dcsvm.member import Member
-from dcsvm.models import LocalModel
+from dcsvm.models import LocalModel, winners
 from dcsvm.numeric.matrix import BoolArray, FloatArray, IntArray, Matrix
 from dcsvm.problem import Problem
 
@@ -141,6 +141,9 @@ class Told:
     def scores(self, X: Matrix) -> FloatArray:
         places = np.searchsorted(self.rows, X[:, 0].astype(np.intp))
         return np.asarray(self.values[places])
+
+    def labels(self, X: Matrix) -> IntArray:
+        return winners(self.scores(X))
 
 
 def combined(
