@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fakes import Average, Centroids
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -157,7 +158,9 @@ def model():
     layout = Layout((Column("a"), Column("colour", ("blue", "red"))), "kind")
     X = np.array([[1.0, 0], [2, 1], [3, 0], [4, 1]])
     prepared = Prepared(layout, missing="impute")
-    return DivideAndConquerClassifier(prepared, "krr").fit(X, ["x", "x", "y", "y"])
+    return DivideAndConquerClassifier(prepared, Centroids(), Average()).fit(
+        X, ["x", "x", "y", "y"]
+    )
 
 
 MODEL = model()

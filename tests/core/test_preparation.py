@@ -1,5 +1,8 @@
 """Columns of a table as numbers: filled in, encoded, rescaled, and kept with the model."""
 
+import importlib.util
+import os
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -21,6 +24,12 @@ from dcsvm import (
 from dcsvm.preparation import Preparation
 
 NAN = np.nan
+needs_plugins = pytest.mark.skipif(
+    importlib.util.find_spec("dcsvm_plugins") is None
+    or os.environ.get("DCSVM_LOAD_PLUGINS") == "",
+    reason="this test fits the default pipeline, which is made of built-in plugins",
+)
+
 LAYOUT = Layout((Column("size"), Column("colour", ("blue", "green", "red")), Column("age")))
 LEVELS = np.array([0, 3, 0])
 
@@ -104,6 +113,7 @@ def labels(table):
     return np.where(np.nan_to_num(table[:, 0]) + (table[:, 1] == 2) > 0.3, "yes", "no")
 
 
+@needs_plugins
 def test_a_model_file_knows_its_columns_and_answers_the_same(table, tmp_path):
     model = DivideAndConquerClassifier(Prepared(LAYOUT, missing="mark")).fit(table, labels(table))
     save(model, tmp_path / "a.dcsvm")
@@ -113,11 +123,13 @@ def test_a_model_file_knows_its_columns_and_answers_the_same(table, tmp_path):
     assert again.score(table, labels(table)) > 0.8
 
 
+@needs_plugins
 def test_missing_values_are_refused_unless_asked_for(table):
     with pytest.raises(ValueError, match="NaN"):
         DivideAndConquerClassifier(Prepared(LAYOUT)).fit(table, labels(table))
 
 
+@needs_plugins
 def test_the_preparation_can_be_searched_and_cloned(table):
     model = DivideAndConquerClassifier(Prepared(LAYOUT, missing="impute"))
     assert clone(model).decomposer.layout == LAYOUT
@@ -134,6 +146,7 @@ def test_what_a_preparation_does_not_know():
     )
 
 
+@needs_plugins
 def test_sparse_rows_are_only_rescaled():
     X = sparse.random_array((20, 4), density=0.5, rng=0, format="csr")
     y = np.arange(20) % 2
