@@ -24,7 +24,6 @@ learner.gamma = [1.0, 1000.0]
 
 
 def found(more="", decomposer="whole", **session):
-    pytest.importorskip("dcsvm_plugins")
     text = RECIPE.replace("DECOMPOSER", decomposer) + more
     recipe = parse(text, "recipe.toml", Path(), default_registry())
     kept = Session(0, **session)
