@@ -17,8 +17,9 @@ _failed: Counter[tuple[str, str]] = Counter()
 
 def pytest_runtest_logreport(report: Any) -> None:
     """Count a test that was given a check, once it has been called."""
-    component = dict(report.user_properties).get("conformance check of")
-    if report.when == "call" and component is not None:
+    found = dict(report.user_properties).get("conformance check of")
+    if report.when == "call" and found is not None:
+        component = (found[0], found[1])
         _ran[component] += 1
         _failed[component] += int(report.failed)
 

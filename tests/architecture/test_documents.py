@@ -199,7 +199,7 @@ def test_the_readme_gives_two_commands_of_one_line_each() -> None:
     assert text.splitlines() == [
         "python3 -m venv .venv && .venv/bin/pip install -q . && .venv/bin/dcsvm run",
         "python3 -m venv .venv-test && .venv-test/bin/pip install -q -e '.[test]'"
-        " && .venv-test/bin/python -m pytest",
+        " && .venv-test/bin/python -m pytest -n auto --dist loadfile",
     ]
 
 
@@ -208,12 +208,12 @@ def test_continuous_integration_runs_the_command_of_the_readme(tmp_path: Path) -
     script = tmp_path / ".ci" / "run"
     script.write_bytes((ROOT / ".ci" / "run").read_bytes())
     readme = tmp_path / "README.md"
-    readme.write_text("```sh\npython3 -m venv --help > said && false -m pytest\n```\n")
+    readme.write_text("```sh\npython3 -m venv --help > said && false -m pytest -q\n```\n")
     run = subprocess.run(["bash", script], capture_output=True, text=True)
     assert run.returncode == 1
     assert re.search(r"^\+ python3 -m venv .*\ntook \d+ min \d+ s$", run.stdout, re.MULTILINE)
     assert "usage: venv" in (tmp_path / "said").read_text()
-    readme.write_text(2 * "python3 -m venv x && y -m pytest\n")
+    readme.write_text(2 * "python3 -m venv x && y -m pytest -q\n")
     run = subprocess.run(["bash", script], capture_output=True, text=True)
     assert (run.returncode, run.stderr) == (
         1,

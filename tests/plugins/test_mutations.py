@@ -33,13 +33,14 @@ def _no_shrinking():
     SEEDED,
     ids=lambda value: getattr(value, "name", value).replace(" ", "_"),
 )
-def test_a_seeded_bug_is_caught_by_its_law(kind, name, mutation, caught):
+def test_a_seeded_bug_is_caught_by_its_law(kind, name, mutation, record_property):
     checks = {check.law.__name__: check for check in checks_of(mutation.made(small(kind, name)))}
     with pytest.raises(AssertionError) as failure:
         checks[mutation.law]()
     sentence = str(failure.value)
     assert sentence.startswith(f"{kind} {name} breaks a law: {checks[mutation.law].sentence}. But")
-    caught.append((f"{kind} {name}", mutation.name, mutation.law, sentence.partition("But ")[2]))
+    seen = sentence.partition("But ")[2]
+    record_property("seeded bug caught", (f"{kind} {name}", mutation.name, mutation.law, seen))
 
 
 def test_every_component_has_at_least_five_seeded_bugs():
