@@ -11,6 +11,7 @@ import numpy as np
 from dcsvm.committee import Committee
 from dcsvm.composite import Composite
 from dcsvm.composition import check_composition
+from dcsvm.digest import digest
 from dcsvm.errors import CompositionError, ContractError
 from dcsvm.interfaces import Combiner, Decomposer, LocalLearner
 from dcsvm.job import Job, Outcome
@@ -20,6 +21,7 @@ from dcsvm.numeric.matrix import FloatArray, IntArray
 from dcsvm.problem import Part, Problem
 from dcsvm.registry import Registry
 from dcsvm.stages import concluded, together
+from dcsvm.views import View
 
 Result = TypeVar("Result")
 Work: TypeAlias = Generator[list[Job], list[Outcome], Result]
@@ -89,7 +91,7 @@ class Pipeline:
             if isinstance(outcome.model, Composite):
                 ledger.extend(record.below(stage, place) for record in outcome.model.ledger)
         return [
-            Member(o.model, o.code, o.view, o.support, o.n_rows, job.part)
+            Member(o.model, o.code, _view(job, o), o.support, o.n_rows, job.part)
             for job, o in zip(jobs, outcomes, strict=True)
         ]
 
@@ -134,6 +136,18 @@ class Pipeline:
                 )
             answers[rows] = other.values(problem.X[rows])
         return answers
+
+
+def _view(job: Job, outcome: Outcome) -> View | None:
+    """The outcome's view; the part's own where both are the same.
+
+    Members of one view share points and counts, and an outcome that comes from another process or
+    from a file brings a copy.
+    """
+    described, fitted = job.part.view, outcome.view
+    if described is None or fitted is described or digest(described) != digest(fitted):
+        return fitted
+    return described
 
 
 def _folds(problem: Problem, n_folds: int) -> IntArray:

@@ -1,10 +1,19 @@
 """The engine: rounds, order, watchers, checkpoints, interruption."""
 
+import copy
+
 import numpy as np
 import pytest
 from fakes import Average, Centroids, Deal, Rest, blobs
 
-from dcsvm import DivideAndConquerClassifier, LocalLearner, component
+from dcsvm import (
+    Columns,
+    Decomposer,
+    DivideAndConquerClassifier,
+    LocalLearner,
+    Part,
+    component,
+)
 from dcsvm.engine import Engine
 
 X, y = blobs()
@@ -93,3 +102,30 @@ def test_a_learners_error_comes_through_as_it_is(n_jobs):
     clf = DivideAndConquerClassifier(Deal(4), Failing(), Average(), n_jobs=n_jobs)
     with pytest.raises(RuntimeError, match="no luck"):
         clf.fit(X, y)
+
+
+@component
+class Windows(Decomposer):
+    """Two parts that look at the same columns."""
+
+    name = "windows"
+    yields = frozenset({"subsets"})
+
+    def divide(self, problem):
+        view = Columns(np.array([1]))
+        halves = np.array_split(np.arange(problem.n_rows), 2)
+        yield [Part(rows, view=view) for rows in halves]
+
+
+def test_parts_of_one_view_have_one_view_also_when_they_come_from_elsewhere():
+    class Copied(Kept):
+        def get(self, key):
+            return copy.deepcopy(super().get(key))
+
+    kept = Copied()
+    clf = DivideAndConquerClassifier(Windows(), Centroids(), Average())
+    for _ in range(2):
+        clf.fit_with(Engine(checkpoints=kept), X, y)
+        first, second = clf.model_.committee.members
+        assert first.view is second.view
+    assert kept.found == 2
