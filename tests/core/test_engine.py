@@ -123,7 +123,7 @@ def test_parts_of_one_view_have_one_view_also_when_they_come_from_elsewhere():
             return copy.deepcopy(super().get(key))
 
     kept = Copied()
-    clf = DivideAndConquerClassifier(Windows(), Centroids(), Average())
+    clf = DivideAndConquerClassifier(Windows(), Centroids(), Average(), random_state=0)
     for _ in range(2):
         clf.fit_with(Engine(checkpoints=kept), X, y)
         first, second = clf.model_.committee.members
