@@ -21,7 +21,7 @@ from dcsvm.models import Cost, LocalModel
 from dcsvm.numeric.matrix import FloatArray, Matrix
 from dcsvm.pipeline import Pipeline
 from dcsvm.problem import Problem, Seed
-from dcsvm.registry import default_registry
+from dcsvm.registry import KINDS, default_registry
 from dcsvm.settings import component
 
 
@@ -98,6 +98,15 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
 
     def fit_in_steps(self, problem: Problem) -> Steps:
         return self._pipeline().conquer(problem)
+
+    def set_params(self, **params: Any) -> DivideAndConquerClassifier:
+        """Set parameters; a component given by name is built when one of its settings is set."""
+        for name in {key.partition("__")[0] for key in params if "__" in key}:
+            given = params.get(name, getattr(self, name, None))
+            if name in KINDS and isinstance(given, str):
+                params = {**params, name: default_registry().build(name, given)}
+        super().set_params(**params)
+        return self
 
     def check(self) -> None:
         self._pipeline()

@@ -82,9 +82,18 @@ def plugin(
             raise UsageError(
                 f"a plugin's name is lower case letters, digits and underscores, not {name!r}"
             )
+        from dcsvm.registry import default_registry
         from dcsvm.scaffold import scaffold
+
+        taken = default_registry().offers.get((kind, name))
+        if taken is not None:
+            raise UsageError(
+                f"there is a {kind} called {name!r} already, from {taken.distribution}; "
+                "choose another name"
+            )
 
         place = folder or Path(f"dcsvm-{name.replace('_', '-')}")
         for file, text in scaffold(name, kind).items():
             write_new(place / file, text)
-        say(f"next: python -m pytest {place}, then: pip install {place}")
+        here = place if place.is_absolute() else f"./{place}"
+        say(f"next: python -m pytest {here}, then: pip install {here}")

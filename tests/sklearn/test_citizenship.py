@@ -80,6 +80,13 @@ def test_grid_search_reaches_every_depth():
     assert search.best_score_ > 0.9
 
 
+def test_settings_of_components_given_by_name_may_be_searched_over():
+    grid = {"decomposer__ceiling": [50, 1000], "learner__C": [1e-3, 10.0]}
+    search = GridSearchCV(classifier("tree", "kernel_svm", "route"), grid, cv=3).fit(X, y)
+    assert search.best_params_["learner__C"] == 10.0
+    assert search.best_estimator_.learner.C == 10.0
+
+
 def test_components_themselves_may_be_searched_over():
     grid = {"decomposer": ["whole", "tree"], "learner": ["kernel_svm", "krr", "linear_svm"]}
     search = GridSearchCV(classifier(), grid, cv=3).fit(X, y)
