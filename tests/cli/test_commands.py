@@ -172,6 +172,19 @@ def test_the_tests_of_a_started_plugin_pass_at_once(dcsvm, tmp_path, kind):
     }
 
 
+def test_a_plugin_may_not_take_a_name_that_is_taken(dcsvm, tmp_path):
+    result = dcsvm("init", "plugin", "tree")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "error: there is a decomposer called 'tree' already, from dcsvm; choose another name\n"
+    )
+
+
+def test_the_next_step_of_a_started_plugin_names_its_folder(dcsvm, tmp_path):
+    said = dcsvm("init", "plugin", "my_own").stderr
+    assert said == "next: python -m pytest ./dcsvm-my-own, then: pip install ./dcsvm-my-own\n"
+
+
 def test_a_plugin_needs_a_name_that_python_can_import(dcsvm):
     result = dcsvm("init", "plugin", "My-Own")
     assert result.stderr == (
