@@ -141,6 +141,11 @@ def killed_at(folder: Path, process: subprocess.Popen, more_calls: int, pause: f
     process.communicate()
 
 
+def done(folder):
+    status = folder / "run" / "status.json"
+    return status.exists() and json.loads(status.read_text())["state"] == "done"
+
+
 @pytest.mark.parametrize("title", RECIPES)
 def test_a_run_killed_at_random_moments_is_resumed_to_the_same_bytes(tmp_path, title):
     for name in ("whole", "killed"):
@@ -157,12 +162,18 @@ def test_a_run_killed_at_random_moments_is_resumed_to_the_same_bytes(tmp_path, t
     moments = sorted(generator.sample(range(1, len(expected)), KILLS))
     steps = [moment - before for before, moment in zip([0, *moments], moments, strict=False)]
     killed_at(folder, started(folder, *options), steps[0], generator.uniform(0, NAP))
+    kills = 1
     for step in steps[1:]:
-        resumed = started(folder, "--resume", "run")
-        killed_at(folder, resumed, step, generator.uniform(0, NAP))
-    process = started(folder, "--resume", "run")
-    _, messages = process.communicate()
-    assert process.returncode == 0, messages
+        if done(folder):
+            break
+        killed_at(folder, started(folder, "--resume", "run"), step, generator.uniform(0, NAP))
+        kills += 1
+    # On a slow machine the last signal may come when everything is written; no other one.
+    assert kills >= KILLS - 1
+    if not done(folder):
+        process = started(folder, "--resume", "run")
+        _, messages = process.communicate()
+        assert process.returncode == 0, messages
 
     # A part that was killed between learning and keeping is learned again: at most the parts that
     # were in the air, one for each of the two jobs, at each kill. No kept part is.
