@@ -145,9 +145,9 @@ def _view(job: Job, outcome: Outcome) -> View | None:
     from a file brings a copy.
     """
     described, fitted = job.part.view, outcome.view
-    if described is None or fitted is described or digest(described) != digest(fitted):
+    if fitted is described or type(fitted) is not type(described):
         return fitted
-    return described
+    return described if digest(described) == digest(fitted) else fitted
 
 
 def _folds(problem: Problem, n_folds: int) -> IntArray:
