@@ -11,10 +11,14 @@ import pytest
 HERE = Path(__file__).parent
 ROWS = {
     "overhead.py": [
-        "whole fit, 2 classes",
-        "whole predict, 2 classes",
-        "whole fit, 5 classes",
-        "whole predict, 5 classes",
+        "whole fit, 2 classes, libsvm",
+        "whole predict, 2 classes, libsvm",
+        "whole fit, 5 classes, libsvm",
+        "whole predict, 5 classes, libsvm",
+        "whole fit, 2 classes, own",
+        "whole predict, 2 classes, own",
+        "whole fit, 5 classes, own",
+        "whole predict, 5 classes, own",
         "chunks part, 1 job",
         "chunks part, 2 jobs",
     ],

@@ -5,9 +5,11 @@ import copy
 import numpy as np
 import pytest
 from fakes import Average, Centroids, Deal, Rest, blobs
+from threadpoolctl import threadpool_info
 
 from dcsvm import (
     Columns,
+    Constant,
     Decomposer,
     DivideAndConquerClassifier,
     LocalLearner,
@@ -129,3 +131,27 @@ def test_parts_of_one_view_have_one_view_also_when_they_come_from_elsewhere():
         first, second = clf.model_.committee.members
         assert first.view is second.view
     assert kept.found == 2
+
+
+@component
+class CountingThreads(Centroids):
+    """Says in its scores how many threads BLAS had while it learned."""
+
+    def fit(self, problem):
+        threads = [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+        return Constant(float(max(threads)))
+
+
+@component
+class CountingThreadsAlone(CountingThreads):
+    releases_gil = False
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("learner", [CountingThreads(), CountingThreadsAlone()])
+def test_blas_has_one_thread_for_each_part_and_its_own_number_afterwards(learner, n_jobs):
+    before = threadpool_info()
+    clf = DivideAndConquerClassifier(Deal(4), learner, Average(), n_jobs=n_jobs)
+    clf.fit(X[y < 2], y[y < 2])
+    assert [member.model.value for member in clf.model_.committee.members] == [1.0] * 4
+    assert threadpool_info() == before
