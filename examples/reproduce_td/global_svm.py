@@ -37,14 +37,15 @@ ALL = SAMPLE + [cell for cell in CELLS if cell not in SAMPLE]
 #: What is measured, most wanted first: a data set, a kind of training, and its cells.
 PLAN = [
     ("pendigits", "1A1", ALL),
-    ("letter", "1A1", ALL),
-    ("pendigits", "1AO", SAMPLE),
+    ("letter", "1A1", SAMPLE),
     ("shuttle", "1A1", SAMPLE),
+    ("pendigits", "1AO", SAMPLE),
     ("letter", "1AO", SAMPLE),
+    ("shuttle", "1AO", SAMPLE),
+    ("letter", "1A1", ALL),
     ("adult", "1A1", SAMPLE),
     ("poker", "1A1", SAMPLE),
     ("kdd", "1A1", SAMPLE),
-    ("shuttle", "1AO", SAMPLE),
     ("pendigits", "1AO", ALL),
     ("shuttle", "1A1", ALL),
     ("poker", "1AO", SAMPLE),
