@@ -46,11 +46,14 @@ if TYPE_CHECKING:
     from dcsvm.problem import Task as Task
     from dcsvm.problem import part as part
     from dcsvm.problem import parts_by as parts_by
+    from dcsvm.regions import Regions as Regions
+    from dcsvm.regions import regions_around as regions_around
     from dcsvm.registry import build as build
     from dcsvm.search import GranularitySearch as GranularitySearch
     from dcsvm.settings import component as component
     from dcsvm.settings import setting as setting
     from dcsvm.stages import Stages as Stages
+    from dcsvm.stages import duals_of as duals_of
     from dcsvm.stages import support_of as support_of
     from dcsvm.stages import together as together
     from dcsvm.store import load as load
@@ -77,11 +80,12 @@ _WHERE = {
     "hookspecs": "hookimpl",
     "division": "Division Level Router Routing",
     "interfaces": "Combiner Decomposer LocalLearner Repeat Sum",
-    "stages": "Stages support_of together",
+    "stages": "Stages duals_of support_of together",
     "models": "Constant Cost Hyperplanes KernelExpansion LocalModel MappedHyperplanes Wrapped",
     "layout": "Column Layout",
     "preparation": "Prepared Scaled",
     "problem": "Part Problem Task part parts_by",
+    "regions": "Regions regions_around",
     "registry": "build",
     "search": "GranularitySearch",
     "settings": "component setting",

@@ -162,8 +162,8 @@ class Committee:
 
     def _routed(self, X: Matrix, group: Group, router: Router) -> Iterator[Answers]:
         routing = router.route(X)
-        if self.tally is not None and routing.hyperplanes is not None:
-            self.tally.add_hyperplanes(routing.hyperplanes)
+        if self.tally is not None:
+            self.tally.add_routing(routing)
         for number, places in _by_member(routing):
             member = np.array([group.first + number])
             for block in self._blocks(places, member):

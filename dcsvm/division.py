@@ -21,18 +21,26 @@ if TYPE_CHECKING:
 class Routing:
     """Who is asked about which row: parallel arrays (row, member, weight), and what it took.
 
-    `hyperplanes` (n,) counts the inner products the router needed for each row, if any.
+    `hyperplanes` (n,) counts the inner products the router needed for each row, if any, and
+    `kernel_evaluations` (n,) the kernel values.
     """
 
     row: IntArray
     member: IntArray
     weight: FloatArray | None = None
     hyperplanes: FloatArray | None = None
+    kernel_evaluations: FloatArray | None = None
 
     @classmethod
-    def to_one(cls, members: IntArray, hyperplanes: FloatArray | None = None) -> Routing:
+    def to_one(
+        cls,
+        members: IntArray,
+        hyperplanes: FloatArray | None = None,
+        kernel_evaluations: FloatArray | None = None,
+    ) -> Routing:
         """Row i asks `members[i]` and no one else."""
-        return cls(np.arange(len(members)), members, hyperplanes=hyperplanes)
+        asked = np.arange(len(members))
+        return cls(asked, members, None, hyperplanes, kernel_evaluations)
 
 
 class Router(ABC):

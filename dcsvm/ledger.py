@@ -9,13 +9,15 @@ import attrs
 import numpy as np
 
 from dcsvm.job import Job, Outcome
+from dcsvm.models import Constant
 
 
 @attrs.frozen
 class Record:
     """What one part was and what became of it.
 
-    `path` holds (stage, place) pairs, one for each depth of nesting.
+    `path` holds (stage, place) pairs, one for each depth of nesting. `about` holds what the
+    decomposer says of the part and the model of its learning.
     """
 
     path: tuple[int, ...]
@@ -39,8 +41,13 @@ class Record:
             learner=job.learner.name or type(job.learner).__name__,
             parameters=job.learner.get_params(deep=False),
             model=type(outcome.model).__name__,
-            about=dict(job.part.about),
+            about={**job.part.about, **outcome.model.facts},
         )
+
+    @property
+    def kept(self) -> int:
+        """How many of its rows a next stage would be given, as `support_of` counts them."""
+        return self.rows if self.model == Constant.__name__ else self.support_vectors
 
     def below(self, stage: int, place: int) -> Record:
         """The same record, seen from the pipeline that this part's pipeline is nested in."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -65,6 +66,11 @@ class LocalModel(ABC):
     def duals(self) -> FloatArray | None:
         """Signed dual values of the `support` rows, (m, columns), where the model has them."""
         return None
+
+    @property
+    def facts(self) -> Mapping[str, float]:
+        """Small facts about how it was learned, for the ledger: a solver's iterations, say."""
+        return {}
 
     @property
     def cost(self) -> Cost:
@@ -155,6 +161,8 @@ class KernelExpansion(LocalModel):
     precision : {"float64", "float32"}
         What `labels` of a one-against-one expansion are worked out in. With float32, rows whose
         label rounding could change are asked again in float64, so that labels stay the same.
+    facts : mapping
+        Numbers for the ledger, such as the solver's iterations and the objective it came to.
     """
 
     points: Points = attrs.field(converter=_as_points)
@@ -164,6 +172,7 @@ class KernelExpansion(LocalModel):
     support_rows: IntArray
     class_sizes: IntArray | None = None
     precision: str = "float64"
+    facts: Mapping[str, float] = attrs.field(factory=dict)
 
     def scores(self, X: Matrix) -> FloatArray:
         decisions = evaluate(self.prepared, X)

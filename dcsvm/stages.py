@@ -7,11 +7,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import attrs
+import numpy as np
 
 from dcsvm.division import Division, Router
 from dcsvm.errors import CompositionError, ContractError
 from dcsvm.models import Constant
-from dcsvm.numeric.matrix import IntArray
+from dcsvm.numeric.matrix import FloatArray, IntArray
 from dcsvm.problem import Part, union
 
 if TYPE_CHECKING:
@@ -74,12 +75,33 @@ def concluded(stages: Stages) -> Generator[list[Part], list[Member], Division]:
     return result
 
 
-def support_of(*members: Member, **others: Any) -> Part:
+def support_of(*members: Member, warm: bool = False, **others: Any) -> Part:
     """Make a part of the training rows that any of the members kept.
 
-    A member that saw one class only has learned nothing about its rows, and keeps them all.
+    A member that saw one class only has learned nothing about its rows, and keeps them all. A
+    `warm` part starts from the members' duals, where these can be had.
     """
-    return Part(union(_kept(member) for member in members), **others)
+    rows = union(_kept(member) for member in members)
+    return Part(rows, start=duals_of(*members, rows=rows) if warm else None, **others)
+
+
+def duals_of(*members: Member, rows: IntArray) -> FloatArray | None:
+    """The members' signed duals by row, to start a next part of `rows` (m,) from.
+
+    A row that several members learned has the mean of their duals; one that none of them learned
+    or kept has zero. None where the members do not all tell the same two sides apart by duals.
+    """
+    speakers = [member for member in members if not isinstance(member.model, Constant)]
+    codes = {member.code.tobytes() for member in speakers}
+    if len(codes) != 1 or any(m.duals is None or m.duals.shape[1] != 1 for m in speakers):
+        return None
+    size = 1 + max(int(each.max()) for each in (rows, *(m.support for m in speakers)))
+    sums, held = np.zeros(size), np.zeros(size)
+    for member in speakers:
+        learned = member.support if member.part is None else member.part.rows
+        np.add.at(sums, member.support, np.asarray(member.duals)[:, 0])
+        held[learned[learned < size]] += 1.0
+    return np.asarray(sums[rows] / np.maximum(held[rows], 1.0))
 
 
 def _kept(member: Member) -> IntArray:

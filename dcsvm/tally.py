@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from dcsvm.division import Routing
 from dcsvm.models import Cost
 from dcsvm.numeric.matrix import FloatArray, IntArray
 
@@ -47,9 +48,13 @@ class Tally:
         self.hyperplanes[rows] += np.asarray(costs.hyperplanes)[members]
         self.asked.append((rows, members))
 
-    def add_hyperplanes(self, count: FloatArray) -> None:
+    def add_routing(self, routing: Routing) -> None:
         """Count what a router needed for each row."""
-        self.hyperplanes += count
+        if routing.hyperplanes is not None:
+            self.hyperplanes += routing.hyperplanes
+        if routing.kernel_evaluations is not None:
+            self.kernel_evaluations += routing.kernel_evaluations
+            self.unique += routing.kernel_evaluations
 
     def members_of(self, row: int) -> list[int]:
         """The members that one row asked, in the order it asked them."""

@@ -2,6 +2,7 @@
 
 from dcsvm.numeric.backend import gram_of_distances, implementation, rbf_gram
 from dcsvm.numeric.borders import BoxBorders
+from dcsvm.numeric.clusters import Clusters, fair_prices, kernel_kmeans
 from dcsvm.numeric.descent import AxisTree, single_thresholds
 from dcsvm.numeric.distances import manhattan_distances, products, squared_distances
 from dcsvm.numeric.expansion import Expansion, evaluate, prepare, vote, vote_one, walk, walk_one
@@ -11,13 +12,14 @@ from dcsvm.numeric.kernels import Kernel, kernel_of
 from dcsvm.numeric.large import solve_large
 from dcsvm.numeric.matrix import BoolArray, FloatArray, IntArray, Matrix
 from dcsvm.numeric.multiclass import Pairs, Rest, grams, solve_grid, solve_pairs, solve_rest
-from dcsvm.numeric.ridge import Ridge, Spectrum, decompose, ridge_grid, solve_ridge
+from dcsvm.numeric.ridge import Ridge, kernel_matrices, ridge_grid, ridge_path
 from dcsvm.numeric.svm import ConvergenceWarning, Solution, feasible, solve, solve_path
 
 __all__ = [
     "AxisTree",
     "BoolArray",
     "BoxBorders",
+    "Clusters",
     "ConvergenceWarning",
     "Expansion",
     "FloatArray",
@@ -29,20 +31,22 @@ __all__ = [
     "Rest",
     "Ridge",
     "Solution",
-    "Spectrum",
     "as_gram",
-    "decompose",
     "evaluate",
+    "fair_prices",
     "feasible",
     "gram_of_distances",
     "grams",
     "implementation",
+    "kernel_kmeans",
+    "kernel_matrices",
     "kernel_of",
     "manhattan_distances",
     "prepare",
     "products",
     "rbf_gram",
     "ridge_grid",
+    "ridge_path",
     "single_thresholds",
     "solve",
     "solve_grid",
@@ -52,7 +56,6 @@ __all__ = [
     "solve_part",
     "solve_path",
     "solve_rest",
-    "solve_ridge",
     "squared_distances",
     "vote",
     "vote_one",

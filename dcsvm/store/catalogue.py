@@ -13,6 +13,7 @@ from dcsvm.member import Member
 from dcsvm.models import STORED_TYPES
 from dcsvm.preparation import Preparation, Prepared
 from dcsvm.problem import Seed, Task
+from dcsvm.regions import Regions
 from dcsvm.registry import KINDS, Offer, Registry
 from dcsvm.settings import settings_of
 from dcsvm.store.archive import Flaw
@@ -21,6 +22,7 @@ from dcsvm.views import Chain, Columns, LinearMap, Scaling
 CORE_TYPES: tuple[type, ...] = (
     *STORED_TYPES,
     *(Chain, Columns, LinearMap, Scaling),
+    Regions,
     *(Committee, Composite, Group, Member),
     *(Seed, Task),
     *(Column, Layout, Preparation),

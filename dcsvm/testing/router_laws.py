@@ -58,11 +58,13 @@ def sends_every_row_somewhere(decomposer: Decomposer, problem: Problem) -> None:
                 np.isfinite(routing.weight).all() and (routing.weight >= 0).all() and mass.all(),
                 "some weights are negative or not finite, or a row has no weight at all",
             )
-        if routing.hyperplanes is not None:
-            expect(
-                routing.hyperplanes.shape == (n_rows,),
-                f"hyperplanes are counted with shape {routing.hyperplanes.shape}",
-            )
+        for word in ("hyperplanes", "kernel_evaluations"):
+            counts = getattr(routing, word)
+            if counts is not None:
+                expect(
+                    counts.shape == (n_rows,),
+                    f"{word.replace('_', ' ')} are counted with shape {counts.shape}",
+                )
 
 
 @law("decomposer", when=_yields_regions)

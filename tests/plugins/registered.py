@@ -6,13 +6,22 @@ from dcsvm.registry import KINDS, default_registry
 #: What the defaults of a component do not suit problems of 2 to 60 rows with.
 SETTINGS = {
     ("decomposer", "bootstrap"): {"samples": 3, "size": 0.5},
+    ("decomposer", "cascade"): {"ceiling": 12},
     ("decomposer", "chunks"): {"parts": 2},
+    ("decomposer", "dc_svm"): {"depth": 2, "branching": 2},
+    ("decomposer", "graf_cascade"): {"parts": 3},
+    ("decomposer", "kernel_kmeans"): {"clusters": 3},
+    ("decomposer", "kmeans"): {"clusters": 3},
     ("decomposer", "repeat"): {"decomposer": "bootstrap", "times": 2},
     ("decomposer", "sum"): {"summands": ("tree", "chunks")},
     ("decomposer", "tree"): {"ceiling": 6},
 }
 #: Other settings under which a component goes other ways, checked as well.
 VARIANTS = [
+    ("decomposer", "cascade", {"pieces": 3, "ratio": 0.1}),
+    ("decomposer", "dc_svm", {"depth": 2, "branching": 2, "early": 1}),
+    ("decomposer", "kernel_kmeans", {"clusters": 4, "kernel": "laplacian", "border": 0.5}),
+    ("decomposer", "kmeans", {"clusters": 4, "balance": 1.0, "sample": 10}),
     ("decomposer", "class_codes", {"code": "sparse"}),
     ("decomposer", "tree", {"ceiling": 5, "splitter": "random", "border": 0.2}),
     ("learner", "kernel_svm", {"kernel": "linear"}),

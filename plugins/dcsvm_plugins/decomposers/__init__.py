@@ -2,14 +2,35 @@
 
 from dcsvm import Decomposer, Repeat, Scaled, Sum, hookimpl
 from dcsvm_plugins.decomposers.bootstrap import Bootstrap
+from dcsvm_plugins.decomposers.cascade import Cascade
 from dcsvm_plugins.decomposers.chunks import Chunks
 from dcsvm_plugins.decomposers.class_codes import ClassCodes
 from dcsvm_plugins.decomposers.class_pairs import ClassPairs
 from dcsvm_plugins.decomposers.class_rest import ClassRest
+from dcsvm_plugins.decomposers.dc_svm import DCSVM
+from dcsvm_plugins.decomposers.graf_cascade import GrafCascade
+from dcsvm_plugins.decomposers.kernel_kmeans import KernelKMeans
+from dcsvm_plugins.decomposers.kmeans import KMeans
 from dcsvm_plugins.decomposers.tree import Tree
 from dcsvm_plugins.decomposers.whole import Whole
 
 
 @hookimpl
 def dcsvm_decomposers() -> list[type[Decomposer]]:
-    return [Bootstrap, Chunks, ClassCodes, ClassPairs, ClassRest, Repeat, Scaled, Sum, Tree, Whole]
+    return [
+        Bootstrap,
+        Cascade,
+        Chunks,
+        ClassCodes,
+        ClassPairs,
+        ClassRest,
+        DCSVM,
+        GrafCascade,
+        KernelKMeans,
+        KMeans,
+        Repeat,
+        Scaled,
+        Sum,
+        Tree,
+        Whole,
+    ]

@@ -129,7 +129,8 @@ class _Batch:
                 solution = self._solve(problem, kernel, signs, C, start)
                 start = solution.alphas
                 duals = (signs * solution.alphas)[:, None]
-                yield kernel, C, _kept(duals, np.array([solution.bias]), kernel, problem)
+                bias = np.array([solution.bias])
+                yield kernel, C, _kept(duals, bias, kernel, problem, _effort([solution]))
 
     def _pairs(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
         """Cell after cell of several classes, pair by pair, in any size."""
@@ -158,7 +159,7 @@ class _Batch:
                 found = [self._solve(problem, kernel, sides[:, c], C, None) for c in labels]
                 duals = sides * np.column_stack([solution.alphas for solution in found])
                 biases = np.array([solution.bias for solution in found])
-                yield kernel, C, _kept(duals, biases, kernel, problem)
+                yield kernel, C, _kept(duals, biases, kernel, problem, _effort(found))
 
     def _solve(
         self,
@@ -231,8 +232,12 @@ def _batches(
 def _expansion(
     machines: Pairs | Rest, kernel: Kernel, problem: Problem, precision: str
 ) -> KernelExpansion:
+    effort = {
+        "iterations": int(machines.iterations.sum()),
+        "objective": float(machines.objectives.sum()),
+    }
     if isinstance(machines, Rest):
-        return _kept(machines.coefficients, machines.biases, kernel, problem)
+        return _kept(machines.coefficients, machines.biases, kernel, problem, effort)
     kept = machines.compressed()
     if problem.n_classes > 2:
         return KernelExpansion(
@@ -243,19 +248,34 @@ def _expansion(
             support_rows=kept.order,
             class_sizes=kept.counts,
             precision=precision,
+            facts=effort,
         )
     # A pair speaks for its first class, a model of two classes for its second.
     return KernelExpansion(
-        _points(kernel, problem, kept.order), -kept.coefficients, -kept.biases, kernel, kept.order
+        *(_points(kernel, problem, kept.order), -kept.coefficients, -kept.biases),
+        *(kernel, kept.order),
+        facts=effort,
     )
 
 
+def _effort(solutions: list[Solution]) -> dict[str, float]:
+    """What the solver took and came to, for the ledger."""
+    return {
+        "iterations": sum(solution.iterations for solution in solutions),
+        "objective": sum(solution.objective for solution in solutions),
+    }
+
+
 def _kept(
-    duals: FloatArray, biases: FloatArray, kernel: Kernel, problem: Problem
+    duals: FloatArray,
+    biases: FloatArray,
+    kernel: Kernel,
+    problem: Problem,
+    effort: dict[str, float],
 ) -> KernelExpansion:
     support = np.flatnonzero(duals.any(axis=1))
     points = _points(kernel, problem, support)
-    return KernelExpansion(points, duals[support], biases, kernel, support)
+    return KernelExpansion(points, duals[support], biases, kernel, support, facts=effort)
 
 
 def _points(kernel: Kernel, problem: Problem, rows: IntArray) -> Matrix:

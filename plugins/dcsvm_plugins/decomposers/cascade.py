@@ -1,0 +1,129 @@
+"""Crossed parts whose support vectors are learned again, step by step."""
+
+from collections.abc import Generator
+
+import numpy as np
+
+from dcsvm import (
+    Decomposer,
+    Member,
+    Part,
+    Problem,
+    Stages,
+    component,
+    part,
+    setting,
+    support_of,
+    together,
+)
+from dcsvm.numeric import IntArray
+
+#: Stages that end with one member.
+Climb = Generator[list[Part], list[Member], Member]
+
+
+@component
+class Cascade(Decomposer):
+    """Three steps that drop what is no support vector, and one machine in the end.
+
+    Every class is cut into pieces. First, every piece of one class is learned with every piece of
+    the other: parts (1, 1), (2, 2) and (1, 2), (2, 1) with two pieces, in two groups, each of
+    which holds every row once. Then the support vectors of each group are learned together, then
+    those of all groups. A part above the ceiling is learned by a cascade of its own; all parts of
+    one depth are learned at the same time.
+
+    With k pieces there are k x k parts in k groups. With more than two classes, part i of group g
+    has piece i + g c of class c (mod k): exact for two classes, and a good mixture for others;
+    nest the cascade in class pairs to have every pair crossed in full.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from dcsvm import DivideAndConquerClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = DivideAndConquerClassifier("cascade", "kernel_svm", "route", random_state=0)
+    >>> [record.about["step"] for record in clf.fit(X, y).ledger_]
+    ['crossed', 'crossed', 'crossed', 'crossed', 'group', 'group', 'last']
+
+    References
+    ----------
+    Wen, Lu: A cascade method for reducing training time and the number of support vectors (2004).
+    """
+
+    name = "cascade"
+    yields = frozenset({"one part"})
+
+    ratio: float | None = setting(
+        None, above=0, at_most=0.5, help="share of a class in its first piece; none: equal pieces"
+    )
+    pieces: int = setting(2, at_least=2, help="pieces of each class")
+    ceiling: int | None = setting(
+        None, at_least=1, help="a crossed part with more rows is a cascade of its own; none: never"
+    )
+    warm: bool = setting(True, help="whether a step starts from the duals of the one before")
+
+    def divide(self, problem: Problem) -> Stages:
+        yield from self._climb(problem, np.arange(problem.n_rows), ())
+        return None
+
+    def _climb(self, problem: Problem, rows: IntArray, path: tuple[int, ...]) -> Climb:
+        """Learn the rows by a cascade; `path` leads to them from the whole problem."""
+        depth = len(path)
+        groups = self._crossed(problem, rows, path)
+        crossed = iter(
+            (
+                yield from together(
+                    self._learned(problem, each, len(rows), (*path, place))
+                    for place, each in enumerate(each for group in groups for each in group)
+                )
+            )
+        )
+        merged = yield [
+            support_of(
+                *(next(crossed) for _ in group),
+                warm=self.warm,
+                about={"step": "group", "depth": depth},
+            )
+            for group in groups
+        ]
+        (last,) = yield [
+            support_of(*merged, warm=self.warm, about={"step": "last", "depth": depth})
+        ]
+        return last
+
+    def _learned(
+        self, problem: Problem, rows: IntArray, above: int, path: tuple[int, ...]
+    ) -> Climb:
+        """One crossed part of a set of `above` rows: learned, or a cascade where it is large."""
+        too_large = self.ceiling is not None and self.ceiling < len(rows) < above
+        if too_large and len(np.unique(problem.y[rows])) > 1:
+            return (yield from self._climb(problem, rows, path))
+        (member,) = yield [part(rows, about={"step": "crossed", "depth": len(path) - 1})]
+        return member
+
+    def _crossed(
+        self, problem: Problem, rows: IntArray, path: tuple[int, ...]
+    ) -> list[list[IntArray]]:
+        """The rows of the crossed parts, group by group; parts without rows are left out."""
+        k, generator = self.pieces, problem.seed.child(*path).generator()
+        present, classes = np.unique(problem.y[rows], return_inverse=True)
+        pieces = []
+        for number in range(len(present)):
+            mine = generator.permutation(rows[classes == number])
+            pieces.append(np.split(mine, self._cuts(len(mine))))
+        crossed = [
+            [
+                np.sort(np.concatenate([piece[(i + g * c) % k] for c, piece in enumerate(pieces)]))
+                for i in range(k)
+            ]
+            for g in range(k)
+        ]
+        return [[each for each in group if len(each)] for group in crossed]
+
+    def _cuts(self, size: int) -> IntArray:
+        """Where a class of that size is cut: the first piece has its share, rounded up."""
+        share = 1.0 / self.pieces if self.ratio is None else self.ratio
+        # What rounding adds to a whole number must not be rounded up.
+        first = min(int(np.ceil(share * size - 1e-9)), size)
+        others = np.arange(self.pieces - 1) * (size - first) / (self.pieces - 1)
+        return first + np.floor(others).astype(np.intp)

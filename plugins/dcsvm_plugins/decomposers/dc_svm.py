@@ -1,0 +1,122 @@
+"""Levels of kernel k-means that lead to the global machine, or stop early."""
+
+from typing import Literal
+
+import numpy as np
+
+from dcsvm import (
+    Constant,
+    Decomposer,
+    Member,
+    Part,
+    Problem,
+    Regions,
+    Stages,
+    component,
+    duals_of,
+    regions_around,
+    setting,
+    support_of,
+)
+from dcsvm.numeric import IntArray, kernel_of
+
+
+@component
+class DCSVM(Decomposer):
+    """From many small clusters to few large ones to the whole, each level from the last duals.
+
+    Level l has `branching ** l` clusters of kernel k-means; the finest comes first. Clusters of
+    the next level are made around a sample of the support vectors of the last, and their machines
+    start from its duals. Then the support vectors of level 1 are learned together, and last the
+    whole problem: the exact global machine, from a start that leaves little to do. With `early`
+    the clusters of that level answer, each for the rows that are nearest to it.
+
+    The kernel should be the learner's. Duals are carried on between two classes only; nest it in
+    class pairs for more.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from dcsvm import DivideAndConquerClassifier, build
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> levels = build("decomposer", "dc_svm", depth=2, branching=2)
+    >>> clf = DivideAndConquerClassifier(levels, "kernel_svm", "route", random_state=0).fit(X, y)
+    >>> [record.about["level"] for record in clf.ledger_]
+    [2, 2, 2, 2, 1, 1, 0, 0]
+
+    References
+    ----------
+    Hsieh, Si, Dhillon: A divide-and-conquer solver for kernel support vector machines (2014).
+    """
+
+    name = "dc_svm"
+
+    depth: int = setting(3, at_least=1, help="the finest level")
+    branching: int = setting(4, at_least=2, help="clusters of a level for each of the level below")
+    early: int = setting(
+        0, at_least=0, help="the level whose clusters answer; 0 goes on to the whole problem"
+    )
+    kernel: Literal["rbf", "laplacian", "poly", "linear"] = setting(
+        "rbf", help="whose feature space the clusters are in"
+    )
+    gamma: Literal["scale", "auto"] | float = setting(
+        "scale", above=0, help="kernel width; 'scale' is 1 / (features * variance)"
+    )
+    degree: int = setting(3, at_least=1, help="of the polynomial kernel")
+    coef0: float = setting(0.0, help="constant of the polynomial kernel")
+    sample: int = setting(1000, at_least=1, help="rows that the centres of a level are made of")
+    balance: float = setting(
+        2.0, at_least=1, help="how many times the mean size a cluster of the sample may have"
+    )
+    refine: bool = setting(True, help="whether support vectors are learned alone before the whole")
+    warm: bool = setting(True, help="whether a level starts from the duals of the one before")
+
+    @property
+    def yields(self) -> frozenset[str]:  # type: ignore[override]
+        return frozenset({"regions"}) if self.early else frozenset({"one part"})
+
+    def divide(self, problem: Problem) -> Stages:
+        members: list[Member] = []
+        for level in range(max(self.depth, self.early), max(self.early, 1) - 1, -1):
+            regions = self._regions(problem, level, members)
+            members = yield self._started(regions.parts(problem), members, level)
+            if level == self.early:
+                return regions
+        everyone = np.arange(problem.n_rows)
+        if self.refine and len(_support(members)):
+            speakers = [each for each in members if not isinstance(each.model, Constant)]
+            members = yield [
+                support_of(*speakers, warm=self.warm, about={"step": "refined", "level": 0})
+            ]
+        yield self._started([Part(everyone, about={"step": "whole"})], members, 0)
+        return None
+
+    def _regions(self, problem: Problem, level: int, members: list[Member]) -> Regions:
+        """The clusters of a level, around the support vectors of the last where there are any."""
+        kernel = kernel_of(
+            self.kernel, self.gamma, self.degree, self.coef0, problem.X, problem.weights
+        )
+        support = _support(members)
+        return regions_around(
+            problem.seeded(level),
+            kernel,
+            self.branching**level,
+            rows=support if len(support) else None,
+            sample=self.sample,
+            balance=self.balance,
+        )
+
+    def _started(self, parts: list[Part], members: list[Member], level: int) -> list[Part]:
+        """The parts, told their level and given the duals of the members of the last."""
+        started = []
+        for each in parts:
+            start = duals_of(*members, rows=each.rows) if self.warm and members else None
+            about = {"step": "cluster", "level": level, **each.about}
+            started.append(Part(each.rows, start=start, about=about))
+        return started
+
+
+def _support(members: list[Member]) -> IntArray:
+    """The rows that any member kept as a support vector."""
+    kept = [each.support for each in members if not isinstance(each.model, Constant)]
+    return np.unique(np.concatenate(kept)) if kept else np.zeros(0, dtype=np.intp)

@@ -1,0 +1,70 @@
+"""Regions around the centres of kernel k-means."""
+
+from typing import Literal
+
+from dcsvm import Decomposer, Problem, Stages, component, regions_around, setting
+from dcsvm.numeric import kernel_of
+
+
+@component
+class KernelKMeans(Decomposer):
+    """Clusters of k-means in the feature space of a kernel, as regions.
+
+    Two steps: the clusters of a sample are found by kernel k-means, and every other row joins the
+    nearest centre. Rows of different clusters have small kernel values, so little is lost where
+    machines of that kernel do not know of each other. Asking for the nearest centre takes a kernel
+    value with every row of the sample. Prices and borders are as in k-means.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier, build
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clusters = build("decomposer", "kernel_kmeans", clusters=3, gamma=0.5)
+    >>> clf = DivideAndConquerClassifier(clusters, "kernel_svm", "route", random_state=0)
+    >>> clf.fit(X, y).score(X, y) > 0.9
+    True
+
+    References
+    ----------
+    Chitta, Jin, Havens, Jain: Approximate kernel k-means (2011).
+    Hsieh, Si, Dhillon: A divide-and-conquer solver for kernel support vector machines (2014).
+    """
+
+    name = "kernel_kmeans"
+    yields = frozenset({"regions"})
+
+    clusters: int = setting(8, at_least=1, help="how many clusters")
+    kernel: Literal["rbf", "laplacian", "poly", "linear"] = setting(
+        "rbf", help="whose feature space the clusters are in"
+    )
+    gamma: Literal["scale", "auto"] | float = setting(
+        "scale", above=0, help="kernel width; 'scale' is 1 / (features * variance)"
+    )
+    degree: int = setting(3, at_least=1, help="of the polynomial kernel")
+    coef0: float = setting(0.0, help="constant of the polynomial kernel")
+    sample: int = setting(1000, at_least=1, help="rows that the centres are made of")
+    balance: float = setting(
+        2.0, at_least=1, help="how many times the mean size a cluster of the sample may have"
+    )
+    starts: int = setting(1, at_least=1, help="how often to begin anew; the tightest clusters win")
+    border: float = setting(
+        0.0,
+        at_least=0,
+        help="rows nearest to a cluster from outside that it learns too, as a share of its own",
+    )
+
+    def divide(self, problem: Problem) -> Stages:
+        kernel = kernel_of(
+            self.kernel, self.gamma, self.degree, self.coef0, problem.X, problem.weights
+        )
+        regions = regions_around(
+            problem,
+            kernel,
+            self.clusters,
+            sample=self.sample,
+            balance=self.balance,
+            starts=self.starts,
+        )
+        yield regions.parts(problem, self.border)
+        return regions

@@ -1,0 +1,57 @@
+"""Regions around the centres of k-means."""
+
+from dcsvm import Decomposer, Problem, Stages, component, regions_around, setting
+from dcsvm.numeric import Kernel
+
+
+@component
+class KMeans(Decomposer):
+    """Clusters of k-means as regions: a row asks the machine of the nearest centre.
+
+    Centres are found on a sample, from a k-means++ start. A price on each centre keeps any cluster
+    from growing much above the mean size, and is paid by new rows too, so that rows are asked for
+    where they were learned. With `border=0.2` a cluster also learns the rows nearest to it from
+    outside, a fifth as many as it has.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier, build
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clusters = build("decomposer", "kmeans", clusters=3)
+    >>> clf = DivideAndConquerClassifier(clusters, "linear_svm", "route", random_state=0)
+    >>> clf.fit(X, y).score(X, y) > 0.9
+    True
+
+    References
+    ----------
+    Gu, Han: Clustered support vector machines (2013).
+    Arthur, Vassilvitskii: k-means++: the advantages of careful seeding (2007).
+    """
+
+    name = "kmeans"
+    yields = frozenset({"regions"})
+
+    clusters: int = setting(8, at_least=1, help="how many clusters")
+    sample: int = setting(2000, at_least=1, help="rows that the centres are found on")
+    balance: float = setting(
+        2.0, at_least=1, help="how many times the mean size a cluster of the sample may have"
+    )
+    starts: int = setting(1, at_least=1, help="how often to begin anew; the tightest clusters win")
+    border: float = setting(
+        0.0,
+        at_least=0,
+        help="rows nearest to a cluster from outside that it learns too, as a share of its own",
+    )
+
+    def divide(self, problem: Problem) -> Stages:
+        regions = regions_around(
+            problem,
+            Kernel("linear"),
+            self.clusters,
+            sample=self.sample,
+            balance=self.balance,
+            starts=self.starts,
+        )
+        yield regions.parts(problem, self.border)
+        return regions
