@@ -9,8 +9,11 @@ import struct
 import threading
 import time
 import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
+
+import attrs
 
 from dcsvm.errors import DcsvmError, UsageError
 from dcsvm.job import Outcome
@@ -47,10 +50,15 @@ class CheckpointLog:
         Made if it is not there. A second process that opens it is refused.
     registry : Registry, optional
         Whose types outcomes may hold.
+    kinds : sequence of attrs classes
+        The kinds of outcomes that are kept; any other is left out.
     """
 
-    def __init__(self, path: Path, registry: Registry | None = None) -> None:
+    def __init__(
+        self, path: Path, registry: Registry | None = None, kinds: Sequence[type] = (Outcome,)
+    ) -> None:
         self.path = path
+        self.kinds = {kind.__name__: kind for kind in kinds}
         self.catalogue = Catalogue(registry or default_registry())
         self._lock = threading.Lock()
         self._synced = time.monotonic()
@@ -62,7 +70,7 @@ class CheckpointLog:
     def __len__(self) -> int:
         return len(self._places)
 
-    def get(self, key: str) -> Outcome | None:
+    def get(self, key: str) -> Any:
         """The outcome kept under that key, exactly as it was put; None if there is none."""
         place = self._places.get(key)
         if place is None:
@@ -74,12 +82,14 @@ class CheckpointLog:
         if _checksum(content) != checksum:
             return None
         try:
-            return _decoded(content, self.catalogue)
+            return _decoded(content, self.catalogue, self.kinds)
         except Exception:  # whatever it is that a damaged file holds: the part is trained again
             return None
 
-    def put(self, key: str, outcome: Outcome) -> None:
+    def put(self, key: str, outcome: Any) -> None:
         """Keep an outcome; one that no file can hold is left out, with a warning."""
+        if type(outcome) not in self.kinds.values():
+            return
         try:
             content = _encoded(outcome, self.catalogue)
         except DcsvmError as error:
@@ -142,22 +152,24 @@ def _checksum(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=16).digest()
 
 
-def _encoded(outcome: Outcome, catalogue: Catalogue) -> bytes:
+def _encoded(outcome: Any, catalogue: Catalogue) -> bytes:
     encoder = Encoder(catalogue)
     fields = {
-        name: encoder.value(getattr(outcome, name), ("a part", name))
-        for name in ("model", "view", "code", "support", "n_rows", "seconds")
+        field.name: encoder.value(getattr(outcome, field.name), ("a part", field.name))
+        for field in attrs.fields(type(outcome))
     }
     entries = {name: b"".join(pieces) for name, pieces in encoder.entries().items()}
     sizes = {name: len(content) for name, content in entries.items()}
-    head = json.dumps({"fields": fields, "entries": sizes}).encode()
+    kind = type(outcome).__name__
+    head = json.dumps({"kind": kind, "fields": fields, "entries": sizes}).encode()
     return b"".join([struct.pack("<Q", len(head)), head, *entries.values()])
 
 
-def _decoded(content: bytes, catalogue: Catalogue) -> Outcome:
+def _decoded(content: bytes, catalogue: Catalogue, kinds: Mapping[str, Any]) -> Any:
     record = _Record(content)
     decoder = Decoder(cast(Archive, record), catalogue)
-    return Outcome(**{name: decoder.value(each) for name, each in record.fields.items()})
+    kind = kinds[record.kind]
+    return kind(**{name: decoder.value(each) for name, each in record.fields.items()})
 
 
 class _Record:
@@ -166,6 +178,7 @@ class _Record:
     def __init__(self, content: bytes) -> None:
         (size,) = struct.unpack_from("<Q", content)
         head = json.loads(content[8 : 8 + size])
+        self.kind = str(head["kind"])
         self.fields: dict[str, Any] = head["fields"]
         self.manifest: dict[str, Any] = {"plugins": []}
         self._entries: dict[str, bytes] = {}

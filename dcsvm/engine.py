@@ -11,7 +11,7 @@ import joblib
 from threadpoolctl import threadpool_limits
 
 from dcsvm.interfaces import LocalLearner, Steps
-from dcsvm.job import Outcome, lent
+from dcsvm.job import lent
 from dcsvm.models import LocalModel
 from dcsvm.stages import together
 
@@ -56,11 +56,14 @@ class Watcher(Protocol):
 
 
 class Checkpoints(Protocol):
-    """Where outcomes are kept, so that a run that was cut short need not train them again."""
+    """Where outcomes are kept, so that a run that was cut short need not train them again.
 
-    def get(self, key: str) -> Outcome | None: ...
+    An outcome is what a Runnable's `run` returns: an Outcome of a Job, or another attrs class.
+    """
 
-    def put(self, key: str, outcome: Outcome) -> None: ...
+    def get(self, key: str) -> Any: ...
+
+    def put(self, key: str, outcome: Any) -> None: ...
 
 
 @attrs.define

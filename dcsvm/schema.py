@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from dcsvm.recipe.reader import SEARCHED
-from dcsvm.recipe.tables import Data, Measure, Search, Split, Suits
+from dcsvm.recipe.tables import CLASS_WEIGHT, Data, Measure, Search, Split, Suits
 from dcsvm.registry import KINDS, Registry
 from dcsvm.settings import options_of, settings_of, type_hints
 
@@ -19,13 +19,22 @@ LIMITS = {
     "below": "exclusiveMaximum",
 }
 TYPES = {int: "integer", float: "number", bool: "boolean", str: "string", type(None): "null"}
+CLASS_WEIGHTS: dict[str, Any] = {
+    "description": "how much the rows of a class count; balanced: each class alike",
+    "anyOf": [
+        {"enum": ["none", "balanced"]},
+        {"type": "object", "additionalProperties": {"type": "number", "exclusiveMinimum": 0}},
+    ],
+}
 
 
 def recipe_schema(registry: Registry) -> dict[str, Any]:
     """The schema of a recipe that may name what this registry offers."""
-    pipeline = {kind: {"$ref": f"#/$defs/{kind}"} for kind in KINDS}
+    pipeline: dict[str, Any] = {kind: {"$ref": f"#/$defs/{kind}"} for kind in KINDS}
+    pipeline[CLASS_WEIGHT] = CLASS_WEIGHTS
     search = _table(Search)
     search["properties"] |= {key: {"type": "object"} for key in SEARCHED}
+    search["properties"][CLASS_WEIGHT] = {"type": "array", "items": CLASS_WEIGHTS}
     rival = _object({**pipeline, "search": search})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

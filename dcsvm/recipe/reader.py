@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,15 +12,19 @@ from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.composition import check_composition
 from dcsvm.errors import DcsvmError, PluginError, RecipeError, did_you_mean
 from dcsvm.interfaces import Decomposer
+from dcsvm.recipe.cells import NoSuchKeyError, with_cell
 from dcsvm.recipe.layers import SEARCH, Layered, Place, find_text, layered, override
 from dcsvm.recipe.tables import (
+    CLASS_WEIGHT,
     Data,
     Measure,
     Search,
     Split,
     Suits,
+    mistake_of_class_weight,
     mistakes_of_data,
     mistakes_of_measure,
+    mistakes_of_search,
     mistakes_of_split,
     mistakes_of_suits,
 )
@@ -31,11 +34,16 @@ from dcsvm.toml_lines import Path as Key
 
 QUICKSTART = "quickstart"
 COMPARE = "compare"
-KEYS = ("about", "name", "suits", "extends", "data", "split", *KINDS, SEARCH, "measure", COMPARE)
+#: What makes a pipeline.
+PIPELINE = (*KINDS, CLASS_WEIGHT)
+KEYS = (
+    *("about", "name", "suits", "extends", "data", "split"),
+    *(*PIPELINE, SEARCH, "measure", COMPARE),
+)
 #: What the table of a rival may hold: the rest is shared.
-RIVAL_KEYS = (*KINDS, SEARCH)
-#: The tables whose settings can be searched for.
-SEARCHED = (*KINDS, "data")
+RIVAL_KEYS = (*PIPELINE, SEARCH)
+#: The keys whose values, or whose settings, can be searched for.
+SEARCHED = (*PIPELINE, "data")
 
 
 @attrs.frozen(eq=False)
@@ -60,7 +68,7 @@ class Candidate:
         """The pipeline with these values; keys of [data] are not its business."""
         if not cell or self._registry is None:
             return self.classifier
-        reader = _Reader(Layered(self.name, _with(self.table, cell), {}), self._registry)
+        reader = _Reader(Layered(self.name, with_cell(self.table, cell), {}), self._registry)
         classifier = reader.pipeline((), reader.layered.table)
         reader.raise_mistakes()
         return classifier
@@ -132,7 +140,7 @@ class _Reader:
         data = self._plain(Data, "data", lambda each: mistakes_of_data(each, "data" in table))
         split = self._plain(Split, "split", mistakes_of_split)
         measure = self._plain(Measure, "measure", mistakes_of_measure)
-        search = self._plain(Search, SEARCH, others=SEARCHED)
+        search = self._plain(Search, SEARCH, mistakes_of_search, others=SEARCHED)
         suits = self._plain(Suits, "suits", mistakes_of_suits)
         candidates = [self._candidate(name)]
         candidates += [self._rival(rival) for rival in self._rivals()]
@@ -160,6 +168,11 @@ class _Reader:
                 check_composition(parts["decomposer"], parts["combiner"], self.registry)
             except DcsvmError as error:
                 self._complain((*at, self._upper_of(at, "combiner", "decomposer")), error)
+        weights = table.get(CLASS_WEIGHT, "none") if not at else "none"
+        mistake = mistake_of_class_weight(weights)
+        if mistake:
+            self._complain((*at, CLASS_WEIGHT), RecipeError(mistake))
+        parts[CLASS_WEIGHT] = None if weights == "none" else weights
         return DivideAndConquerClassifier(**parts)
 
     def _upper_of(self, at: Key, *kinds: str) -> str:
@@ -175,7 +188,7 @@ class _Reader:
         before = len(self.mistakes)
         classifier = self.pipeline((), table)
         grid = self._grid()
-        parts = {kind: table[kind] for kind in KINDS if kind in table}
+        parts = {key: table[key] for key in PIPELINE if key in table}
         if len(self.mistakes) == before:
             candidate = Candidate(name, classifier, grid, parts, self.registry)
             self._check_grid(candidate)
@@ -203,7 +216,7 @@ class _Reader:
         self._check_keys((COMPARE, name), table, RIVAL_KEYS, f"[compare.{name}]")
         known = {key: table[key] for key in table if key in RIVAL_KEYS}
         whole = {**self.layered.table, COMPARE: {name: known}}
-        rest = frozenset(self.layered.table) - {*KINDS, SEARCH}
+        rest = frozenset(self.layered.table) - {*PIPELINE, SEARCH}
         mine = attrs.evolve(self.layered, table=whole).part(name, without=rest)
         inner = _Reader(mine, self.registry, frozenset(known))
         candidate = inner._candidate(name)
@@ -284,7 +297,10 @@ class _Reader:
         known = settings_of(cls)
         for key in table:
             if key not in known:
-                message = f"{cls.name} has no setting {key!r}; {did_you_mean(key, known)}"
+                hint = did_you_mean(key, known)
+                if key == CLASS_WEIGHT:
+                    hint = f'it stands at the top of a recipe: {CLASS_WEIGHT} = "balanced"'
+                message = f"{cls.name} has no setting {key!r}; {hint}"
                 self._complain((*at, key), RecipeError(message))
         settings = self._checked_values(at, cls, table)
         for key in settings:
@@ -338,8 +354,8 @@ class _Reader:
             for number, value in enumerate(values):
                 self.fixed = self.layered.place_of((SEARCH, *key, number))
                 try:
-                    self.pipeline((), _with(candidate.table, {name: value}))
-                except _NoSuchKeyError as error:
+                    self.pipeline((), with_cell(candidate.table, {name: value}))
+                except NoSuchKeyError as error:
                     self._complain((), RecipeError(f"[search]: {error}"))
                 self.fixed = None
 
@@ -354,36 +370,6 @@ class _Reader:
                 check_value(Data, str(key[1]), value)
             except DcsvmError as error:
                 self._complain((SEARCH, *key, number), error)
-
-
-class _NoSuchKeyError(KeyError):
-    """A key of [search] leads nowhere."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
-
-
-def _with(table: dict[str, Any], cell: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables of the components with the values of a cell put at their keys."""
-    changed = copy.deepcopy(table)
-    for name, value in cell.items():
-        *way, last = name.split(".")
-        if way and way[0] == "data":
-            continue
-        inner: Any = changed
-        for word in way:
-            if isinstance(inner, list) and word.isdigit() and int(word) < len(inner):
-                inner = inner[int(word)]
-                continue
-            if not isinstance(inner, dict) or (word in KINDS and word not in inner):
-                raise _NoSuchKeyError(f"{name} leads nowhere: there is no {word!r}")
-            if isinstance(inner.get(word), str) and word in KINDS:
-                inner[word] = {"use": inner[word]}
-            inner = inner.setdefault(word, {})
-        if not isinstance(inner, dict):
-            raise _NoSuchKeyError(f"{name} leads nowhere: {'.'.join(way)} is no table")
-        inner[last] = value
-    return changed
 
 
 def _title(at: Key) -> str:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from dcsvm.dataset import NEED_TARGET, READERS, ending
 from dcsvm.embedded import EMBEDDED
 from dcsvm.errors import did_you_mean
 from dcsvm.preparation import Encode, Missing, Scale
 from dcsvm.settings import component, setting
+
+#: What a search can choose by.
+Score = Literal["accuracy", "balanced_accuracy", "f1_macro", "cohen_kappa", "mcc"]
+#: The key at the top of a recipe that says how much the rows of each class count.
+CLASS_WEIGHT = "class_weight"
 
 
 @component
@@ -76,6 +82,7 @@ class Search:
     use: Literal["grid", "random", "granularity"] = setting(
         "grid", help="try every combination, some at random, or go from fine to coarse divisions"
     )
+    score: Score = setting("accuracy", help="what makes one combination better than another")
     tries: int = setting(20, at_least=1, help="combinations tried by a random search")
     folds: int | None = setting(
         None, at_least=2, help="judge by folds of the training rows, not by validation rows"
@@ -115,7 +122,10 @@ class Suits:
     classes: list[float] | None = setting(None, help="from and to how many classes")
 
 
-#: Scores that [measure] may ask for, and the functions of sklearn.metrics that they are.
+#: Scores that add up over parts: what a granularity search can choose by.
+GRANULARITY_SCORES = ("accuracy", "balanced_accuracy")
+#: Scores beside accuracy that a recipe may ask for, and the functions of sklearn.metrics that
+#: they are.
 SCORES = {
     "balanced_accuracy": "balanced_accuracy_score",
     "cohen_kappa": "cohen_kappa_score",
@@ -157,6 +167,33 @@ def mistakes_of_split(split: Split) -> Iterator[tuple[tuple[str, ...], str]]:
     for key, kinds in (("test", ("auto", "random")), ("folds", ("folds",))):
         if getattr(split, key) is not None and split.use not in kinds:
             yield (key,), f"[split]: {key} has no meaning with use = {split.use!r}"
+
+
+def mistakes_of_search(search: Search) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What is wrong with a table [search] whose values are allowed one by one."""
+    if search.use != "granularity":
+        return
+    if search.score not in GRANULARITY_SCORES:
+        known = " or ".join(map(repr, GRANULARITY_SCORES))
+        yield ("score",), f"[search]: granularity chooses by {known}, not by {search.score!r}"
+    if search.folds is not None:
+        yield ("folds",), "[search]: granularity judges by validation rows: leave out folds"
+
+
+def mistake_of_class_weight(weights: Any) -> str:
+    """What is wrong with the weights of classes, in a sentence; empty if nothing is."""
+    if weights in ("none", "balanced"):
+        return ""
+    if not isinstance(weights, Mapping):
+        return (
+            "class_weight must be 'balanced', 'none' or a table of numbers by class, "
+            f"not {weights!r}"
+        )
+    for label, weight in weights.items():
+        number = type(weight) in (int, float) and math.isfinite(weight) and weight > 0
+        if not number:
+            return f"class_weight: {label} must be a number above 0, not {weight!r}"
+    return "" if weights else "class_weight is an empty table: name a class, or leave it out"
 
 
 def mistakes_of_suits(suits: Suits) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.recipe.reader import Candidate, Recipe
+from dcsvm.recipe.tables import CLASS_WEIGHT
 from dcsvm.registry import KINDS
 from dcsvm.settings import settings_of
 
@@ -20,6 +21,9 @@ def resolved(recipe: Recipe) -> str:
     """The recipe as TOML, with every setting written out; settings that are none are left out."""
     own, *rivals = recipe.candidates
     table: dict[str, Any] = {"name": own.name, "about": recipe.about}
+    weighed = any(each.classifier.class_weight is not None for each in recipe.candidates)
+    if weighed:
+        table[CLASS_WEIGHT] = _weights(own)
     for key in ("suits", "data", "split", "measure"):
         settings = _settings(getattr(recipe, key))
         if settings:
@@ -29,12 +33,19 @@ def resolved(recipe: Recipe) -> str:
         table["search"] = {**_settings(recipe.search), **_grid(own)}
     for rival in rivals:
         kept = pipeline_table(rival.classifier)
+        if weighed:
+            kept[CLASS_WEIGHT] = _weights(rival)
         if rival.grid:
             kept["search"] = _grid(rival)
         table.setdefault("compare", {})[rival.name] = kept
     if rivals and not own.grid and any(rival.grid for rival in rivals):
         table["search"] = _settings(recipe.search)
     return toml(table)
+
+
+def _weights(candidate: Candidate) -> Any:
+    weights = candidate.classifier.class_weight
+    return "none" if weights is None else weights
 
 
 def toml(table: Mapping[str, Any]) -> str:

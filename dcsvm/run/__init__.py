@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import attrs
 import numpy as np
 
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.dataset import Dataset, read
+from dcsvm.dataset import Dataset
 from dcsvm.engine import Checkpoints, Engine
-from dcsvm.preparation import Prepared
 from dcsvm.recipe import Candidate, Data, Recipe
+from dcsvm.recipe.tables import CLASS_WEIGHT
 from dcsvm.run.audience import Audience, Nobody
-from dcsvm.run.measures import Answered, Measures, answered, by_class, structure
+from dcsvm.run.measures import (
+    Answered,
+    Measures,
+    answered,
+    by_class,
+    largest_share,
+    score_of,
+    scores_asked,
+    structure,
+)
+from dcsvm.run.rows import load, prepared, weighed
 from dcsvm.run.searching import Bench, Found, search
 from dcsvm.run.splitting import Rows, rows_of
 
@@ -133,6 +142,9 @@ def run_recipe(
     session.audience.step_begins("reading data")
     data = load(recipe.data)
     splits = rows_of(data, recipe.split, session.seed)
+    for candidate in recipe.candidates:
+        for cell in ({}, *({CLASS_WEIGHT: each} for each in candidate.grid.get(CLASS_WEIGHT, ()))):
+            weighed(candidate.with_values(cell), data)  # a class of another name, told early
     session.planned(recipe, data, splits)
     trained = tuple(
         _Run(recipe, candidate, data, splits, session).trained() for candidate in recipe.candidates
@@ -155,33 +167,6 @@ def run_recipe(
         folds=np.repeat(np.arange(len(splits)), [len(rows.test) for rows in splits]),
         dataset=data,
     )
-
-
-def load(given: Data) -> Dataset:
-    """Read what the table [data] names."""
-    source = Path(given.path) if given.path is not None else str(given.use)
-    return read(
-        source,
-        given.target,
-        rows=given.rows,
-        header=given.header,
-        categorical=given.categorical or (),
-        drop=given.drop or (),
-        missing=given.missing,
-    )
-
-
-def prepared(
-    pipeline: DivideAndConquerClassifier, given: Data, data: Dataset, cell: Mapping[str, Any]
-) -> DivideAndConquerClassifier:
-    """The pipeline behind a preparation that it keeps, so that the model answers raw rows."""
-    asked = {
-        name: cell.get(f"data.{name}", getattr(given, name))
-        for name in ("scale", "encode", "missing")
-    }
-    if data.layout is None and asked["scale"] == "none" and asked["missing"] == "error":
-        return pipeline
-    return DivideAndConquerClassifier(Prepared(data.layout, **asked), pipeline)
 
 
 @attrs.frozen(eq=False)
@@ -213,15 +198,20 @@ class _Run:
         measures = self._measures(model, train, answers, fitting, searching)
         return Trained(measures, model, answers.answers, tuple(found))
 
+    @property
+    def _searches(self) -> bool:
+        coarse = self.recipe.search.use == "granularity" and self.candidate.has_levels
+        return bool(self.candidate.grid) or coarse
+
     def _make(self, cell: Mapping[str, Any]) -> DivideAndConquerClassifier:
-        classifier = prepared(self.candidate.with_values(cell), self.recipe.data, self.data, cell)
+        pipeline = weighed(self.candidate.with_values(cell), self.data)
+        classifier = prepared(pipeline, self.recipe.data, self.data, cell)
         classifier.set_params(random_state=self.session.seed, n_jobs=self.session.n_jobs)
         return classifier
 
     def _chosen(self, train: Any, number: int) -> tuple[Found | None, float]:
         """What the search chooses by these rows, and the seconds that takes."""
-        coarse = self.recipe.search.use == "granularity" and self.candidate.has_levels
-        if not self.candidate.grid and not coarse:
+        if not self._searches:
             return None, 0.0
         key = f"{self.candidate.name}/{number}"
         if key in self.session.found:
@@ -273,10 +263,12 @@ class _Run:
             learned = answered(model, self.data.X[train], self.session.audience, cost=False)
             train_accuracy = float(np.mean(learned.answers == self.data.y[train]))
         cost: dict[str, Any] = said.cost_by_row()
+        asked = scores_asked(self.recipe.measure, self.recipe.search, self._searches)
         return Measures(
             model=self.candidate.name,
             test_accuracy=accuracy,
             test_error=1.0 - accuracy,
+            baseline_accuracy=largest_share(truth),
             train_accuracy=train_accuracy,
             fit_seconds=fitting,
             predict_seconds=said.seconds,
@@ -285,8 +277,22 @@ class _Run:
             n_test=len(truth),
             **structure(model),
             **cost,
-            more=by_class(truth, said.answers, self.recipe.measure),
+            more=by_class(truth, said.answers, asked),
+            by_fold=self._by_fold(said.answers, asked),
         )
+
+    def _by_fold(self, answers: Any, asked: list[str]) -> dict[str, list[float]]:
+        if len(self.splits) < 2:
+            return {}
+        tests = [rows.test for rows in self.splits]
+        said = np.split(answers, np.cumsum([len(test) for test in tests])[:-1])
+        return {
+            f"test_{name}": [
+                score_of(name, self.data.y[test], each)
+                for test, each in zip(tests, said, strict=True)
+            ]
+            for name in ("accuracy", *asked)
+        }
 
 
 def _scale_of(own: Trained, given: Data) -> str:

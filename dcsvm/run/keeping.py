@@ -23,6 +23,7 @@ from dcsvm.checkpoints import CheckpointLog
 from dcsvm.dataset import Dataset
 from dcsvm.digest import digest
 from dcsvm.errors import DcsvmError, ModelFileError
+from dcsvm.job import Outcome
 from dcsvm.recipe import Data, Recipe, parse, resolved
 from dcsvm.registry import Registry
 from dcsvm.run import Audience, Result, Session, run_recipe
@@ -31,6 +32,7 @@ from dcsvm.run.audience import Several
 from dcsvm.run.folder import RunFolder, as_json, place_of_run
 from dcsvm.run.searching import Found
 from dcsvm.run.splitting import Rows
+from dcsvm.search.paths import PathOutcome
 from dcsvm.settings import settings_of
 
 LIBRARIES = ("dcsvm", "numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", "skops")
@@ -110,7 +112,7 @@ def plugin_files(folder: RunFolder) -> list[Path]:
 
 def carry_out(request: Request, folder: RunFolder, audience: Audience) -> Kept:
     """Run what was asked, taking finished parts from the folder, and write all that comes out."""
-    log = CheckpointLog(folder.path / files.FINISHED)
+    log = CheckpointLog(folder.path / files.FINISHED, kinds=(Outcome, PathOutcome))
     if folder.has(files.STATUS) and len(log):
         folder.note("resumed", parts=len(log))
     session = _FolderSession(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,25 +16,29 @@ from dcsvm.composite import Composite
 from dcsvm.ledger import Record
 from dcsvm.models import Cost, KernelExpansion
 from dcsvm.parameters import size_of
-from dcsvm.recipe.tables import SCORES, Measure
+from dcsvm.recipe.tables import SCORES, Measure, Search
 from dcsvm.run.audience import Audience
 
 #: Rows that are predicted at a time, so that progress can be told.
 BLOCK_ROWS = 4096
 UNKNOWN = float("nan")
+ACCURACY = "accuracy"
 
 
 @attrs.frozen
 class Measures:
     """What one pipeline did on the rows held out, and what it took; NaN means unknown.
 
-    `homogeneous_share` is the share of parts that hold one class only. `more` holds the scores
-    that [measure] asks for, and precision, recall and F1 of every class: `recall.setosa`.
+    `baseline_accuracy` is what always naming the largest class would be right for, and
+    `homogeneous_share` the share of parts that hold one class only. `more` holds the scores that
+    [measure] asks for, and precision, recall and F1 of every class: `recall.setosa`. With folds,
+    `by_fold` holds accuracy and each of these scores, fold by fold.
     """
 
     model: str
     test_accuracy: float
     test_error: float
+    baseline_accuracy: float
     train_accuracy: float
     fit_seconds: float
     predict_seconds: float
@@ -51,11 +56,24 @@ class Measures:
     hyperplanes_mean: float
     hyperplanes_max: float
     more: Mapping[str, float] = attrs.field(factory=dict)
+    by_fold: Mapping[str, Sequence[float]] = attrs.field(factory=dict)
 
     def flat(self) -> dict[str, Any]:
         """All measures on one level, ready for JSON: unknown numbers are None."""
-        own = attrs.asdict(self, filter=lambda field, _: field.name not in ("more", "model"))
-        return {key: _none_if_unknown(value) for key, value in {**own, **self.more}.items()}
+        hidden = ("more", "model", "by_fold")
+        own = attrs.asdict(self, filter=lambda field, _: field.name not in hidden)
+        spread = {
+            f"{name}_{word}": value
+            for name in self.by_fold
+            for word, value in zip(("fold_mean", "fold_std"), self.over_folds(name), strict=True)
+        }
+        whole = {**own, **spread, **self.more}
+        return {key: _none_if_unknown(value) for key, value in whole.items()}
+
+    def over_folds(self, name: str) -> tuple[float, float]:
+        """The mean of a score over the folds, and its standard deviation among them."""
+        values = np.array(self.by_fold[name])
+        return float(values.mean()), float(values.std(ddof=1))
 
 
 @attrs.frozen(eq=False)
@@ -118,8 +136,8 @@ def learned_parts(ledger: Sequence[Record]) -> list[Record]:
     return [record for record in ledger if record.path not in divided]
 
 
-def by_class(truth: Any, answers: Any, asked: Measure) -> dict[str, float]:
-    """Precision, recall and F1 of every class, and the scores that [measure] asks for."""
+def by_class(truth: Any, answers: Any, asked: Sequence[str]) -> dict[str, float]:
+    """Precision, recall and F1 of every class, and the scores that are asked for."""
     classes = np.unique(np.concatenate([truth, answers]))
     table = metrics.precision_recall_fscore_support(
         truth, answers, labels=classes, zero_division=0.0
@@ -129,10 +147,29 @@ def by_class(truth: Any, answers: Any, asked: Measure) -> dict[str, float]:
         for word, values in zip(("precision", "recall", "f1"), table[:3], strict=True)
         for place, label in enumerate(classes.tolist())
     }
-    for name in asked.scores or ():
-        more = {"average": "macro", "zero_division": 0.0} if name == "f1_macro" else {}
-        found[f"test_{name}"] = float(getattr(metrics, SCORES[name])(truth, answers, **more))
-    return found
+    return found | {f"test_{name}": score_of(name, truth, answers) for name in asked}
+
+
+def score_of(name: str, truth: Any, answers: Any) -> float:
+    """A score of answers (n,) by the name it has in a recipe."""
+    if name == ACCURACY:
+        return float(np.mean(answers == truth))
+    more = {"average": "macro", "zero_division": 0.0} if name == "f1_macro" else {}
+    with warnings.catch_warnings():
+        # An answer that no row of these has as its class: it is wrong, and that is all.
+        warnings.filterwarnings("ignore", "y_pred contains classes not in y_true", UserWarning)
+        return float(getattr(metrics, SCORES[name])(truth, answers, **more))
+
+
+def scores_asked(measure: Measure, search: Search, searched: bool) -> list[str]:
+    """The scores beside accuracy: what [measure] asks for, and what the search chose by."""
+    asked = [*(measure.scores or ()), *([search.score] if searched else [])]
+    return [name for name in dict.fromkeys(asked) if name != ACCURACY]
+
+
+def largest_share(truth: Any) -> float:
+    """The share of the largest class: what always naming it would be right for."""
+    return float(np.unique(truth, return_counts=True)[1].max() / len(truth))
 
 
 def _support_vectors(model: Composite) -> Iterator[float]:

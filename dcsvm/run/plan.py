@@ -19,7 +19,7 @@ from dcsvm.pipeline import DIVISION, PARTS, Pipeline
 from dcsvm.problem import Problem, Seed
 from dcsvm.recipe import Candidate, Recipe
 from dcsvm.registry import default_registry
-from dcsvm.run import load, prepared
+from dcsvm.run.rows import load, prepared
 from dcsvm.run.splitting import Rows, rows_of
 
 #: Seconds grow like this power of the rows; the same as the progress bar's.

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import joblib
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import (
     GridSearchCV,
     ParameterGrid,
@@ -17,13 +17,16 @@ from sklearn.model_selection import (
     PredefinedSplit,
     RandomizedSearchCV,
 )
+from sklearn.utils.class_weight import compute_sample_weight
 from threadpoolctl import threadpool_limits
 
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.engine import Done, Engine, Runnable
 from dcsvm.numeric.matrix import IntArray
+from dcsvm.preparation import Prepared
 from dcsvm.problem import Problem
 from dcsvm.recipe import Candidate, Search, Split
+from dcsvm.run.measures import score_of
 from dcsvm.run.splitting import folds_of, held_out
 from dcsvm.search import GranularitySearch
 
@@ -51,6 +54,7 @@ class Found:
     tried: tuple[Tried, ...]
     stopped: str
     n_rows: int
+    scored_by: str = "accuracy"
 
     def as_dict(self) -> dict[str, Any]:
         return attrs.asdict(self)
@@ -180,7 +184,12 @@ def _by_scikit_learn(
     trial = Trial(bench, _Shared(make))
     grid = {name: list(values) for name, values in candidate.grid.items()}
     cells = list(ParameterGrid(grid))
-    options = {"cv": PredefinedSplit(fold), "refit": False, "error_score": "raise"}
+    options = {
+        "cv": PredefinedSplit(fold),
+        "refit": False,
+        "error_score": "raise",
+        "scoring": lambda trial, X, y: score_of(asked.score, y, trial.predict(X)),
+    }
     if asked.use == "random":
         wanted = min(asked.tries, len(cells))
         cells = list(ParameterSampler(grid, wanted, random_state=bench.seed))
@@ -208,7 +217,7 @@ def _by_scikit_learn(
             f"{len(cells)} combinations"
         )
     best = int(searcher.best_index_)
-    return Found(tried[best].values, tried[best].score, tried, stopped, len(y))
+    return Found(tried[best].values, tried[best].score, tried, stopped, len(y), asked.score)
 
 
 def _cells_at_a_time(candidate: Candidate, bench: Bench) -> int:
@@ -220,16 +229,15 @@ def _from_fine_to_coarse(
     candidate: Candidate, make: Maker, asked: Search, X: Any, y: Any, fold: Any, bench: Bench
 ) -> Found:
     """The granularity search, on rows that were prepared beforehand."""
-    began = time.monotonic()
-    prepared = make({})
-    pipeline = candidate.classifier
+    prepared = pipeline = make({})
     training, judging = np.flatnonzero(fold != 0), np.flatnonzero(fold == 0)
-    if prepared is not pipeline and isinstance(prepared.learner, DivideAndConquerClassifier):
+    if isinstance(prepared.decomposer, Prepared):
+        pipeline = clone(prepared.learner).set_params(class_weight=prepared.class_weight)
         codes = np.unique(y, return_inverse=True)[1]
         problem = Problem(X[training], codes[training], int(codes.max()) + 1)
         (part,) = next(prepared.decomposer.divide(problem))
-        view = part.view.fit(problem.X)
-        X = view.apply(X)
+        if part.view is not None:
+            X = part.view.fit(problem.X).apply(X)
     grid = {name.replace(".", "__"): values for name, values in candidate.grid.items()}
     searcher = GranularitySearch(
         pipeline,
@@ -237,11 +245,18 @@ def _from_fine_to_coarse(
         top=asked.top,
         factor=asked.factor,
         min_gain=asked.min_gain,
+        seconds=asked.seconds,
         refit=False,
-        n_jobs=bench.engine.n_jobs,
         random_state=bench.seed,
     )
-    searcher.fit_with(bench.engine, X[training], y[training], X_val=X[judging], y_val=y[judging])
+    balanced = asked.score == "balanced_accuracy"
+    searcher.fit_with(
+        bench.engine,
+        *(X[training], y[training]),
+        X_val=X[judging],
+        y_val=y[judging],
+        weights_val=compute_sample_weight("balanced", y[judging]) if balanced else None,
+    )
     results = searcher.results_
     tried = tuple(
         Tried(_dotted(values), float(score), float(seconds))
@@ -249,9 +264,8 @@ def _from_fine_to_coarse(
             results["params"], results["mean_test_score"], results["seconds"], strict=True
         )
     )
-    bench.recorded += time.monotonic() - began
-    best = _dotted(searcher.best_params_)
-    return Found(best, float(searcher.best_score_), tried, searcher.stopped_, len(y))
+    best, score = _dotted(searcher.best_params_), float(searcher.best_score_)
+    return Found(best, score, tried, searcher.stopped_, len(y), asked.score)
 
 
 def _dotted(values: Mapping[str, Any]) -> dict[str, Any]:

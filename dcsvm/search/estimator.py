@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import attrs
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_random_state
@@ -57,6 +58,8 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
     per_part : bool, default=False
         Whether each part takes the parameters that are best for its own held-out rows. The level's
         score is then a maximum over many small samples, and flatters itself.
+    seconds : float, optional
+        The time budget: no coarser level is begun once it is used up.
     refit : bool or "training", default=True
         Learn all rows with the best parameters when the search is done, as scikit-learn's searches
         do; "training": only the rows that were not held out, with the division that was searched
@@ -108,6 +111,7 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
     min_gain: float = 0.005
     validation: Any = 0.2
     per_part: bool = False
+    seconds: float | None = attrs.field(default=None, metadata={"limits": {"above": 0}})
     refit: bool | Literal["training"] = True
     n_jobs: Any = None
     random_state: Any = None
@@ -128,8 +132,12 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         *,
         X_val: Any = None,
         y_val: Any = None,
+        weights_val: Any = None,
     ) -> GranularitySearch:
-        """Like `fit`, on an engine of one's own: watched, or with checkpoints."""
+        """Like `fit`, on an engine of one's own: watched, or with checkpoints.
+
+        `weights_val` (n_val,) weigh the rows to judge by: balanced by class, say.
+        """
         for name in self.get_params(deep=False):
             check_value(type(self), name, getattr(self, name))
         validate_data(self, X, skip_check_array=True)
@@ -137,16 +145,15 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         estimator, pipeline = self._resolved(random_state)
         cells = self._cells(pipeline)
         if X_val is not None:
-            rows = Rows.given(X, y, sample_weight, X_val, y_val)
+            rows = Rows.given(X, y, sample_weight, X_val, y_val, weights_val)
         else:
             rows = Rows.split(X, y, sample_weight, estimator, self.validation, random_state)
         problem, held_out = rows.problems(estimator)
         callbacks = Callbacks(self)
         engine = attrs.evolve(engine, watchers=(*engine.watchers, callbacks))
-        search = Search(self.top, self.factor, self.min_gain, self.per_part)
-        steps, best, self.stopped_ = attrs.evolve(engine, checkpoints=None).run(
-            search.steps(pipeline, problem, held_out, cells)
-        )
+        work = None if self.seconds is None else self.seconds * effective_n_jobs(engine.n_jobs)
+        search = Search(self.top, self.factor, self.min_gain, self.per_part, work)
+        steps, best, self.stopped_ = engine.run(search.steps(pipeline, problem, held_out, cells))
         self.classes_ = estimator.classes_
         self.results_ = _table(steps)
         self.best_score_ = search.score(best)

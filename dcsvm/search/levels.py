@@ -25,13 +25,15 @@ class Search:
     """The search of section 2.2 of the TD paper, as work for an engine.
 
     All cells are tried at the finest level, the `top` best of these at each coarser one, until
-    the best score gains less than `min_gain` or one part is left.
+    the best score gains less than `min_gain` or one part is left. Once the work of the levels so
+    far took `seconds` or more, no other is begun.
     """
 
     top: int
     factor: int
     min_gain: float
     per_part: bool
+    seconds: float | None = None
 
     def steps(
         self, pipeline: Pipeline, problem: Problem, held_out: HeldOut, cells: Sequence[Cell]
@@ -52,12 +54,19 @@ class Search:
                 if gain < self.min_gain:
                     reason = f"a coarser level gains {gain:.2%}, less than {self.min_gain:.2%}"
                     return taken, taken[-2], reason
+            if self.seconds is not None and _work(taken) >= self.seconds:
+                return taken, step, "the time budget was used up"
         return taken, taken[-1], "one part is left"
 
     def score(self, step: Step) -> float:
         if self.per_part:
             return float(step.verdict.right.max(axis=1).sum())
         return float(step.verdict.scores[step.best])
+
+
+def _work(taken: Sequence[Step]) -> float:
+    """Seconds that the parts of all levels took: those of parts kept from before included."""
+    return sum(float(step.verdict.seconds.sum()) for step in taken)
 
 
 @attrs.frozen(eq=False)

@@ -65,8 +65,9 @@ class PathJob:
         return False  # a path runs in one piece, whatever its learner is made of
 
     def key(self) -> str:
-        held_out = (self.held_out.X[self.rows], self.held_out.y[self.rows])
-        return digest(self.job.key(), [dict(cell) for cell in self.cells], *held_out)
+        judged_by = (self.held_out.X[self.rows], self.held_out.y[self.rows], self.held_out.weights)
+        cells = [dict(cell) for cell in self.cells]
+        return digest(self.job.key(), cells, self.combiner, self.rows, *judged_by, self.alone)
 
     def run(self) -> PathOutcome:
         """Train and judge; called in a worker."""

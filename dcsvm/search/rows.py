@@ -33,12 +33,14 @@ class Rows:
     own_validation: bool = False
 
     @classmethod
-    def given(cls, X: Any, y: Any, weights: Any, X_val: Any, y_val: Any) -> Rows:
+    def given(
+        cls, X: Any, y: Any, weights: Any, X_val: Any, y_val: Any, weights_val: Any = None
+    ) -> Rows:
         """Hold out rows of their own."""
         if y_val is None:
             raise DataError("X_val was given without y_val")
         everything = (X, y, weights)
-        return cls(everything, (X_val, column_or_1d(y_val), None), everything, True)
+        return cls(everything, (X_val, column_or_1d(y_val), weights_val), everything, True)
 
     @classmethod
     def split(

@@ -64,8 +64,8 @@ CASES = {
     "an unknown key": (
         'abuot = "x"\n' + pipeline(),
         "recipe.toml:1: a recipe has no key 'abuot'; did you mean 'about'? available: "
-        "about, combiner, compare, data, decomposer, extends, learner, measure, name, search, "
-        "split, suits",
+        "about, class_weight, combiner, compare, data, decomposer, extends, learner, measure, "
+        "name, search, split, suits",
     ),
     "an unknown key of a table": (
         pipeline() + 'scael = "minmax"\n',
@@ -160,7 +160,7 @@ CASES = {
     "an unknown key of a rival": (
         pipeline() + '[compare.rival]\ndata = "x"\n',
         "recipe.toml:7: [compare.rival] has no key 'data'; "
-        "available: combiner, decomposer, learner, search",
+        "available: class_weight, combiner, decomposer, learner, search",
     ),
     "a test share with folds": (
         pipeline() + '[split]\nuse = "folds"\ntest = 0.2\n',
@@ -186,8 +186,8 @@ CASES = {
     "an unknown key of a search": (
         pipeline() + "[search]\nlerner.C = [1, 2]\n",
         "recipe.toml:7: [search] has no key 'lerner'; did you mean 'learner'? available: "
-        "combiner, data, decomposer, factor, folds, learner, min_gain, rows, seconds, top, "
-        "tries, use",
+        "class_weight, combiner, data, decomposer, factor, folds, learner, min_gain, rows, "
+        "score, seconds, top, tries, use",
     ),
     "a search for one value": (
         pipeline() + "[search]\nlearner.C = 10\n",
@@ -231,6 +231,45 @@ CASES = {
     "a granularity search for what is not the learner's": (
         pipeline(decomposer='"tree"') + '[search]\nuse = "granularity"\ndata.scale = ["minmax"]\n',
         "recipe.toml:8: [search]: granularity tries settings of the learner only, not data.scale",
+    ),
+    "a granularity search by what does not add up": (
+        pipeline(decomposer='"tree"')
+        + '[search]\nuse = "granularity"\nscore = "f1_macro"\nlearner.C = [1.0]\n',
+        "recipe.toml:8: [search]: granularity chooses by 'accuracy' or 'balanced_accuracy', "
+        "not by 'f1_macro'",
+    ),
+    "a granularity search with folds": (
+        pipeline(decomposer='"tree"')
+        + '[search]\nuse = "granularity"\nfolds = 3\nlearner.C = [1.0]\n',
+        "recipe.toml:8: [search]: granularity judges by validation rows: leave out folds",
+    ),
+    "a search by an unknown score": (
+        pipeline() + '[search]\nscore = "f1"\nlearner.C = [1.0]\n',
+        "recipe.toml:7: [search]: score must be 'accuracy' or 'balanced_accuracy' or 'f1_macro' "
+        "or 'cohen_kappa' or 'mcc', not 'f1'",
+    ),
+    "class weights that are no weights": (
+        'class_weight = "even"\n' + pipeline(),
+        "recipe.toml:1: class_weight must be 'balanced', 'none' or a table of numbers by class, "
+        "not 'even'",
+    ),
+    "a class weight of nothing": (
+        pipeline() + "[class_weight]\nsetosa = 0\n",
+        "recipe.toml:6: class_weight: setosa must be a number above 0, not 0",
+    ),
+    "an empty table of class weights": (
+        "class_weight = {}\n" + pipeline(),
+        "recipe.toml:1: class_weight is an empty table: name a class, or leave it out",
+    ),
+    "class weights at the learner": (
+        pipeline(learner='{ use = "kernel_svm", class_weight = "balanced" }'),
+        "recipe.toml:2: kernel_svm has no setting 'class_weight'; it stands at the top of a "
+        'recipe: class_weight = "balanced"',
+    ),
+    "a search for class weights that are none": (
+        pipeline() + '[search]\nclass_weight = ["none", "even"]\n',
+        "recipe.toml:7: class_weight must be 'balanced', 'none' or a table of numbers by class, "
+        "not 'even'",
     ),
     "an unknown score": (
         pipeline() + '[measure]\nscores = ["f1_marco"]\n',

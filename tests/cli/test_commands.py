@@ -243,8 +243,8 @@ def test_values_on_the_command_line_win(dcsvm, recipe, iris_pipeline):
         (
             "spilt.test=0.3",
             "--set spilt.test=0.3: a recipe has no key 'spilt'; did you mean 'split'? available: "
-            "about, combiner, compare, data, decomposer, extends, learner, measure, name, search, "
-            "split, suits",
+            "about, class_weight, combiner, compare, data, decomposer, extends, learner, measure, "
+            "name, search, split, suits",
         ),
     ],
 )

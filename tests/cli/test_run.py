@@ -59,6 +59,7 @@ def test_json_holds_the_measures_of_every_model(dcsvm, recipe, iris_pipeline):
         "model",
         "test_accuracy",
         "test_error",
+        "baseline_accuracy",
         "train_accuracy",
         "search_seconds",
         "n_train",

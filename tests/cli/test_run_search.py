@@ -5,11 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dcsvm.checkpoints import CheckpointLog
 from dcsvm.errors import DataError
-from dcsvm.recipe import Split, parse
+from dcsvm.job import Outcome
+from dcsvm.recipe import Split, parse, resolved
 from dcsvm.registry import default_registry
 from dcsvm.run import Session, load, run_recipe
 from dcsvm.run.splitting import folds_of, held_out, rows_of
+from dcsvm.search.paths import PathJob, PathOutcome
 
 RECIPE = """
 data = { use = "iris" }
@@ -23,9 +26,9 @@ learner.gamma = [1.0, 1000.0]
 """
 
 
-def found(more="", decomposer="whole", **session):
+def found(more="", decomposer="whole", overrides=(), **session):
     text = RECIPE.replace("DECOMPOSER", decomposer) + more
-    recipe = parse(text, "recipe.toml", Path(), default_registry())
+    recipe = parse(text, "recipe.toml", Path(), default_registry(), overrides)
     kept = Session(0, **session)
     return run_recipe(recipe, session=kept).trained[0], kept
 
@@ -115,3 +118,116 @@ def test_a_split_that_cannot_be(asked, sentence):
     data = load(parse(RECIPE.replace("DECOMPOSER", "whole"), "r", Path(), default_registry()).data)
     with pytest.raises(DataError, match=sentence):
         rows_of(data, Split(**asked), 0)
+
+
+def test_a_granularity_search_that_is_resumed_trains_no_finished_part_again(tmp_path, monkeypatch):
+    trained = []
+    run = PathJob.run
+    monkeypatch.setattr(PathJob, "run", lambda job: trained.append(job.key()) or run(job))
+    outcomes = []
+    for _ in range(2):
+        log = CheckpointLog(tmp_path / "parts.log", kinds=(Outcome, PathOutcome))
+        outcome, _ = found('use = "granularity"\n', "tree", checkpoints=log)
+        log.close()
+        outcomes.append(outcome)
+    first, second = (each.found[0] for each in outcomes)
+    assert len(trained) == len(set(trained)) > 0
+    assert first == second
+
+
+def test_a_time_budget_ends_a_granularity_search_between_levels():
+    more = 'use = "granularity"\nmin_gain = -1.0\n'
+    fine = {"overrides": ["decomposer.ceiling=20"], "decomposer": "tree"}
+    long = found(more, **fine)[0].found[0]
+    short = found(more + "seconds = 1e-9\n", **fine)[0].found[0]
+    assert len(short.tried) == 4 < len(long.tried)
+    assert short.stopped == "the time budget was used up"
+
+
+RARE = """
+data = { path = "rare.csv", target = "kind" }
+decomposer = "DECOMPOSER"
+learner = { use = "kernel_svm", C = 1.0, gamma = 1.0 }
+combiner = "route"
+split = { test = 0.4 }
+"""
+
+
+@pytest.fixture
+def rare_class(tmp_path):
+    """Write a file of two classes that overlap, one of them nine times as frequent."""
+    generator = np.random.default_rng(0)
+    x = np.r_[generator.normal(0, 1, 360), generator.normal(1.5, 1, 40)]
+    lines = [f"{value:.3f},{'rare' if row >= 360 else 'common'}" for row, value in enumerate(x)]
+    (tmp_path / "rare.csv").write_text("\n".join(["x,kind", *lines, ""]))
+
+
+def weighed(more, decomposer="whole"):
+    text = RARE.replace("DECOMPOSER", decomposer) + more
+    recipe = parse(text, "recipe.toml", Path(), default_registry())
+    return run_recipe(recipe, session=Session(0)).trained
+
+
+@pytest.mark.parametrize("weights", ['"balanced"', "{ rare = 9.0 }"])
+def test_class_weights_find_more_of_a_rare_class(rare_class, weights):
+    own, plain = weighed(f'class_weight = {weights}\n[compare.plain]\nclass_weight = "none"\n')
+    assert own.measures.more["recall.rare"] > plain.measures.more["recall.rare"] + 0.2
+    assert own.measures.test_accuracy < plain.measures.test_accuracy
+
+
+def test_a_weight_for_a_class_that_is_not_there_names_those_that_are(rare_class):
+    with pytest.raises(DataError, match=r"class_weight: .*rare.csv has no class 'rar'; did you "):
+        weighed("class_weight = { rar = 2.0 }\n")
+
+
+def test_classes_that_are_numbers_have_weights_by_their_digits():
+    text = RECIPE.replace("DECOMPOSER", "whole").replace("iris", "digits")
+    recipe = parse(
+        "class_weight = { 3 = 2.5 }\n" + text.partition("[search]")[0],
+        *("recipe.toml", Path(), default_registry()),
+    )
+    (trained,) = run_recipe(recipe, session=Session(0)).trained
+    assert trained.model.class_weight[3] == 2.5
+    assert trained.model.class_weight[4] == 1.0
+
+
+@pytest.mark.parametrize(("decomposer", "use"), [("whole", "grid"), ("tree", "granularity")])
+def test_what_a_search_chooses_by_decides_what_it_chooses(rare_class, decomposer, use):
+    def chosen(score):
+        more = f'[search]\nuse = "{use}"\nscore = "{score}"\nlearner.gamma = [1e-4, 1e4]\n'
+        return weighed(more + "learner.C = [1000.0]\n", decomposer)[0]
+
+    by_rows, by_class = chosen("accuracy"), chosen("balanced_accuracy")
+    assert by_class.found[0].scored_by == "balanced_accuracy"
+    assert by_rows.found[0].values != by_class.found[0].values
+    assert by_class.measures.more["test_balanced_accuracy"] > 0.5
+    assert "test_balanced_accuracy" not in by_rows.measures.more
+
+
+def test_class_weights_can_be_searched_for(rare_class):
+    more = '[search]\nscore = "balanced_accuracy"\nclass_weight = ["none", "balanced"]\n'
+    (own,) = weighed(more)
+    assert own.found[0].values == {"class_weight": "balanced"}
+    assert own.model.class_weight == "balanced"
+
+
+def test_a_resolved_recipe_says_the_weights_of_every_pipeline(rare_class):
+    text = RARE.replace("DECOMPOSER", "whole") + "class_weight = { rare = 3.0 }\n"
+    text += '[compare.plain]\nclass_weight = "none"\n'
+    recipe = parse(text, "recipe.toml", Path(), default_registry())
+    again = parse(resolved(recipe), "recipe.toml", Path(), default_registry())
+    own, plain = (each.classifier.class_weight for each in again.candidates)
+    assert own == {"rare": 3.0}
+    assert plain is None
+
+
+def test_folds_have_a_mean_and_a_spread_of_every_score(rare_class):
+    text = RARE.replace("DECOMPOSER", "whole").replace("test = 0.4", 'use = "folds", folds = 4')
+    text += 'class_weight = "balanced"\n[measure]\nscores = ["f1_macro"]\n'
+    recipe = parse(text, "recipe.toml", Path(), default_registry())
+    (own,) = run_recipe(recipe, session=Session(0)).trained
+    found = own.measures.flat()
+    assert len(own.measures.by_fold["test_f1_macro"]) == 4
+    assert found["test_accuracy_fold_mean"] == pytest.approx(found["test_accuracy"], abs=0.01)
+    assert 0 < found["test_accuracy_fold_std"] < 0.1
+    assert found["test_f1_macro_fold_std"] > 0

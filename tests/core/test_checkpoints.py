@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from dcsvm.checkpoints import HEAD, CheckpointLog
-from dcsvm.engine import Outcome
 from dcsvm.errors import UsageError
+from dcsvm.job import Outcome
 from dcsvm.models import Hyperplanes, LocalModel
 from dcsvm.registry import Offer, Registry
 from dcsvm.views import Columns
