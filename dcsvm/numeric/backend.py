@@ -105,6 +105,15 @@ def exponentials_minus_one(distances: Floats, gamma: float) -> Singles:
     return out
 
 
+def rbf_values(distances: Floats, gamma: float) -> Floats:
+    """exp(-gamma d) of each squared distance."""
+    if _library is None:
+        return np.asarray(np.exp(-gamma * distances))
+    out = np.empty(distances.shape)
+    _library.dcsvm_values(address(distances), distances.size, gamma, address(out))
+    return out
+
+
 def solve_paths(
     gram: Gram, tasks: Tasks, Cs: Floats, tol: float, limits: tuple[int, float]
 ) -> tuple[Floats, npt.NDArray[np.void]]:

@@ -65,6 +65,7 @@ SIGNATURES: dict[str, list[Any]] = {
         *(POINTER, INTEGER, INTEGER, POINTER, POINTER, POINTER, POINTER, POINTER),
     ],
     "dcsvm_exponentials": [POINTER, INTEGER, REAL, POINTER],
+    "dcsvm_values": [POINTER, INTEGER, REAL, POINTER],
     "dcsvm_pack": [POINTER, INTEGER, INTEGER, POINTER, POINTER],
     "dcsvm_rbf_rows": [
         *(POINTER, POINTER, INTEGER, POINTER, POINTER, INTEGER, REAL, INTEGER, INTEGER),

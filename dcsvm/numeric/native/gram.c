@@ -16,6 +16,11 @@ EXPORT void dcsvm_exponentials(const double *distances, int64_t count, double ga
         out[t] = expm1_not_positive_f32((float)(-gamma * distances[t]));
 }
 
+/* out = exp(-gamma d) for each of count distances */
+EXPORT void dcsvm_values(const double *distances, int64_t count, double gamma, double *out) {
+    for (int64_t t = 0; t < count; t++) out[t] = exp_not_positive_f64(-gamma * distances[t]);
+}
+
 INLINE double from_differences(const double *x, const double *y, int64_t depth) {
     double sum = 0.0;
     for (int64_t k = 0; k < depth; k++) sum += (x[k] - y[k]) * (x[k] - y[k]);

@@ -8,7 +8,7 @@ from scipy import linalg
 from sklearn.base import clone
 
 from dcsvm import DataError, KernelExpansion, LocalLearner, LocalModel, Problem, component, setting
-from dcsvm.numeric import FloatArray, Kernel, decompose, kernel_of, solve_ridge
+from dcsvm.numeric import FloatArray, Kernel, kernel_matrices, kernel_of, ridge_path
 
 #: Kernels that need not be positive semidefinite, which the decomposition wants.
 INDEFINITE = frozenset({"sigmoid", "callable", "precomputed"})
@@ -65,23 +65,21 @@ class KRR(LocalLearner):
     def fit_path(
         self, problem: Problem, grid: Iterable[Mapping[str, Any]]
     ) -> Iterator[tuple[Mapping[str, Any], LocalModel]]:
-        """Yield (cell, model); one decomposition serves cells that differ in the ridge only."""
+        """Yield (cell, model); cells share distances, those of one kernel their Gram matrix."""
         self._check_size(problem)
         found: dict[Kernel, list[tuple[float, Mapping[str, Any]]]] = {}
         for cell in grid:
             machine = clone(self).set_params(**cell)
             found.setdefault(machine._kernel(problem), []).append((machine.ridge, cell))
-        for kernel, cells in found.items():
-            if len(cells) == 1 or kernel.kind in INDEFINITE:
-                for _, cell in cells:
-                    yield cell, clone(self).set_params(**cell).fit(problem)
-                continue
-            spectrum = decompose(kernel(problem.X), _targets(problem), _weights(problem))
-            for ridge, cell in cells:
-                yield (
-                    cell,
-                    _expansion(solve_ridge(spectrum, ridge).coefficients, kernel, problem),
-                )
+        together = [kernel for kernel in found if kernel.kind not in INDEFINITE]
+        targets, weights = _targets(problem), problem.weights
+        for kernel, gram in zip(together, kernel_matrices(together, problem.X), strict=True):
+            ridges, cells = zip(*found.pop(kernel), strict=True)
+            for cell, model in zip(cells, ridge_path(gram, targets, ridges, weights), strict=True):
+                yield cell, _expansion(model.coefficients, kernel, problem)
+        for cells in found.values():
+            for _, cell in cells:
+                yield cell, clone(self).set_params(**cell).fit(problem)
 
     def _kernel(self, problem: Problem) -> Kernel:
         return kernel_of(

@@ -1,0 +1,102 @@
+"""Many shifted systems from one subspace: block Lanczos with full orthogonalisation."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg.blas import dsymv
+
+from dcsvm.numeric.distances import Floats
+
+PRECISION = 1e-15
+"""The backward error of an answer, as a Cholesky factorisation would leave it."""
+
+
+def times(matrix: Floats, block: Floats) -> Floats:
+    """A symmetric matrix times an (n, columns) array; half of it is read for one column."""
+    if block.shape[1] == 1:
+        return np.asarray(dsymv(1.0, matrix.T, block[:, 0]))[:, None]
+    return np.asarray(matrix @ block)
+
+
+def lengths(block: Floats) -> Floats:
+    """The norm of each column."""
+    return np.asarray(np.sqrt(np.einsum("ij,ij->j", block, block)))
+
+
+class Krylov:
+    """An orthonormal basis of b, Ab, AAb ..., in which every system (A + shift) x = b is small.
+
+    Parameters
+    ----------
+    matrix : (n, n) array
+        Symmetric and positive semidefinite.
+    right : (n, columns) array
+        The right-hand sides b.
+    most : int
+        Room for so many vectors.
+    """
+
+    def __init__(self, matrix: Floats, right: Floats, most: int) -> None:
+        self.matrix = matrix
+        self.right_lengths = lengths(right)
+        block, self.first = np.linalg.qr(right)
+        self.width = block.shape[1]
+        self.basis = np.empty((len(right), most + self.width), order="F")
+        self.basis[:, : self.width] = block
+        self.projected = np.zeros((most + self.width, most))
+        self.size = 0
+
+    def grow_for(self, shift: float) -> None:
+        """Take steps until a shift is answered precisely, or the room is used up."""
+        each = max(4 // self.width, 1)
+        while self.size + self.width <= self.projected.shape[1]:
+            self.grow()
+            steps = self.size // self.width
+            if (steps % each == 0 or self._closed()) and self.solve([shift]):
+                return
+
+    def grow(self) -> None:
+        """One step: the last block through the matrix, made orthogonal to all before it."""
+        begin, end = self.size, self.size + self.width
+        known = self.basis[:, :end]
+        new = times(self.matrix, self.basis[:, begin:end])
+        share = known.T @ new
+        new -= known @ share
+        again = known.T @ new  # rounding leaves something the first time
+        new -= known @ again
+        block, rest = np.linalg.qr(new)
+        if np.abs(np.diagonal(rest)).min() <= 1e-2 * np.abs(share).max():
+            # The less is left of a column, the more of it is rounding, which lies anywhere.
+            block -= known @ (known.T @ block)
+            block = np.linalg.qr(block - known @ (known.T @ block))[0]
+            rest = block.T @ new
+        self.basis[:, end : end + self.width] = block
+        self.projected[:end, begin:end] = share + again
+        self.projected[end : end + self.width, begin:end] = rest
+        self.size = end
+
+    def _closed(self) -> bool:
+        """Whether the matrix leads out of the basis no more."""
+        return bool(np.abs(self._rest()).max() <= 1e-12 * np.abs(self.projected).max())
+
+    def _rest(self) -> Floats:
+        end = self.size
+        return self.projected[end : end + self.width, end - self.width : end]
+
+    def solve(self, shifts: list[float]) -> dict[float, Floats]:
+        """The answers in the basis, (size, columns) arrays, to those shifts that are precise."""
+        matrix = self.projected[: self.size, : self.size]
+        values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
+        right = vectors[: self.width].T @ self.first
+        found = {}
+        for shift in shifts:
+            answer = vectors @ (right / (values + shift)[:, None])
+            outside = lengths(self._rest() @ answer[-self.width :])
+            allowed = PRECISION * (values[-1] * lengths(answer) + self.right_lengths)
+            if (values + shift > 0.0).all() and (outside <= allowed).all():
+                found[shift] = answer
+        return found
+
+    def lift(self, answer: Floats) -> Floats:
+        """An answer in the basis as an (n, columns) array."""
+        return np.asarray(self.basis[:, : self.size] @ answer)
