@@ -38,6 +38,9 @@ class Runnable(Protocol):
     def learner(self) -> LocalLearner: ...
 
     @property
+    def n_rows(self) -> int: ...
+
+    @property
     def is_made_of_others(self) -> bool: ...
 
     def key(self) -> str: ...
@@ -134,6 +137,8 @@ class Engine:
             return
         for prefer, releases in (("threads", True), ("processes", False)):
             mine = [(number, job) for number, job in jobs if job.learner.releases_gil is releases]
+            # The largest parts first: one that came last would be alone on its core.
+            mine.sort(key=lambda numbered: -numbered[1].n_rows)
             if mine:
                 parallel = joblib.Parallel(
                     self.n_jobs, prefer=prefer, return_as="generator_unordered"

@@ -68,6 +68,10 @@ class Job:
         return Cut(local, rows, view, code)
 
     @property
+    def n_rows(self) -> int:
+        return len(self.part.rows)
+
+    @property
     def is_made_of_others(self) -> bool:
         """Whether the learner can hand its work to the engine in steps."""
         return type(self.learner).fit_in_steps is not LocalLearner.fit_in_steps

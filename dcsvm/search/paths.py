@@ -61,6 +61,10 @@ class PathJob:
         return self.job.learner
 
     @property
+    def n_rows(self) -> int:
+        return self.job.n_rows
+
+    @property
     def is_made_of_others(self) -> bool:
         return False  # a path runs in one piece, whatever its learner is made of
 

@@ -1,6 +1,7 @@
 """The engine: rounds, order, watchers, checkpoints, interruption."""
 
 import copy
+import time
 
 import numpy as np
 import pytest
@@ -155,3 +156,25 @@ def test_blas_has_one_thread_for_each_part_and_its_own_number_afterwards(learner
     clf.fit(X[y < 2], y[y < 2])
     assert [member.model.value for member in clf.model_.committee.members] == [1.0] * 4
     assert threadpool_info() == before
+
+
+def test_the_largest_parts_begin_first_and_come_back_in_the_order_they_were_given():
+    begun = []
+
+    class Sized:
+        learner, is_made_of_others = Centroids(), False
+
+        def __init__(self, n_rows):
+            self.n_rows, self.seconds = n_rows, 0.0
+
+        def run(self):
+            begun.append(self.n_rows)
+            time.sleep(0.02)
+            return self
+
+    def rounds():
+        done = yield [Sized(n_rows) for n_rows in (1, 5, 2, 6)]
+        return [outcome.n_rows for outcome in done]
+
+    assert Engine(n_jobs=2).run(rounds()) == [1, 5, 2, 6]
+    assert set(begun[:2]) == {5, 6}
