@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 from sklearn.base import BaseEstimator, clone
 
 from dcsvm.division import Division, Level
-from dcsvm.errors import CompositionError
+from dcsvm.errors import CompositionError, SettingError
 from dcsvm.models import LocalModel
 from dcsvm.numeric.matrix import FloatArray, Matrix
 from dcsvm.problem import Problem
@@ -130,6 +130,8 @@ class Sum(Decomposer):
         return all(each.covers for each in self.summands)
 
     def divide(self, problem: Problem) -> Stages:
+        if not self.summands:
+            raise SettingError("sum: summands must name one decomposer or more, not none")
         divisions = yield from together(
             [
                 concluded(each.divide(problem.seeded(place)))

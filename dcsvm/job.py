@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 
 from dcsvm.digest import digest
+from dcsvm.errors import DataError
 from dcsvm.interfaces import LocalLearner
 from dcsvm.models import Constant, LocalModel
 from dcsvm.numeric.matrix import FloatArray, IntArray
@@ -92,6 +93,11 @@ class Job:
     def _view(self, rows: IntArray) -> View | None:
         if not self.learner.pairwise:
             return self.part.view
+        if self.problem.X.shape[1] != self.problem.n_rows:
+            raise DataError(
+                "a precomputed kernel takes the kernel of all training rows with each other, "
+                f"(n, n), in place of features; these rows are {self.problem.X.shape}"
+            )
         between = Columns(rows)
         return between if self.part.view is None else Chain((between, self.part.view))
 

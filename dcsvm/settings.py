@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import numbers
+import sys
 import types
 import typing
 from collections.abc import Callable
@@ -157,12 +158,18 @@ def _is_a(value: Any, option: Any) -> bool:
     if origin in (int, float) and isinstance(value, bool | np.bool_):
         return False
     if origin is float:
-        return isinstance(value, numbers.Real) and not np.isnan(float(value))
+        return isinstance(value, numbers.Real) and _is_finite(value)
     if origin is int:
-        return isinstance(value, numbers.Integral)
+        return isinstance(value, numbers.Integral) and abs(int(value)) <= sys.maxsize
     if origin is tuple:
         return isinstance(value, tuple | list)
     return isinstance(value, origin)
+
+
+def _is_finite(value: Any) -> bool:
+    # Whole numbers of Python can be too large to be made a float.
+    number = value if isinstance(value, int) else float(value)
+    return bool(abs(number) <= sys.float_info.max)
 
 
 def _within(value: Any, limits: dict[str, float]) -> bool:

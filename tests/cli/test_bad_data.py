@@ -391,3 +391,18 @@ def test_a_share_for_data_that_come_with_their_own_test_rows(dcsvm, recipe, tmp_
         "error: rows.npz comes with its own test rows: leave out `test` in [split]\n"
     )
     assert result.exit_code == 4
+
+
+def test_features_where_a_precomputed_kernel_wants_a_matrix(dcsvm, recipe):
+    text = """
+    decomposer = "whole"
+    learner = { use = "kernel_svm", kernel = "precomputed" }
+    combiner = "route"
+    data = { use = "iris" }
+    """
+    result = dcsvm("run", recipe(text))
+    assert result.stderr == (
+        "error: a precomputed kernel takes the kernel of all training rows with each other, "
+        "(n, n), in place of features; these rows are (112, 4)\n"
+    )
+    assert result.exit_code == 4

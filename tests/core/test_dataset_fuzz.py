@@ -1,7 +1,7 @@
 """Data files of any content: read, or refused by a DataError, and never anything else.
 
-A few hundred cases at each run; `DCSVM_FUZZ=10000 pytest tests/core/test_dataset_fuzz.py` tries
-that many of each kind, as a nightly run does.
+A few hundred cases at each run; `DCSVM_FUZZ=10000 python -m pytest tests -k fuzz` tries that many
+of each kind, as a nightly run does.
 """
 
 import bz2
@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fakes import Average, Centroids
-from hypothesis import HealthCheck, given, settings
+from fuzzing import fuzzed, in_time
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dcsvm import Column, DivideAndConquerClassifier, Layout, Prepared
@@ -21,15 +22,7 @@ from dcsvm.dataset import read
 from dcsvm.errors import DataError
 from dcsvm.predict import predict_file
 
-CASES = int(os.environ.get("DCSVM_FUZZ", "60"))
-#: A case that takes longer, on a busy machine too, hangs.
-SECONDS = 20
-
-fuzzed = settings(
-    max_examples=CASES,
-    deadline=SECONDS * 1000,
-    suppress_health_check=list(HealthCheck),
-)
+some = fuzzed(60)
 
 GOOD = {
     ".csv": b'id,a,colour,kind\n1,2.5,red,x\n2,3.5,blue,y\n3,-1e3,red,x\n4,0,"li,ght",y\n',
@@ -57,7 +50,8 @@ def mutated(content: bytes) -> st.SearchStrategy[bytes]:
             changed = changed[:start] + inserted + changed[start + length :]
         return changed
 
-    edit = st.tuples(st.integers(0, 400), st.integers(0, 12), st.sampled_from([b"", *SNIPPETS]))
+    places = st.integers(0, len(content))
+    edit = st.tuples(places, st.integers(0, 12), st.sampled_from([b"", *SNIPPETS]))
     return st.lists(edit, min_size=1, max_size=6).map(change)
 
 
@@ -71,9 +65,12 @@ def read_or_refused(name: str, content: bytes, **options: object) -> None:
         path = Path(folder, name)
         path.write_bytes(content)
         try:
-            data = read(path, **options)
+            with in_time():
+                data = read(path, **options)
         except DataError:
             return
+        finally:
+            assert path.read_bytes() == content
     assert data.X.shape[0] == len(data.y) > 0
     values = data.X if isinstance(data.X, np.ndarray) else data.X.data
     assert not np.isinf(values).any()
@@ -83,7 +80,7 @@ def read_or_refused(name: str, content: bytes, **options: object) -> None:
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".arff"])
 def test_any_text_file_is_read_or_refused(ending):
-    @fuzzed
+    @some
     @given(
         contents(ending),
         st.sampled_from(["kind", "a", 1, -1]),
@@ -104,13 +101,13 @@ def test_any_text_file_is_read_or_refused(ending):
     check()
 
 
-@fuzzed
+@some
 @given(contents(".svm"))
 def test_any_file_of_sparse_rows_is_read_or_refused(content):
     read_or_refused("rows.svm", content)
 
 
-@fuzzed
+@some
 @given(mutated(gzip.compress(GOOD[".csv"])), mutated(bz2.compress(GOOD[".svm"])))
 def test_any_damaged_compressed_file_is_read_or_refused(zipped, packed):
     read_or_refused("rows.csv.gz", zipped, target="kind")
@@ -126,7 +123,7 @@ def some_npz() -> bytes:
         return path.read_bytes()
 
 
-@fuzzed
+@some
 @given(mutated(some_npz()))
 def test_any_damaged_npz_file_is_read_or_refused(content):
     read_or_refused("rows.npz", content)
@@ -145,7 +142,7 @@ KEYS = [
 ]
 
 
-@fuzzed
+@some
 @given(st.dictionaries(st.sampled_from(KEYS), arrays))
 def test_any_arrays_are_read_or_refused(content):
     with tempfile.TemporaryDirectory() as folder:
@@ -166,15 +163,51 @@ def model():
 MODEL = model()
 
 
-@fuzzed
-@given(contents(".csv"))
-def test_any_text_file_is_answered_or_refused_and_nothing_half_is_left(content):
+BEFORE = b"answers of the day before\n"
+
+
+@some
+@given(contents(".csv"), st.booleans())
+def test_any_text_file_is_answered_or_refused_and_nothing_half_is_left(content, there):
     with tempfile.TemporaryDirectory() as folder:
         path, out = Path(folder, "rows.csv"), Path(folder, "out.csv")
         path.write_bytes(content)
+        if there:
+            out.write_bytes(BEFORE)
         try:
-            summary = predict_file(MODEL, path, out)
+            with in_time():
+                summary = predict_file(MODEL, path, out)
         except DataError:
-            assert os.listdir(folder) == ["rows.csv"]
+            assert sorted(os.listdir(folder)) == ["out.csv"] * there + ["rows.csv"]
+            assert not there or out.read_bytes() == BEFORE
         else:
             assert out.read_bytes().count(b"\n") == summary.n_rows + 1
+            assert sorted(os.listdir(folder)) == ["out.csv", "rows.csv"]
+        assert path.read_bytes() == content
+
+
+def some_table(ending: str) -> bytes:
+    """A good file of typed columns, as pyarrow writes it."""
+    arrow = pytest.importorskip("pyarrow", reason="pip install 'dcsvm[arrow]'")
+    feather = pytest.importorskip("pyarrow.feather")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = arrow.table(
+        {"a": [1.5, None, 3.0, 4.0], "colour": ["red", "blue", "red", "red"], "kind": list("xyxy")}
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "a")
+        if ending == ".parquet":
+            parquet.write_table(table, path)
+        else:
+            feather.write_feather(table, path, compression="uncompressed")
+        return path.read_bytes()
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".feather"])
+def test_any_damaged_file_of_typed_columns_is_read_or_refused(ending):
+    @some
+    @given(mutated(some_table(ending)), st.sampled_from(["error", "impute"]))
+    def check(content, missing):
+        read_or_refused(f"rows{ending}", content, target="kind", missing=missing)
+
+    check()

@@ -37,6 +37,18 @@ class Example(Component):
             {"share": float("nan")},
             "example: share must be a number above 0 and at most 1, not nan",
         ),
+        (
+            {"width": float("inf")},
+            "example: width must be 'scale' or a number above 0, not inf",
+        ),
+        (
+            {"width": 10**400},
+            f"example: width must be 'scale' or a number above 0, not 1{400 * '0'}",
+        ),
+        (
+            {"size": 10**30},
+            f"example: size must be a whole number of at least 2, not 1{30 * '0'}",
+        ),
         ({"mode": "quick"}, "example: mode must be 'fast' or 'slow', not 'quick'"),
         ({"width": "wide"}, "example: width must be 'scale' or a number above 0, not 'wide'"),
         ({"loud": 1}, "example: loud must be true or false, not 1"),

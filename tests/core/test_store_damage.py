@@ -8,20 +8,15 @@ import zipfile
 
 import numpy as np
 import pytest
-from fakes import Deal, Strips, blobs
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from fakes import Deal, blobs
 from scipy import sparse
 from store_fakes import FAKES, Keeps, fitted, registry_of
+from store_files import entries_of, forged, objects_in, rezipped, written
 
 import dcsvm
 from dcsvm.errors import ModelFileError
-from dcsvm.store import archive
 
 X, _ = blobs(60, 2)
-quickly = settings(
-    max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], database=None
-)
 
 
 @pytest.fixture(autouse=True)
@@ -33,17 +28,10 @@ def registry(monkeypatch):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """The bytes of a good file: two classes, sparse matrices, texts, groups."""
     with pytest.MonkeyPatch.context() as patched:
         registry = registry_of(*FAKES)
         patched.setattr("dcsvm.store.default_registry", lambda: registry)
-        path = tmp_path_factory.mktemp("whole") / "model"
-        things = {"matrix": sparse.csr_array(np.eye(3)), "texts": np.array(["a"], dtype=object)}
-        model, _ = fitted(
-            Strips(2) + Deal(2), Keeps((things, [1.5, np.int8(1)])), k=2, random_state=0
-        )
-        dcsvm.save(model, path)
-    return path.read_bytes()
+        return written(tmp_path_factory.mktemp("whole") / "model")
 
 
 @pytest.fixture
@@ -58,34 +46,6 @@ def sentence_for(content, path, **options):
     start = f"model file {str(path)!r} "
     assert str(caught.value).startswith(start)
     return str(caught.value).removeprefix(start)
-
-
-def entries_of(content):
-    with zipfile.ZipFile(io.BytesIO(content)) as zipped:
-        return {name: zipped.read(name) for name in zipped.namelist()}
-
-
-def rezipped(entries, compression=zipfile.ZIP_STORED):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as zipped:
-        for name, content in entries.items():
-            zipped.writestr(name, content)
-    return buffer.getvalue()
-
-
-def forged(content, path, manifest=None, **changed):
-    """The same file with other content and checksums that match it."""
-    entries = entries_of(content)
-    head = manifest or json.loads(entries["manifest.json"])
-    del entries["manifest.json"], entries["manifest.sha256"]
-    head.pop("entries", None)
-    entries |= changed
-    archive.write(str(path), head, {name: [value] for name, value in entries.items()})
-    return path.read_bytes()
-
-
-def objects_in(content):
-    return json.loads(entries_of(content)["objects.json"])
 
 
 def test_a_missing_file_is_named(path):
@@ -318,96 +278,7 @@ def test_deeply_nested_json_is_refused(whole, path):
     assert sentence_for(content, path).startswith("is damaged or was altered: RecursionError")
 
 
-def tried(content, path):
-    """Load whatever it is: either a sentence, or a model."""
-    path.write_bytes(content)
-    try:
-        return dcsvm.load(path)
-    except ModelFileError as error:
-        assert str(error).startswith(f"model file {str(path)!r} ")  # noqa: PT017
-        return None
-
-
-@quickly
-@given(st.data())
-def test_flipped_bits_are_noticed_or_harmless(whole, path, data):
-    altered = bytearray(whole)
-    for _ in range(data.draw(st.integers(1, 3))):
-        altered[data.draw(st.integers(0, len(whole) - 1))] ^= data.draw(st.integers(1, 255))
-    model = tried(bytes(altered), path)
-    if model is not None:
-        path.write_bytes(whole)
-        answers = dcsvm.load(path).decision_function(X)
-        np.testing.assert_array_equal(model.decision_function(X), answers)
-
-
-@quickly
-@given(st.data())
-def test_a_truncated_file_is_noticed(whole, path, data):
-    assert tried(whole[: data.draw(st.integers(0, len(whole) - 1))], path) is None
-
-
 def test_a_file_without_its_end_is_called_damaged(whole, path):
     assert sentence_for(whole[: len(whole) // 2], path) == (
         "is damaged: its end is missing or was altered"
     )
-
-
-@settings(quickly, max_examples=40)
-@given(st.data())
-def test_missing_entries_are_noticed(whole, path, data):
-    entries = entries_of(whole)
-    for name in data.draw(st.sets(st.sampled_from(sorted(entries)), min_size=1)):
-        del entries[name]
-    assert tried(rezipped(entries), path) is None
-
-
-ODD = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.sampled_from([10**30, -1, 0, 2**63]),
-    st.floats(),
-    st.text(max_size=5),
-    st.just([]),
-    st.just({}),
-    st.sampled_from(["array", "object", "texts", "matrix", "scalar", "estimator"]).flatmap(
-        lambda kind: st.integers(-1, 3).map(lambda number: {kind: number})
-    ),
-    st.sampled_from(["tuple", "dict", "float", "random_state", "component"]).flatmap(
-        lambda kind: st.sampled_from([None, [], [1], [[1, 2]], "nan", {}]).map(
-            lambda content: {kind: content}
-        )
-    ),
-    st.lists(st.integers(-2, 5), max_size=3),
-)
-
-
-def places(tree):
-    """Every (container, key) of a JSON tree."""
-    items = tree.items() if isinstance(tree, dict) else enumerate(tree)
-    for key, value in items:
-        yield tree, key
-        if isinstance(value, dict | list):
-            yield from places(value)
-
-
-@quickly
-@given(data=st.data(), entry=st.sampled_from(["manifest.json", "objects.json"]))
-def test_edited_json_with_matching_checksums_never_ends_in_a_traceback(whole, path, data, entry):
-    tree = json.loads(entries_of(whole)[entry])
-    tree.pop("entries", None)
-    for _ in range(data.draw(st.integers(1, 2))):
-        container, key = data.draw(st.sampled_from(list(places(tree))), label="place")
-        if data.draw(st.booleans()):
-            container[key] = data.draw(ODD, label="value")
-        else:
-            del container[key]
-    if entry == "manifest.json":
-        try:
-            content = forged(whole, path, tree)
-        except ValueError:  # not a number: not JSON either
-            return
-    else:
-        content = forged(whole, path, **{entry: json.dumps(tree).encode()})
-    tried(content, path)

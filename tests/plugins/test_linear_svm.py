@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
 
-from dcsvm import build
+from dcsvm import SettingError, build
 from dcsvm.testing import easy_problem
 from dcsvm.testing.problems import as_sparse
 
@@ -72,3 +72,13 @@ def test_it_costs_one_hyperplane_for_each_column():
     for n_classes, planes in ((2, 1), (3, 3)):
         cost = build("learner", "linear_svm").fit(easy_problem(n_classes)).cost
         assert (cost.hyperplanes, cost.kernel_evaluations) == (planes, 0)
+
+
+@pytest.mark.parametrize("name", ["C", "intercept_scaling"])
+@pytest.mark.parametrize("value", [1e-300, 1e300])
+def test_values_that_its_solver_never_comes_back_from_are_refused(name, value):
+    with pytest.raises(SettingError) as refusal:
+        build("learner", "linear_svm", **{name: value})
+    assert str(refusal.value) == (
+        f"linear_svm: {name} must be a number of at least 1e-12 and at most 1e+12, not {value}"
+    )

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from dcsvm import DivideAndConquerClassifier, SettingError, build
+from dcsvm import DataError, DivideAndConquerClassifier, SettingError, build
 from dcsvm.testing import easy_problem
 
 
@@ -120,3 +120,22 @@ def test_its_cost_is_unknown_and_not_zero():
     problem = easy_problem()
     clf = DivideAndConquerClassifier("whole", "sklearn", "route").fit(problem.X, problem.y)
     assert np.isnan(clf.cost(problem.X).kernel_evaluations).all()
+
+
+def test_a_classifier_that_cannot_learn_from_a_part_is_named():
+    problem = easy_problem(2)
+    few = attrs.evolve(problem, X=problem.X[:2], y=np.array([0, 1]))
+    with pytest.raises(DataError) as refusal:
+        fitted(few, classifier="CalibratedClassifierCV")
+    assert str(refusal.value).startswith(
+        "sklearn: CalibratedClassifierCV cannot learn from a part of 2 rows: "
+    )
+
+
+def test_a_classifier_that_cannot_answer_is_named():
+    problem = easy_problem()
+    model = fitted(problem, classifier="RadiusNeighborsClassifier")
+    with pytest.raises(DataError) as refusal:
+        model.scores(problem.X[:3] + 1e6)
+    sentence = "RadiusNeighborsClassifier cannot answer 3 rows: No neighbors found"
+    assert str(refusal.value).startswith(sentence)

@@ -1,8 +1,9 @@
 """Several decomposers side by side; the class lives in the core, behind the operator `+`."""
 
 import numpy as np
+import pytest
 
-from dcsvm import DivideAndConquerClassifier, Sum, build
+from dcsvm import DivideAndConquerClassifier, SettingError, Sum, build
 from dcsvm.testing import easy_problem
 from dcsvm.testing.trials import try_out
 
@@ -41,3 +42,9 @@ def test_its_mean_is_the_mean_over_all_members():
     clf = DivideAndConquerClassifier(both, "krr", "mean", random_state=0).fit(problem.X, problem.y)
     values = [member.answer(problem.X)[0][:, 0] for member in clf.model_.committee.members]
     np.testing.assert_allclose(clf.decision_function(problem.X), np.mean(values, axis=0))
+
+
+def test_a_sum_of_nothing_is_refused():
+    clf = DivideAndConquerClassifier(Sum(()), "kernel_svm", "mean")
+    with pytest.raises(SettingError, match="sum: summands must name one decomposer or more"):
+        clf.fit([[0.0], [1.0]], [0, 1])

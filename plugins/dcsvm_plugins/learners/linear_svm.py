@@ -31,12 +31,18 @@ class LinearSVM(LocalLearner):
 
     name = "linear_svm"
 
-    C: float = setting(1.0, above=0, help="how much a row inside the margin costs")
+    # Far beyond these ends LIBLINEAR's primal solver loses its digits and never comes back.
+    C: float = setting(
+        1.0, at_least=1e-12, at_most=1e12, help="how much a row inside the margin costs"
+    )
     loss: Literal["hinge", "squared_hinge"] = setting(
         "squared_hinge", help="what a violation costs"
     )
     intercept_scaling: float = setting(
-        1.0, above=0, help="the larger, the less LIBLINEAR's penalty pulls the bias to zero"
+        1.0,
+        at_least=1e-12,
+        at_most=1e12,
+        help="the larger, the less LIBLINEAR's penalty pulls the bias to zero",
     )
     tol: float = setting(1e-4, above=0, help="largest violation of optimality to stop at")
     max_iterations: int = setting(10_000, at_least=1, help="passes over the rows at the most")

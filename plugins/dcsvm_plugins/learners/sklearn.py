@@ -9,6 +9,7 @@ from sklearn.utils import all_estimators
 from sklearn.utils.validation import has_fit_parameter
 
 from dcsvm import (
+    DataError,
     LocalLearner,
     LocalModel,
     Problem,
@@ -63,12 +64,21 @@ class Sklearn(LocalLearner):
                 raise SettingError(f"sklearn: {self.classifier} does not take row weights")
             weighted = {"sample_weight": problem.weights}
         steps = [_build("transformer", *_named(each), problem) for each in self.transformers or []]
-        if not steps:
+        if steps:
+            machine = make_pipeline(*steps, machine)
+            last = machine.steps[-1][0]
+            weighted = {f"{last}__{key}": value for key, value in weighted.items()}
+        try:
             return Wrapped(machine.fit(problem.X, problem.y, **weighted))
-        line = make_pipeline(*steps, machine)
-        last = line.steps[-1][0]
-        named = {f"{last}__{key}": value for key, value in weighted.items()}
-        return Wrapped(line.fit(problem.X, problem.y, **named))
+        except (ValueError, TypeError, ArithmeticError) as error:  # each has demands of its own
+            raise DataError(
+                f"sklearn: {self.classifier} cannot learn from a part of {problem.n_rows} rows: "
+                f"{_in_one_line(error)}"
+            ) from error
+
+
+def _in_one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def _named(transformer: Any) -> tuple[str, dict[str, Any]]:

@@ -1,0 +1,97 @@
+"""Pipelines that nobody would choose, on small data: trained, or refused in sentences.
+
+`DCSVM_FUZZ=10000 python -m pytest tests -k fuzz` tries that many.
+"""
+
+import typing
+import warnings
+from pathlib import Path
+
+import numpy as np
+from fuzzing import fuzzed, in_time
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.utils import all_estimators
+
+from dcsvm.errors import DcsvmError
+from dcsvm.recipe import parse, toml
+from dcsvm.registry import default_registry
+from dcsvm.run import run_recipe
+from dcsvm.settings import options_of, settings_of, type_hints
+
+NUMBERS = {
+    int: [0, 1, 2, 3, 5, 12],
+    float: [0.0, 1e-300, 1e-9, 0.01, 0.3, 1.0, 2.5, 1e3, 1e12, 1e300, -1.0, float("inf")],
+    bool: [True, False],
+    str: ["x", "rbf", "tree", ""],
+}
+#: A tolerance that no solver reaches asks for all its passes: long, and rightly so.
+PATIENT = {"tol", "max_iterations"}
+CLASSIFIERS = sorted(name for name, _ in all_estimators(type_filter="classifier"))
+DATA = [
+    {"use": "two_moons", "rows": 30},
+    {"use": "ringnorm", "rows": 24, "scale": "none"},
+    {"use": "iris", "scale": "robust"},
+    {"path": "rare.csv", "target": "kind", "missing": "impute"},
+    {"path": "rare.csv", "target": "kind", "missing": "mark", "encode": "codes"},
+]
+#: A class of one row, a constant column, a huge value, a category, a missing one.
+RARE = "a,b,same,colour,kind\n" + "".join(
+    f"{i},{'' if i == 7 else i * i % 11},5,{('red', 'blue', '')[i % 3]},"
+    f"{'rare' if i == 20 else 'xyz'[i % 3]}\n"
+    for i in range(40)
+).replace("\n9,", "\n1e308,")
+
+
+def values(cls, name):
+    """Values for one setting: allowed ones, and some that are not."""
+    field = settings_of(cls)[name]
+    if field.metadata["kind"]:
+        one = components(field.metadata["kind"])
+        return st.lists(one, max_size=2) if name.endswith("s") else one
+    found = []
+    for option in options_of(type_hints(cls).get(name, typing.Any)):
+        if typing.get_origin(option) is typing.Literal:
+            found += typing.get_args(option)
+        found += NUMBERS.get(option, [])
+    return st.sampled_from(found or [[]])
+
+
+@st.composite
+def components(draw, kind, depth=0):
+    """A component's table: settings drawn one by one; a learner may be a pipeline."""
+    if kind == "learner" and depth < 2 and draw(st.integers(0, 5)) == 0:
+        kinds = ("decomposer", "learner", "combiner")
+        return {each: draw(components(each, depth + 1)) for each in kinds}
+    offer = draw(st.sampled_from(default_registry().of_kind(kind)))
+    table = {"use": offer.name}
+    if offer.name == "sklearn":
+        return {**table, "classifier": draw(st.sampled_from(CLASSIFIERS))}
+    for name, field in settings_of(offer.what).items():
+        wanted = field.metadata["kind"] or draw(st.integers(0, 2)) == 0
+        if wanted and name not in PATIENT:
+            table[name] = draw(values(offer.what, name))
+    return table
+
+
+RECIPES = st.fixed_dictionaries(
+    {kind: components(kind) for kind in ("decomposer", "learner", "combiner")}
+    | {"data": st.sampled_from(DATA)}
+)
+
+
+@fuzzed(100)
+@given(recipe=RECIPES, seed=st.integers(0, 3))
+def test_any_pipeline_is_trained_or_refused(tmp_path_factory, recipe, seed):
+    folder = tmp_path_factory.getbasetemp()
+    (folder / "rare.csv").write_text(RARE)
+    with warnings.catch_warnings(), in_time():
+        warnings.simplefilter("ignore")  # what scikit-learn has to say of odd values
+        try:
+            checked = parse(toml(recipe), "fuzzed.toml", Path(folder), default_registry())
+            result = run_recipe(checked, seed=seed)
+        except DcsvmError:
+            return
+    assert 0.0 <= result.metrics()["test_accuracy"] <= 1.0
+    assert len(result.trained[0].answers) == result.n_test
+    assert np.isin(result.trained[0].answers, result.model.classes_).all()
