@@ -1,16 +1,23 @@
 """The built-in decomposers: one file each, listed here."""
 
 from dcsvm import Decomposer, Repeat, Scaled, Sum, hookimpl
+from dcsvm_plugins.decomposers.abd_subspaces import ABDSubspaces
+from dcsvm_plugins.decomposers.bcd_subspaces import BCDSubspaces
 from dcsvm_plugins.decomposers.bootstrap import Bootstrap
 from dcsvm_plugins.decomposers.cascade import Cascade
 from dcsvm_plugins.decomposers.chunks import Chunks
 from dcsvm_plugins.decomposers.class_codes import ClassCodes
 from dcsvm_plugins.decomposers.class_pairs import ClassPairs
 from dcsvm_plugins.decomposers.class_rest import ClassRest
+from dcsvm_plugins.decomposers.concept_boundary import ConceptBoundary
 from dcsvm_plugins.decomposers.dc_svm import DCSVM
+from dcsvm_plugins.decomposers.dca_subspaces import DCASubspaces
 from dcsvm_plugins.decomposers.graf_cascade import GrafCascade
+from dcsvm_plugins.decomposers.growing_bags import GrowingBags
 from dcsvm_plugins.decomposers.kernel_kmeans import KernelKMeans
 from dcsvm_plugins.decomposers.kmeans import KMeans
+from dcsvm_plugins.decomposers.pca_subspaces import PCASubspaces
+from dcsvm_plugins.decomposers.rd_subspaces import RDSubspaces
 from dcsvm_plugins.decomposers.tree import Tree
 from dcsvm_plugins.decomposers.whole import Whole
 
@@ -24,13 +31,20 @@ def dcsvm_decomposers() -> list[type[Decomposer]]:
         ClassCodes,
         ClassPairs,
         ClassRest,
+        ConceptBoundary,
         DCSVM,
         GrafCascade,
+        GrowingBags,
         KernelKMeans,
         KMeans,
         Repeat,
         Scaled,
         Sum,
         Tree,
+        ABDSubspaces,
+        BCDSubspaces,
+        DCASubspaces,
+        PCASubspaces,
+        RDSubspaces,
         Whole,
     ]

@@ -1,0 +1,101 @@
+"""The rows near class boundaries, as one part."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
+
+from dcsvm import Decomposer, Division, Level, Problem, Stages, component, part, setting
+from dcsvm.numeric import FloatArray, IntArray
+
+#: Rows whose neighbours are looked up at a time: lists of all of them would fill the memory.
+BLOCK_ROWS = 8192
+#: Up to this many features a tree of boxes finds neighbours faster than trying everyone.
+FEATURES = 64
+
+
+@component
+class ConceptBoundary(Decomposer):
+    """The rows that are near another class, found by lists of nearest neighbours, as one part.
+
+    A row's list names the rows of other classes among its nearest neighbours; each of them scores
+    by how near it is, compared with the nearest of them. Rows with the highest scores are kept,
+    until they hold the `mass` of all scores. One set serves all pairs of classes. It pays where
+    classes seldom touch: then most rows are far from any other class, and need not be learned.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier, build
+    >>> X, y = load_iris(return_X_y=True)
+    >>> near = build("decomposer", "concept_boundary", neighbours=15)
+    >>> clf = DivideAndConquerClassifier(near, "kernel_svm", "route").fit(X, y)
+    >>> clf.ledger_[0].rows < 100, clf.score(X, y) > 0.9
+    (True, True)
+
+    References
+    ----------
+    Panda, Chang, Wu: Concept boundary detection for speeding up SVMs (2006).
+    """
+
+    name = "concept_boundary"
+    yields = frozenset({"one part"})
+
+    neighbours: int = setting(100, at_least=1, help="how many neighbours a row's list holds")
+    mass: float = setting(
+        0.999, above=0, at_most=1, help="share of all scores that the rows kept must hold"
+    )
+
+    def divide(self, problem: Problem) -> Stages:
+        kept = self._kept(problem)
+        members = yield [part(kept)]
+        dropped = np.setdiff1d(np.arange(problem.n_rows), kept)
+        return Division(members=members, held_back=dropped)
+
+    def levels(self, problem: Problem, factor: int = 4) -> Iterator[Level]:
+        yield Level({}, [part(self._kept(problem))])
+
+    def _kept(self, problem: Problem) -> IntArray:
+        scores = self._scores(problem)
+        order = np.argsort(-scores, kind="stable")
+        held = np.cumsum(scores[order])
+        needed = int(np.searchsorted(held, self.mass * held[-1] * (1 - 1e-12))) + 1
+        kept = order[: needed if held[-1] > 0 else 0]
+        kept = kept[scores[kept] > 0]
+        return np.union1d(kept, self._few_of_each_class(problem, kept))
+
+    def _few_of_each_class(self, problem: Problem, kept: IntArray) -> IntArray:
+        """Rows at random for classes with fewer near a boundary than a list is long.
+
+        A class that touches no other would be forgotten, and its rows answered as others.
+        """
+        generator = problem.seed.generator()
+        more = []
+        for label in range(problem.n_classes):
+            rows = np.setdiff1d(problem.rows_of(label), kept)
+            missing = self.neighbours - int((problem.y[kept] == label).sum())
+            more.append(generator.permutation(rows)[: max(missing, 0)])
+        return np.concatenate(more)
+
+    def _scores(self, problem: Problem) -> FloatArray:
+        """What each row is worth as a neighbour of other classes: (n,)."""
+        X, y, n = problem.X, problem.y, problem.n_rows
+        k = min(self.neighbours + 1, n)
+        tree = not sparse.issparse(X) and problem.n_features <= FEATURES
+        finder = NearestNeighbors(n_neighbors=k, algorithm="kd_tree" if tree else "brute").fit(X)
+        scores = np.zeros(n)
+        for start in range(0, n, BLOCK_ROWS):
+            distances, others = finder.kneighbors(X[start : start + BLOCK_ROWS])
+            near = _nearness(distances, y[others] != y[start : start + BLOCK_ROWS, None])
+            np.add.at(scores, others.ravel(), near.ravel())
+        return scores
+
+
+def _nearness(distances: FloatArray, opposite: FloatArray) -> FloatArray:
+    """How near the neighbours of other classes are, 1 for the nearest; 0 for the own class."""
+    squares = np.where(opposite, distances**2, np.inf)
+    excess = squares - squares.min(axis=1, keepdims=True, initial=np.finfo(float).max)
+    typical = np.where(opposite, excess, 0.0).sum(axis=1) / np.maximum(opposite.sum(axis=1), 1)
+    scale = np.where(typical > 0, typical, 1.0)[:, None]
+    return np.where(opposite, np.exp(-np.where(opposite, excess, 0.0) / scale), 0.0)
