@@ -1,4 +1,4 @@
-"""Runs side by side: their measures, what differs in their recipes, and McNemar's test."""
+"""Runs side by side: their measures, what differs in recipes and choices, McNemar's test."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import Any
 import attrs
 
 from dcsvm.errors import UsageError
-from dcsvm.run.folder import METRICS, PREDICTIONS, RESOLVED, RunFolder
-from dcsvm.significance import mcnemar
+from dcsvm.report.standing import standing
+from dcsvm.run.folder import METRICS, PREDICTIONS, RESOLVED, RESULT, SEARCH, RunFolder
+from dcsvm.significance import mcnemar, paired_interval
 
 #: The measures that are shown of each run, in this order, where they are known.
 SHOWN = (
@@ -27,11 +28,15 @@ MISSING = "not given"
 
 @attrs.frozen
 class Comparison:
-    """Several runs by name: `differences` holds a value for every run under each key."""
+    """Several runs by name; each mapping holds a value for every run under each key.
+
+    `differences` are those between the recipes, `chosen` what the searches found.
+    """
 
     runs: tuple[str, ...]
     metrics: Mapping[str, Sequence[float | None]]
     differences: Mapping[str, Sequence[Any]]
+    chosen: Mapping[str, Sequence[Any]]
     tests: tuple[dict[str, Any], ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -43,27 +48,41 @@ def compare_runs(folders: Sequence[Path]) -> Comparison:
     runs = [RunFolder.find(path) for path in folders]
     for run in runs:
         if not run.has(METRICS):
-            raise UsageError(
-                f"the run in {str(run.path)!r} is not done: dcsvm run --resume {run.path} "
-                "goes on with it"
-            )
+            raise UsageError(standing(run.path).sentence)
     names = _names([run.path for run in runs])
     found = [run.read_json(METRICS) for run in runs]
+    scores = [key for each in found for key in each if key.startswith("test_")]
+    shown = [*SHOWN[:1], *dict.fromkeys(key for key in scores if key not in SHOWN), *SHOWN[1:]]
     recipes = [_flat(_table(run.path / RESOLVED)) for run in runs]
     keys = list(dict.fromkeys(key for recipe in recipes for key in recipe))
     return Comparison(
         tuple(names),
-        {key: [each.get(key) for each in found] for key in SHOWN if any(key in e for e in found)},
+        {key: [each.get(key) for each in found] for key in shown if any(key in e for e in found)},
         {
             key: [recipe.get(key, MISSING) for recipe in recipes]
             for key in keys
             if len({repr(recipe.get(key, MISSING)) for recipe in recipes}) > 1
         },
+        _chosen(runs),
         tuple(
             _test(names[0], runs[0].path, name, run.path)
             for name, run in zip(names[1:], runs[1:], strict=True)
         ),
     )
+
+
+def _chosen(runs: Sequence[RunFolder]) -> dict[str, list[Any]]:
+    """The values that the searches for the runs' own models chose."""
+    found: list[Mapping[str, Any]] = []
+    for run in runs:
+        searches = run.read_json(SEARCH) if run.has(SEARCH) else {}
+        name = run.read_json(RESULT)["models"][0]["model"] if searches else ""
+        own = [key for key in searches if key.rpartition("/")[0] == name]
+        # With folds there is a search for each, and a last one for the model that is kept.
+        last = max(own, key=lambda key: int(key.rpartition("/")[2]), default=None)
+        found.append({} if last is None else searches[last]["values"])
+    keys = dict.fromkeys(key for each in found for key in each)
+    return {key: [each.get(key, MISSING) for each in found] for key in keys}
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
@@ -100,12 +119,18 @@ def _test(first_name: str, first: Path, second_name: str, second: Path) -> dict[
     shared = [key for key in one if key in other]
     if not shared or len(shared) < len(one) or len(shared) < len(other):
         return {**pair, "statement": "no test: the runs were tested on different rows"}
-    test = mcnemar(
+    answers = (
         [truth for _, truth in shared],
         [one[key] for key in shared],
         [other[key] for key in shared],
     )
-    return {**pair, **attrs.asdict(test), "statement": test.statement}
+    test, interval = mcnemar(*answers), paired_interval(*answers)
+    return {
+        **pair,
+        **attrs.asdict(test),
+        **attrs.asdict(interval),
+        "statement": f"{test.statement}; {interval.statement}",
+    }
 
 
 def _answers(path: Path) -> dict[tuple[str, str], str]:

@@ -9,11 +9,25 @@ import numpy as np
 
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.composite import Composite
+from dcsvm.errors import UsageError
 from dcsvm.parameters import size_of
 from dcsvm.recipe import toml
 from dcsvm.recipe.written import pipeline_table
+from dcsvm.report.standing import STATUS, standing
 from dcsvm.store import load
 from dcsvm.store.archive import opened
+
+MODEL = "model.dcsvm"
+
+
+def model_file(path: Path) -> Path:
+    """The model file itself, or the one in a run's folder; a UsageError where a run has none."""
+    if not path.is_dir() or (path / MODEL).is_file():
+        return path / MODEL if path.is_dir() else path
+    found = standing(path)
+    if found.state == "partial":
+        raise UsageError(f"the run in {str(path)!r} kept no model; its {STATUS} says why")
+    raise UsageError(found.sentence)
 
 
 def inspected(path: Path) -> dict[str, Any]:

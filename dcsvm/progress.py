@@ -22,8 +22,9 @@ GROWTH = 1.8
 class TerminalProgress:
     """One line on standard error with a bar and the time left; nothing where nobody looks.
 
-    A step counts rows until the engine begins a round, and parts from then on. How long a single
-    part will take is forecast from the parts seen so far in the run, the large ones above all.
+    A step counts rows until the engine begins a round, and parts from then on; or what it says it
+    counts, such as the combinations of a search. How long a single part will take is forecast from
+    the parts seen so far in the run, the large ones above all.
     """
 
     def __init__(self, console: Console) -> None:
@@ -31,6 +32,7 @@ class TerminalProgress:
         self.title = ""
         self.round = 0
         self.n_rows = 0
+        self.what = ""
         self.seconds_by_work = 0.0
         self.work_squared = 0.0
         self.progress = Progress(
@@ -43,7 +45,7 @@ class TerminalProgress:
             transient=True,
             disable=not self.shown,
         )
-        self.task = self.progress.add_task("", total=None, count="", forecast=None)
+        self.task = self.progress.add_task("", total=None, count="", forecast=None, limit=None)
 
     def __enter__(self) -> TerminalProgress:
         self.progress.start()
@@ -58,34 +60,62 @@ class TerminalProgress:
         self.progress.stop()
 
     def step_begins(self, title: str, n_rows: int = 0) -> None:
-        self.title, self.n_rows, self.round = title, n_rows, 0
+        self.title, self.n_rows, self.round, self.what = title, n_rows, 0, ""
         self._reset(title, n_rows or None)
 
     def rows_done(self, n_rows: int) -> None:
         self.progress.advance(self.task, n_rows)
 
+    def count_begins(self, what: str, n: int, seconds: float | None = None) -> None:
+        """Count `n` of something; there are `seconds` for it at the most."""
+        self.what = what
+        self._reset(self.title, n, limit=seconds)
+        self._show_count()
+
+    def counted(self) -> None:
+        self.progress.advance(self.task)
+        self._show_count()
+
+    def wants_pilot(self) -> bool:
+        """Whether someone looks, and nothing was seen yet to judge the time of a part by."""
+        return self.shown and not self.work_squared
+
     def round_begins(self, n_jobs: int) -> None:
         self.round += 1
         title = self.title if self.round == 1 else f"{self.title}, stage {self.round}"
         self._reset(title, n_jobs, self._forecast() if n_jobs == 1 else None)
-        self._count_parts()
+        self._show_count()
 
     def part_done(self, job: Runnable, outcome: Done) -> None:
         work = float(outcome.n_rows) ** GROWTH
         self.seconds_by_work += outcome.seconds * work
         self.work_squared += work**2
-        self.progress.advance(self.task)
-        self._count_parts()
+        if not self.what:
+            self.progress.advance(self.task)
+            self._show_count()
 
     def round_ends(self) -> None: ...
 
-    def _reset(self, title: str, total: int | None, forecast: float | None = None) -> None:
-        self.progress.reset(self.task, total=total, description=title, count="", forecast=forecast)
+    def _reset(
+        self,
+        title: str,
+        total: int | None,
+        forecast: float | None = None,
+        limit: float | None = None,
+    ) -> None:
+        self.progress.reset(
+            *(self.task,),
+            total=total,
+            description=title,
+            count="",
+            forecast=forecast,
+            limit=limit,
+        )
 
-    def _count_parts(self) -> None:
+    def _show_count(self) -> None:
         task = self.progress.tasks[0]
         if task.total and task.total > 1:
-            count = f"{task.completed:.0f} of {task.total:.0f} parts"
+            count = f"{task.completed:.0f} of {task.total:.0f} {self.what or 'parts'}"
             self.progress.update(self.task, count=count)
 
     def _forecast(self) -> float | None:
@@ -105,11 +135,20 @@ class TimeLeft(ProgressColumn):
     def render(self, task: Task) -> Text:
         if task.total is None:
             return Text("")
-        return Text(time_left(task.elapsed or 0.0, task.time_remaining, task.fields["forecast"]))
+        forecast, limit = task.fields["forecast"], task.fields["limit"]
+        return Text(time_left(task.elapsed or 0.0, task.time_remaining, forecast, limit))
 
 
-def time_left(elapsed: float, remaining: float | None, forecast: float | None) -> str:
-    """Say how much time is left, from the speed so far or else from a forecast of the whole."""
+def time_left(
+    elapsed: float, remaining: float | None, forecast: float | None, limit: float | None = None
+) -> str:
+    """Say how much time is left, from the speed so far or else from a forecast of the whole.
+
+    Where no more than `limit` seconds are taken, it is never more than what is left of these.
+    """
+    if limit is not None:
+        left = max(limit - elapsed, 0.0)
+        remaining = left if remaining is None else min(remaining, left)
     seconds = remaining
     if seconds is None and forecast is not None:
         seconds = forecast - elapsed

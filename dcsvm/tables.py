@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -43,51 +44,96 @@ def print_table(
         typer.echo(line.rstrip())
 
 
+#: The measures that are always shown: title, name, how it is written.
+MEASURES = (
+    ("accuracy", "test_accuracy", "{:.4f}"),
+    ("  of always naming the largest class", "baseline_accuracy", "{:.4f}"),
+    ("fit seconds", "fit_seconds", "{:.2f}"),
+    ("search seconds", "search_seconds", "{:.2f}"),
+    ("predict seconds", "predict_seconds", "{:.2f}"),
+    ("parts", "n_parts", "{}"),
+    ("kernel evaluations per row, mean", "kernel_evaluations_mean", "{:.1f}"),
+    ("kernel evaluations per row, max", "kernel_evaluations_max", "{:.0f}"),
+    ("  each support vector once, mean", "unique_kernel_evaluations_mean", "{:.1f}"),
+    ("  each support vector once, max", "unique_kernel_evaluations_max", "{:.0f}"),
+    ("hyperplanes per row, mean", "hyperplanes_mean", "{:.1f}"),
+    ("hyperplanes per row, max", "hyperplanes_max", "{:.0f}"),
+)
+
+
 def print_result(result: Result) -> None:
+    """Print what was learned from what, and what came out."""
+    typer.echo(f"{result.recipe}: {result.about}" if result.about else result.recipe)
+    for line in _data_told(result):
+        typer.echo(line)
+    for each in result.trained:
+        for found in each.found[-1:]:
+            values = ", ".join(f"{key} = {value}" for key, value in found.values.items())
+            by = "" if found.scored_by == "accuracy" else f"by {found.scored_by}; "
+            typer.echo(f"{each.measures.model}: {values} ({by}{found.stopped})")
+    typer.echo()
+    flat = [each.flat() for each in result.measures]
+    lines = [line for line in _lines(result) if any(map(_is_told(line[1]), flat))]
+    print_table(
+        ("", *(each.model for each in result.measures)),
+        [
+            [title, *(_number(each.get(name), form) for each in flat)]
+            for title, name, form in lines
+        ],
+        numbers=True,
+    )
+
+
+def _data_told(result: Result) -> Iterator[str]:
+    import attrs
+    import numpy as np
+
+    from dcsvm.report.told import columns_told, rare_told
+
     jobs = "one part" if result.n_jobs == 1 else f"up to {result.n_jobs} parts"
     scaled = {
         "none": "features as they are",
         "minmax": "features scaled to [0, 1]",
         "robust": "features scaled to median 0 and quartiles 1 apart",
     }
-    typer.echo(f"{result.recipe}: {result.about}" if result.about else result.recipe)
-    typer.echo(
-        f"{result.data}: {result.n_train} rows to learn from, {result.n_test} held out, "
-        f"{result.n_features} features, {result.n_classes} classes"
-    )
-    typer.echo(
+    n_folds = len(np.unique(result.folds))
+    rows = f"{result.n_train} rows to learn from, {result.n_test} held out"
+    if n_folds > 1:
+        rows = f"{result.n_train} rows, each held out once in {n_folds} folds"
+    yield (f"{result.data}: {rows}, {result.n_features} features, {result.n_classes} classes")
+    yield from columns_told([attrs.asdict(each) for each in result.dataset.facts])
+    rare = rare_told(result.rare)
+    if rare:
+        yield rare
+    yield (
         f"{scaled.get(result.scale, 'features scaled to mean 0 and deviation 1')}, "
         f"seed {result.seed}, {jobs} at a time"
     )
-    for each in result.trained:
-        for found in each.found[-1:]:
-            values = ", ".join(f"{key} = {value}" for key, value in found.values.items())
-            typer.echo(f"{each.measures.model}: {values} ({found.stopped})")
-    typer.echo()
-    lines = [
-        ("accuracy", "test_accuracy", "{:.4f}"),
-        ("fit seconds", "fit_seconds", "{:.2f}"),
-        ("search seconds", "search_seconds", "{:.2f}"),
-        ("predict seconds", "predict_seconds", "{:.2f}"),
-        ("parts", "n_parts", "{}"),
-        ("kernel evaluations per row, mean", "kernel_evaluations_mean", "{:.1f}"),
-        ("kernel evaluations per row, max", "kernel_evaluations_max", "{:.0f}"),
-        ("  each support vector once, mean", "unique_kernel_evaluations_mean", "{:.1f}"),
-        ("  each support vector once, max", "unique_kernel_evaluations_max", "{:.0f}"),
-    ]
-    if not any(each.search_seconds for each in result.measures):
-        lines = [line for line in lines if line[1] != "search_seconds"]
-    if any(each.hyperplanes_max for each in result.measures):
-        lines.append(("hyperplanes per row, mean", "hyperplanes_mean", "{:.1f}"))
-        lines.append(("hyperplanes per row, max", "hyperplanes_max", "{:.0f}"))
-    print_table(
-        ("", *(each.model for each in result.measures)),
-        [
-            [title, *(_number(getattr(each, field), form) for each in result.measures)]
-            for title, field, form in lines
-        ],
-        numbers=True,
-    )
+
+
+def _lines(result: Result) -> list[tuple[str, str, str]]:
+    """The lines of the table, with folds the spread below each score."""
+    own = result.measures[0]
+    scores = [name for name in own.more if name.startswith("test_")]
+    lines = [*MEASURES[:2], *((_score(name), name, "{:.4f}") for name in scores), *MEASURES[2:]]
+    found: list[tuple[str, str, str]] = []
+    for line in lines:
+        found.append(line)
+        if line[1] in own.by_fold:
+            n = len(own.by_fold[line[1]])
+            found.append((f"  mean of {n} folds", f"{line[1]}_fold_mean", "{:.4f}"))
+            found.append(("  deviation among them", f"{line[1]}_fold_std", "{:.4f}"))
+    return found
+
+
+def _is_told(name: str) -> Callable[[dict[str, Any]], bool]:
+    """Whether a measure is worth a line: no hyperplanes, and no search, are nothing to tell."""
+    dull = name == "search_seconds" or "hyperplanes" in name
+    return lambda found: not dull or found.get(name) != 0
+
+
+def _score(name: str) -> str:
+    return name.removeprefix("test_").replace("_", " ")
 
 
 def print_plan(plan: Plan) -> None:
@@ -118,8 +164,8 @@ def print_plan(plan: Plan) -> None:
     )
 
 
-def _number(value: float, form: str) -> str:
-    return "unknown" if value != value else form.format(value)
+def _number(value: float | None, form: str) -> str:
+    return "unknown" if value is None or value != value else form.format(value)
 
 
 def print_described(described: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ def compare(
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
-    """Compare runs: their measures, what differs in their recipes, and McNemar's test."""
+    """Compare runs: measures, what differs in recipes and choices, and McNemar's test."""
     with speaking(debug):
         if len(runs) < 2:
             raise UsageError("compare takes two runs or more")
@@ -38,6 +38,10 @@ def compare(
         else:
             typer.echo("the recipes are the same")
         typer.echo()
+        if found.chosen:
+            rows = [[key, *map(str, values)] for key, values in found.chosen.items()]
+            print_table(("chosen by the search", *found.runs), rows)
+            typer.echo()
         for test in found.tests:
             typer.echo(f"{test['first']} (first), {test['second']} (second): {test['statement']}")
 

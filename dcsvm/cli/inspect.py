@@ -22,9 +22,9 @@ def inspect(
     """Show a model's structure, its parts and what a prediction costs."""
     with speaking(debug):
         registry_with(plugin)
-        from dcsvm.inspection import inspected
+        from dcsvm.inspection import inspected, model_file
 
-        found = inspected(model / "model.dcsvm" if model.is_dir() else model)
+        found = inspected(model_file(model))
         if as_json:
             typer.echo(json.dumps(found, indent=2))
         else:

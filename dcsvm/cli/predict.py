@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 @app.command()
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model file.", metavar="MODEL")],
+    model: Annotated[
+        Path, typer.Argument(help="A model file, or a run's folder.", metavar="MODEL")
+    ],
     data: Annotated[
         Path, typer.Argument(help="A data file with the columns of the model.", metavar="DATA")
     ],
@@ -75,6 +77,7 @@ def _predict(
     from rich.console import Console
 
     from dcsvm.dataset.files import check_file
+    from dcsvm.inspection import model_file
     from dcsvm.predict import predict_file
     from dcsvm.predict.writers import check_out
     from dcsvm.progress import TerminalProgress
@@ -84,7 +87,7 @@ def _predict(
     if out is not None:
         check_out(out)
     check_file(data)
-    classifier = load(model).set_params(n_jobs=jobs or cpu_count())
+    classifier = load(model_file(model)).set_params(n_jobs=jobs or cpu_count())
     with TerminalProgress(Console(stderr=True)) as progress:
         progress.step_begins(f"answering {data.name}", data.stat().st_size)
         return predict_file(

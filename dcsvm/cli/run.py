@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -117,23 +119,17 @@ def run(
         for sentence in kept.missing:
             say(f"warning: {sentence}")
         say(f"kept in {kept.folder}")
-        say(_what_next(kept, is_quickstart=recipe in (None, "quickstart") and resume is None))
+        if resume is not None:
+            plugins = (*_plugins_before(resume), *plugins)
+        say(_what_next(kept, plugins, recipe in (None, "quickstart") and resume is None))
         if kept.missing:
             raise typer.Exit(5)
 
 
 def _data_given(data: str | None, target: str | None) -> list[str]:
-    """`--data` and `--target` as values for keys; a file is seen from where the command is."""
-    given = []
-    if data is not None:
-        from dcsvm.embedded import EMBEDDED
-
-        embedded = data in EMBEDDED and not Path(data).exists()
-        given.append(f"data.{'use' if embedded else 'path'}={json.dumps(data)}")
-    if target is not None:
-        number = target.lstrip("-").isdigit()
-        given.append(f"data.target={target if number else json.dumps(target)}")
-    return given
+    """`--data` and `--target` as overrides; a file is seen from where the command is."""
+    given = (("--data", data), ("--target", target))
+    return [f"{option} {value}" for option, value in given if value is not None]
 
 
 def _checked(wanted: _Wanted, registry: Registry) -> Request:
@@ -158,7 +154,8 @@ def _checked(wanted: _Wanted, registry: Registry) -> Request:
 
 def _carried_out(wanted: _Wanted, progress: TerminalProgress) -> Kept:
     from dcsvm.interruption import interruptible
-    from dcsvm.run.folder import STATUS, RunFolder
+    from dcsvm.report.standing import FINISHED, STATUS, resume_command
+    from dcsvm.run.folder import RunFolder
     from dcsvm.run.keeping import carry_out, plugin_files, resumed
 
     if wanted.resume is not None:
@@ -168,7 +165,6 @@ def _carried_out(wanted: _Wanted, progress: TerminalProgress) -> Kept:
         request = resumed(folder, registry, wanted.jobs)
         if folder.has(STATUS) and folder.read_json(STATUS).get("state") == "done":
             raise UsageError(f"the run in {str(folder.path)!r} is done: nothing is left to resume")
-        folder.state("running")
     else:
         registry = registry_with(list(wanted.plugins))
         request = _checked(wanted, registry)
@@ -176,16 +172,29 @@ def _carried_out(wanted: _Wanted, progress: TerminalProgress) -> Kept:
             check_writable(wanted.copy)
         folder = request.begun(wanted.folder, registry)
     try:
-        kept = interruptible(lambda: carry_out(request, folder, progress))
+        kept = interruptible(
+            lambda: carry_out(request, folder, progress, again=wanted.resume is not None)
+        )
     except KeyboardInterrupt:
         folder.state("interrupted")
-        raise KeyboardInterrupt(f"dcsvm run --resume {folder.path} goes on from here") from None
+        raise KeyboardInterrupt(f"{resume_command(folder.path)} goes on from here") from None
+    except Exception:
+        if folder.has(FINISHED) and (folder.path / FINISHED).stat().st_size:
+            say(f"finished parts are kept: {resume_command(folder.path)} goes on from there")
+        raise
     if wanted.copy is not None:
         from dcsvm.store import save
 
         progress.step_begins("saving the model")
         save(kept.result.model, wanted.copy)
     return kept
+
+
+def _plugins_before(folder: Path) -> list[Path]:
+    from dcsvm.run.folder import RunFolder
+    from dcsvm.run.keeping import plugin_files
+
+    return plugin_files(RunFolder.find(folder))
 
 
 def _refuse_beside_resume(wanted: _Wanted) -> None:
@@ -228,10 +237,12 @@ def _print_plan(wanted: _Wanted, as_json: bool) -> None:
         print_plan(planned)
 
 
-def _what_next(kept: Kept, is_quickstart: bool) -> str:
+def _what_next(kept: Kept, plugins: Sequence[Path], is_quickstart: bool) -> str:
+    """The command to go on with, ready for a shell."""
     if is_quickstart:
         return (
             "next: dcsvm recipes copy quickstart mine.toml, "
             "put your CSV file there, then: dcsvm run mine.toml"
         )
-    return f"next: dcsvm predict {kept.folder / 'model.dcsvm'} new_rows.csv"
+    options = [word for each in plugins for word in ("--plugin", str(each))]
+    return f"next: {shlex.join(['dcsvm', 'predict', str(kept.folder), 'new_rows.csv', *options])}"

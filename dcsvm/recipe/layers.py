@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from dcsvm.embedded import EMBEDDED
 from dcsvm.errors import RecipeError, UsageError, did_you_mean
 from dcsvm.recipe.tables import Data
 from dcsvm.registry import KINDS, RECIPE, Registry
@@ -17,11 +18,15 @@ from dcsvm.toml_lines import Lines
 from dcsvm.toml_lines import Path as Key
 
 SEARCH = "search"
+DATA_OPTION, TARGET_OPTION = "--data", "--target"
 
 
 @attrs.frozen
 class Place:
-    """Where a value was given: the layer's rank (the reader's own text is 0), source and line."""
+    """Where a value was given: the layer's rank, source and line.
+
+    The rank of the command line is -1, of the recipe's own text 0, of what it extends 1 and more.
+    """
 
     rank: int
     source: str
@@ -73,23 +78,49 @@ def layered(text: str, source: str, folder: Path, registry: Registry) -> Layered
 
 
 def override(given: str) -> Layered:
-    """The layer of one `--set key=value`; a value that is not TOML is taken as a text."""
-    key, equals, value = given.partition("=")
-    words = tuple(word.strip() for word in key.split("."))
-    if not equals or not all(words):
-        raise UsageError(f"--set takes key=value, such as learner.C=10, not {given!r}")
-    try:
-        parsed = tomllib.loads(f"value = {value}")["value"]
-    except (tomllib.TOMLDecodeError, RecursionError):
-        parsed = value.strip()
+    """The layer of one `key=value`; a value that is not TOML is taken as a text.
+
+    `--data FILE` and `--target COLUMN`, as one text each, are short for such values.
+    """
+    option, space, rest = given.partition(" ")
+    if space and option in SHORT:
+        key, parsed = SHORT[option](rest)
+        words, said = tuple(key.split(".")), f"{option} {rest}"
+    else:
+        words, parsed = _key_and_value(given)
+        said = f"--set {given}"
     table: dict[str, Any] = {}
     inner = table
     for word in words[:-1]:
         inner = inner.setdefault(word, {})
     inner[words[-1]] = parsed
-    place = Place(1, f"--set {given}")
+    place = Place(-1, said)
     places: dict[Key, Place] = {words[:size]: place for size in range(1, len(words) + 1)}
     return Layered(place.source, table, places)
+
+
+def _key_and_value(given: str) -> tuple[tuple[str, ...], Any]:
+    key, equals, value = given.partition("=")
+    words = tuple(word.strip() for word in key.split("."))
+    if not equals or not all(words):
+        raise UsageError(f"--set takes key=value, such as learner.C=10, not {given!r}")
+    try:
+        return words, tomllib.loads(f"value = {value}")["value"]
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return words, value.strip()
+
+
+def _data_called(name: str) -> tuple[str, Any]:
+    embedded = name in EMBEDDED and not Path(name).exists()
+    return ("data.use" if embedded else "data.path"), name
+
+
+def _target_called(name: str) -> tuple[str, Any]:
+    return "data.target", int(name) if re.fullmatch(r"-?[0-9]{1,9}", name) else name
+
+
+#: Options of the command line that are short for a value of the recipe.
+SHORT = {DATA_OPTION: _data_called, TARGET_OPTION: _target_called}
 
 
 def find_text(name: str, folder: Path, registry: Registry) -> tuple[str, str, Path] | None:
@@ -114,7 +145,7 @@ def _layered(
     text: str, source: str, folder: Path, registry: Registry, above: tuple[str, ...]
 ) -> Layered:
     table = _parsed(text, source)
-    rank = 2 * len(above)
+    rank = len(above)
     lines = Lines(text).line_of
     own = Layered(source, table, {key: Place(rank, source, line) for key, line in lines.items()})
     _anchor(table, folder)

@@ -340,9 +340,12 @@ class _Reader:
             message = f"[search]: decomposer {decomposer.name!r} has no levels to search through"
             self._complain((SEARCH, "use"), RecipeError(message))
         for name in candidate.grid:
-            if not name.startswith("learner."):
-                message = f"[search]: granularity tries settings of the learner only, not {name}"
-                self._complain((SEARCH, *name.split(".")), RecipeError(message))
+            if not name.startswith(("learner.", "data.")):
+                known = "settings of the learner and of [data]"
+                message = f"[search]: granularity tries {known}, not {name}"
+                keys: tuple[Key, ...] = ((SEARCH, *name.split(".")), (SEARCH, "use"))
+                culprit = min(keys, key=lambda key: self.layered.place_of(key).rank)
+                self._complain(culprit, RecipeError(message))
 
     def _check_grid(self, candidate: Candidate) -> None:
         """Try on every value by itself; whatever is wrong with it is told at its place."""

@@ -157,7 +157,11 @@ def _mistakes_of_file(data: Data) -> Iterator[tuple[tuple[str, ...], str]]:
         known = ", ".join(READERS)
         yield ("path",), f"[data]: no reader knows the ending {suffix!r}; available: {known}"
     if suffix in NEED_TARGET and data.target is None:
-        yield (), "[data] needs the key 'target': the column that holds the classes"
+        yield (
+            ("path",),
+            "[data] needs the key 'target', or the command line --target: the column that holds "
+            "the classes",
+        )
     if data.rows is not None:
         yield ("rows",), "[data]: rows can be asked of a generated set only, not of a file"
 

@@ -14,6 +14,7 @@ from dcsvm.errors import DcsvmError, UsageError
 from dcsvm.registry import KINDS, default_registry
 from dcsvm.report.evidence import Evidence
 from dcsvm.report.facts import Contender, Facts, Trial, encoded
+from dcsvm.report.standing import standing
 from dcsvm.settings import settings_of
 
 #: The keys of [data] that say what was done to the columns.
@@ -24,7 +25,7 @@ def facts_from(folder: Path) -> Facts:
     """Gather what a report tells from a run folder; a UsageError where there is no such run."""
     result = _json(folder, "result.json")
     if result is None:
-        raise UsageError(_unfinished(folder))
+        raise UsageError(standing(folder).sentence)
     names, truth, answers, folds = _predictions(folder)
     classes, (truth_places, *places) = encoded(truth, *answers)
     assert truth_places is not None
@@ -72,18 +73,6 @@ def _text(folder: Path, name: str) -> str:
         return (folder / name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return ""
-
-
-def _unfinished(folder: Path) -> str:
-    if not folder.is_dir():
-        return f"{str(folder)!r} does not exist: name the folder of a run"
-    status = _json(folder, "status.json")
-    if status is None:
-        return f"{str(folder)!r} is not the folder of a run: there is no status.json"
-    return (
-        f"the run in {str(folder)!r} has no results yet ({status.get('state', 'unknown')}): "
-        f"dcsvm run --resume {shlex.quote(str(folder))} completes it"
-    )
 
 
 def _predictions(folder: Path) -> tuple[list[str], list[str], list[list[str]], int]:

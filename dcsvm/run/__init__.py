@@ -8,13 +8,16 @@ from typing import Any
 
 import attrs
 import numpy as np
+from sklearn.base import clone
 
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.dataset import Dataset
 from dcsvm.engine import Checkpoints, Engine
 from dcsvm.recipe import Candidate, Data, Recipe
 from dcsvm.recipe.tables import CLASS_WEIGHT
+from dcsvm.report.told import RareClass, rare_classes
 from dcsvm.run.audience import Audience, Nobody
+from dcsvm.run.found import Bench, Found
 from dcsvm.run.measures import (
     Answered,
     Measures,
@@ -26,10 +29,15 @@ from dcsvm.run.measures import (
     structure,
 )
 from dcsvm.run.rows import load, prepared, weighed
-from dcsvm.run.searching import Bench, Found, search
-from dcsvm.run.splitting import Rows, rows_of
+from dcsvm.run.searching import search
+from dcsvm.run.splitting import Rows, held_out, rows_of
 
 __all__ = ["Audience", "Measures", "Nobody", "Result", "Session", "load", "run_recipe"]
+
+#: From so many rows on, a part may take long enough for people to ask how long.
+LARGE = 6000
+#: Rows of a pilot.
+PILOT = 1500
 
 
 @attrs.frozen(eq=False)
@@ -75,12 +83,18 @@ class Result:
         """The recipe's own fitted model."""
         return self.trained[0].model
 
+    @property
+    def rare(self) -> list[RareClass]:
+        """The classes of few rows, and how the recipe's own model did on them."""
+        return rare_classes(self.dataset.y, self.truth, self.trained[0].answers)
+
     def as_dict(self) -> dict[str, Any]:
         """Everything but models and rows, ready for JSON: unknown numbers are None."""
         hidden = ("trained", "truth", "test_rows", "folds", "dataset")
         facts = attrs.asdict(self, filter=lambda field, _: field.name not in hidden)
         models = [{"model": each.model, **each.flat()} for each in self.measures]
-        return {**facts, "models": models}
+        rare = [attrs.asdict(each) for each in self.rare]
+        return {**facts, "rare_classes": rare, "models": models}
 
     def metrics(self) -> dict[str, Any]:
         """All measures on one level: the recipe's own by their names, a rival's with a prefix."""
@@ -225,7 +239,7 @@ class _Run:
             self.recipe.split,
             self.data.X[train],
             self.data.y[train],
-            Bench(self.session.engine, self.session.seed),
+            Bench(self.session.engine, self.session.seed, self.session.audience),
         )
         self.session.searched(key, found)
         return found, time.perf_counter() - began
@@ -236,9 +250,20 @@ class _Run:
         fold = f", fold {number + 1}" if 1 < len(self.splits) > number else ""
         self.session.audience.step_begins(f"training {self.candidate.name}{fold}", len(train))
         model = self._make({} if chosen is None else chosen.values)
+        if self.session.audience.wants_pilot() and len(train) >= LARGE:
+            self._pilot(model, train)
         began = time.perf_counter()
         model.fit_with(self.session.engine, self.data.X[train], self.data.y[train])
         return model, time.perf_counter() - began
+
+    def _pilot(self, model: DivideAndConquerClassifier, train: Any) -> None:
+        """Learn a few rows, so that whoever watches can tell how long all of them may take."""
+        bench = Bench(Engine(1), self.session.seed, self.session.audience)
+        some = held_out(self.data.y[train], PILOT / len(train), True, self.session.seed)[1]
+        y = self.data.y[train][some]
+        if len(np.unique(y)) > 1:
+            engine = Engine(1, (bench,))
+            clone(model).fit_with(engine, self.data.X[train][some], y)
 
     def _asked(self, title: str, model: DivideAndConquerClassifier, rows: Any) -> Answered:
         title = f"{title} with {self.candidate.name}"

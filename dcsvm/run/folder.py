@@ -36,13 +36,14 @@ from typing import Any
 from dcsvm.atomic import write_atomically
 from dcsvm.engine import Done, Runnable
 from dcsvm.errors import UsageError
+from dcsvm.report.standing import FINISHED, STATUS, resume_command, standing
 
 RECIPE, RESOLVED, REQUEST = "recipe.toml", "resolved.toml", "request.json"
 ENVIRONMENT, PLAN = "environment.json", "plan.json"
 METRICS, RESULT, EVIDENCE = "metrics.json", "result.json", "evidence.json"
 PARTS, PREDICTIONS, SEARCH = "parts.csv", "predictions.csv", "search.json"
 MODEL, REPORT = "model.dcsvm", "report.html"
-LOG, STATUS, FINISHED = "log.jsonl", "status.json", "parts.log"
+LOG = "log.jsonl"
 #: Seconds between two lines of the log about parts.
 LOG_SECONDS = 1.0
 
@@ -59,14 +60,19 @@ class RunFolder:
 
     @classmethod
     def make(cls, path: Path, content: Mapping[str, str]) -> RunFolder:
-        """Make the folder with these files in it, all or none; one that is there must be empty."""
+        """Make the folder with these files in it, all or none.
+
+        One that is there must be empty, or of a run that failed before anything was trained.
+        """
         aside = path.with_name(f".{secrets.token_hex(8)}.part")
         try:
             if path.is_dir() and any(path.iterdir()):
-                raise UsageError(
-                    f"the folder {str(path)!r} is not empty: --resume {path} goes on with a run "
-                    "that was begun there"
-                )
+                if not _came_to_nothing(path):
+                    raise UsageError(
+                        f"the folder {str(path)!r} is not empty: {resume_command(path)} goes on "
+                        "with a run that was begun there"
+                    )
+                shutil.rmtree(path)
             aside.mkdir(parents=True)
             for name, text in content.items():
                 write_atomically(aside / name, text)
@@ -121,6 +127,14 @@ class RunFolder:
 
     def rows_done(self, n_rows: int) -> None: ...
 
+    def count_begins(self, what: str, n: int, seconds: float | None = None) -> None:
+        self.note("count", what=what, n=n)
+
+    def counted(self) -> None: ...
+
+    def wants_pilot(self) -> bool:
+        return False
+
     def round_begins(self, n_jobs: int) -> None:
         self.note("round", parts=n_jobs)
 
@@ -148,6 +162,14 @@ def place_of_run(name: str, digest: str) -> Path:
         number += 1
         place = place.with_name(f"{stamp}-{digest[:8]}-{number}")
     return place
+
+
+def _came_to_nothing(path: Path) -> bool:
+    """Whether a folder is that of a run that failed with nothing to go on from."""
+    if not (path / REQUEST).is_file() or not (path / STATUS).is_file():
+        return False
+    finished = path / FINISHED
+    return standing(path).state == "failed" and not (finished.exists() and finished.stat().st_size)
 
 
 def _ends_with_newline(path: Path) -> bool:

@@ -26,11 +26,12 @@ from dcsvm.errors import DcsvmError, ModelFileError
 from dcsvm.job import Outcome
 from dcsvm.recipe import Data, Recipe, parse, resolved
 from dcsvm.registry import Registry
+from dcsvm.report.standing import FINISHED, RUNNING
 from dcsvm.run import Audience, Result, Session, run_recipe
 from dcsvm.run import folder as files
 from dcsvm.run.audience import Several
 from dcsvm.run.folder import RunFolder, as_json, place_of_run
-from dcsvm.run.searching import Found
+from dcsvm.run.found import Found
 from dcsvm.run.splitting import Rows
 from dcsvm.search.paths import PathOutcome
 from dcsvm.settings import settings_of
@@ -80,7 +81,7 @@ class Request:
                 files.REQUEST: as_json(asked),
             },
         )
-        folder.state("running")
+        folder.state(RUNNING)
         return folder
 
 
@@ -110,11 +111,18 @@ def plugin_files(folder: RunFolder) -> list[Path]:
     return [Path(asked["asked_in"]) / each for each in given]
 
 
-def carry_out(request: Request, folder: RunFolder, audience: Audience) -> Kept:
-    """Run what was asked, taking finished parts from the folder, and write all that comes out."""
-    log = CheckpointLog(folder.path / files.FINISHED, kinds=(Outcome, PathOutcome))
-    if folder.has(files.STATUS) and len(log):
+def carry_out(
+    request: Request, folder: RunFolder, audience: Audience, *, again: bool = False
+) -> Kept:
+    """Run what was asked, taking finished parts from the folder, and write all that comes out.
+
+    `again` says that the run was begun before.
+    """
+    log = CheckpointLog(folder.path / FINISHED, kinds=(Outcome, PathOutcome))
+    if len(log):
         folder.note("resumed", parts=len(log))
+    if again:
+        folder.state(RUNNING)
     session = _FolderSession(
         request.seed, request.n_jobs, Several(audience, folder), log, _found_before(folder), folder
     )

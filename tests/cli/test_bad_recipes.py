@@ -111,7 +111,8 @@ CASES = {
     ),
     "a CSV file without a target": (
         pipeline().replace('use = "iris"', 'path = "a.csv"'),
-        "recipe.toml:4: [data] needs the key 'target': the column that holds the classes",
+        "recipe.toml:5: [data] needs the key 'target', or the command line --target: the column "
+        "that holds the classes",
     ),
     "no learner": (
         'decomposer = "whole"\ncombiner = "route"\n' + DATA,
@@ -229,8 +230,10 @@ CASES = {
         "recipe.toml:7: [search]: decomposer 'whole' has no levels to search through",
     ),
     "a granularity search for what is not the learner's": (
-        pipeline(decomposer='"tree"') + '[search]\nuse = "granularity"\ndata.scale = ["minmax"]\n',
-        "recipe.toml:8: [search]: granularity tries settings of the learner only, not data.scale",
+        pipeline(decomposer='"tree"')
+        + '[search]\nuse = "granularity"\ndecomposer.ceiling = [9]\n',
+        "recipe.toml:8: [search]: granularity tries settings of the learner and of [data], not "
+        "decomposer.ceiling",
     ),
     "a granularity search by what does not add up": (
         pipeline(decomposer='"tree"')

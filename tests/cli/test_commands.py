@@ -106,6 +106,18 @@ def test_compare_shows_measures_differences_and_a_test(dcsvm, recipe, iris_pipel
     shown = dcsvm("compare", "first", "second").stdout
     assert "in the recipe" in shown
     assert "McNemar" in shown
+    assert "points more accurate than the second (95% interval" in shown
+    assert test["low"] < test["difference"] < test["high"]
+
+
+def test_compare_shows_what_searches_chose(dcsvm, recipe, iris_pipeline):
+    searched = "[search]\nlearner.gamma = [0.001, 1.0]\nlearner.C = [1.0]\n"
+    run_in(dcsvm, "first", recipe(iris_pipeline + searched))
+    run_in(dcsvm, "second", recipe(iris_pipeline))
+    found = json.loads(dcsvm("compare", "first", "second", "--json").stdout)
+    assert found["chosen"]["learner.C"] == [1.0, "not given"]
+    assert found["chosen"]["learner.gamma"][0] in (0.001, 1.0)
+    assert "chosen by the search" in dcsvm("compare", "first", "second").stdout
 
 
 def test_compare_says_when_rows_differ(dcsvm, recipe, iris_pipeline):
@@ -122,7 +134,7 @@ def test_compare_wants_two_runs_that_are_done(dcsvm, tmp_path, recipe, iris_pipe
     (tmp_path / "first" / "metrics.json").unlink()
     result = dcsvm("compare", "first", "first")
     assert result.stderr == (
-        "error: the run in 'first' is not done: dcsvm run --resume first goes on with it\n"
+        "error: the run in 'first' is done, but files are missing from its folder\n"
     )
     assert result.exit_code == 2
 

@@ -1,12 +1,16 @@
 """Progress: shown on a terminal only, with the time left as far as it is known."""
 
 import io
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
 from dcsvm.progress import TerminalProgress, time_left
+from dcsvm.recipe import parse
+from dcsvm.registry import default_registry
+from dcsvm.run import run_recipe
 
 
 def watched(terminal):
@@ -60,6 +64,55 @@ def test_a_single_large_part_is_forecast_from_the_small_ones():
     progress.step_begins("training undivided", 1000)
     progress.round_begins(1)
     assert progress.progress.tasks[0].fields["forecast"] == pytest.approx(0.6 * 10**1.8)
+
+
+def test_a_search_counts_what_it_tries_and_learns_how_long_parts_take():
+    progress, file = watched(terminal=True)
+    assert progress.wants_pilot()
+    with progress:
+        progress.step_begins("choosing parameters of td_svm")
+        progress.count_begins("fits", 30, seconds=3.0)
+        progress.part_done(*part(100, 0.5))
+        progress.counted()
+        progress.progress.refresh()
+    assert "1 of 30 fits" in file.getvalue()
+    assert "about 00:03 left" in file.getvalue()
+    assert not progress.wants_pilot()
+    progress.step_begins("training td_svm", 1000)
+    progress.round_begins(1)
+    assert progress.progress.tasks[0].fields["forecast"] == pytest.approx(0.5 * 10**1.8)
+
+
+def test_nobody_wants_a_pilot_where_nobody_looks():
+    assert not watched(terminal=False)[0].wants_pilot()
+
+
+def test_a_single_long_part_is_forecast_from_a_pilot():
+    progress, _ = watched(terminal=True)
+    text = """
+        data = { use = "two_moons", rows = 9000 }
+        decomposer = "whole"
+        learner = "linear_svm"
+        combiner = "route"
+    """
+    recipe = parse(text, "recipe.toml", Path(), default_registry())
+    forecasts = []
+    begins = progress.round_begins
+
+    def round_begins(n_jobs):
+        begins(n_jobs)
+        forecasts.append(progress.progress.tasks[0].fields["forecast"])
+
+    progress.round_begins = round_begins
+    run_recipe(recipe, audience=progress)
+    assert len(forecasts) == 1
+    assert 0 < forecasts[0] < 60
+
+
+def test_a_time_budget_limits_the_time_left():
+    assert time_left(1.0, 65.0, None, 3.0) == "about 00:02 left"
+    assert time_left(1.0, None, None, 3.0) == "about 00:02 left"
+    assert time_left(9.0, 65.0, None, 3.0) == "about 00:00 left"
 
 
 @pytest.mark.parametrize(

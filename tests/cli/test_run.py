@@ -2,9 +2,11 @@
 
 import json
 import re
+import shlex
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
 import dcsvm as package
 from dcsvm.registry import default_registry
@@ -22,8 +24,9 @@ def test_the_table_is_aligned_and_says_all_that_was_measured(dcsvm, recipe, iris
     assert lines[2] == "features scaled to [0, 1], seed 0, one part at a time"
     table = lines[4:]
     assert table[0].split() == ["recipe", "undivided"]
-    assert [line[:33].strip() for line in table[1:]] == [
+    assert [line[:36].strip() for line in table[1:]] == [
         "accuracy",
+        "of always naming the largest class",
         "fit seconds",
         "predict seconds",
         "parts",
@@ -33,7 +36,7 @@ def test_the_table_is_aligned_and_says_all_that_was_measured(dcsvm, recipe, iris
         "each support vector once, max",
     ]
     assert len({len(line) for line in table}) == 1, "right-aligned numbers end in one column"
-    assert table[4].split() == ["parts", "3", "1"]
+    assert table[5].split() == ["parts", "3", "1"]
     assert all(float(word) > 0.85 for word in table[1].split()[1:])
 
 
@@ -42,8 +45,7 @@ def test_data_go_to_standard_output_and_messages_to_standard_error(dcsvm, recipe
     found = json.loads(result.stdout)
     assert found["recipe"] == "recipe.toml"
     assert result.stderr == (
-        f"kept in {found['folder']}\nnext: dcsvm predict {found['folder']}/model.dcsvm "
-        "new_rows.csv\n"
+        f"kept in {found['folder']}\nnext: dcsvm predict {found['folder']} new_rows.csv\n"
     )
 
 
@@ -197,17 +199,15 @@ def test_a_place_that_cannot_be_written_is_refused_before_training(
 
 
 def test_what_fails_unforeseen_says_so_in_one_line_and_debug_shows_where(
-    dcsvm, recipe, iris_pipeline
+    dcsvm, recipe, iris_pipeline, plugin_text, tmp_path
 ):
-    broken = iris_pipeline.replace("kernel_svm", 'sklearn"\nclassifier = "GaussianNB')
-    broken = broken.replace("[combiner]", "settings = { var_smoothing = -1.0 }\n\n[combiner]")
-    result = dcsvm("run", recipe(broken), "--jobs", "1")
-    assert re.fullmatch(
-        r"error: InvalidParameterError: .*'var_smoothing'.* \(--debug shows where\)\n",
-        result.stderr,
-    )
+    broken = plugin_text.replace("NAME", "broken").replace("order = ", "order = 1 / 0  # ")
+    (tmp_path / "broken.py").write_text(broken)
+    text = recipe(iris_pipeline.replace("class_pairs", "broken"))
+    result = dcsvm("run", text, "--plugin", "broken.py")
+    assert result.stderr == "error: ZeroDivisionError: division by zero (--debug shows where)\n"
     assert result.exit_code == 1
-    shown = dcsvm("run", recipe(broken), "--jobs", "1", "--debug")
+    shown = dcsvm("run", text, "--plugin", "broken.py", "--debug")
     assert shown.stderr.startswith("Traceback")
     assert shown.exit_code == 1
 
@@ -251,3 +251,88 @@ def test_the_quickstart_names_the_next_step(dcsvm, recipe, tmp_path):
         "next: dcsvm recipes copy quickstart mine.toml, "
         "put your CSV file there, then: dcsvm run mine.toml"
     )
+
+
+MESSY = """customer id;"Colour (main)";size %;z.score;free text;const;"class; label"
+"""
+
+
+@pytest.fixture
+def messy(tmp_path):
+    """Write a file as people have them: ids, texts, a gap, a category, a class of three rows."""
+    generator = np.random.default_rng(1)
+    lines = [MESSY]
+    for row in range(90):
+        x, z = generator.normal(size=2)
+        label = "ugly" if row in (3, 40, 77) else "good" if x > 0 else "bad"
+        gap = "" if row == 5 else f"{z:.2f}"
+        colour = '"red; dark"' if x + z > 0 else "blue"
+        lines.append(f'C-{row:04d};{colour};{x:.3f};{gap};"says ""{row}""";1;{label}\n')
+    (tmp_path / "my data.csv").write_text("".join(lines))
+    return ("--data", "my data.csv", "--target", "class; label", "--set", "data.missing=impute")
+
+
+def test_the_terminal_says_what_columns_were_taken_for_and_which_classes_are_rare(dcsvm, messy):
+    lines = dcsvm("run", "global_svm", *messy, "--jobs", "1").stdout.splitlines()
+    assert lines[1:6] == [
+        "my data.csv: 68 rows to learn from, 22 held out, 3 features, 3 classes",
+        "columns: 2 numbers, 1 category (Colour (main))",
+        "missing values filled in: z.score (1)",
+        "left out: customer id, free text (a value of its own in nearly every row); "
+        "const (always the same)",
+        "rare classes, hard to learn and to judge: ugly (3 rows, 1 tested, 0 right)",
+    ]
+
+
+def test_scores_and_their_spread_over_folds_are_shown(dcsvm, messy):
+    folds = ("--set", 'split={use="folds", folds=3}', "--set", 'search={score="f1_macro"}')
+    shown = dcsvm("run", "linear_svm", *messy, *folds, "--jobs", "1").stdout
+    assert "my data.csv: 90 rows, each held out once in 3 folds, 3 features, 3 classes" in shown
+    assert "(by f1_macro; all 8 combinations were tried)" in shown
+    table = shown[shown.index("accuracy") :]
+    titles = [line[:36].strip() for line in table.splitlines()]
+    assert titles[:7] == [
+        *("accuracy", "mean of 3 folds", "deviation among them"),
+        "of always naming the largest class",
+        *("f1 macro", "mean of 3 folds", "deviation among them"),
+    ]
+
+
+def test_the_next_command_works_as_it_is_printed(
+    dcsvm, recipe, iris_pipeline, plugin_text, tmp_path
+):
+    (tmp_path / "my plugin.py").write_text(plugin_text.replace("NAME", "halves"))
+    text = recipe(iris_pipeline.replace("class_pairs", "halves"))
+    result = dcsvm("run", text, "--plugin", "my plugin.py", "--out", "my runs/first")
+    said = result.stderr.splitlines()[-1].removeprefix("next: ")
+    assert said == "dcsvm predict 'my runs/first' new_rows.csv --plugin 'my plugin.py'"
+    iris = load_iris()
+    lines = [",".join(iris.feature_names), *(",".join(map(str, row)) for row in iris.data[::30])]
+    (tmp_path / "new_rows.csv").write_text("\n".join(lines))
+    default_registry.cache_clear()
+    answers = dcsvm(*shlex.split(said)[1:])
+    assert answers.exit_code == 0, answers.stderr
+    assert answers.stdout.splitlines()[:3] == ["prediction", "setosa", "setosa"]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (
+            ("--set", "decomposer=chunks"),
+            "--set decomposer=chunks: combiner 'route' does not fit decomposer 'chunks'",
+        ),
+        (("--data", "mine.csv"), "--data mine.csv: [data] needs the key 'target', or the command"),
+        (("--data", "mine.doc"), "--data mine.doc: [data]: no reader knows the ending '.doc'"),
+        (
+            ("--set", "search.use=granularity", "--set", "search.decomposer.ceiling=[9]"),
+            "--set search.decomposer.ceiling=[9]: [search]: granularity tries settings of the "
+            "learner and of [data], not decomposer.ceiling",
+        ),
+    ],
+)
+def test_a_mistake_beside_a_shipped_recipe_is_told_where_it_was_made(dcsvm, given, sentence):
+    result = dcsvm("run", "td_svm", *given)
+    assert f"error: {sentence}" in result.stderr
+    assert "td_svm:" not in result.stderr
+    assert result.exit_code == 2

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import os
+import re
 import tomllib
 import warnings
 
@@ -9,7 +11,9 @@ import numpy as np
 import pytest
 
 import dcsvm as package
+from dcsvm.checkpoints import CheckpointLog
 from dcsvm.registry import default_registry
+from dcsvm.report.standing import standing
 
 #: What every metrics.json holds.
 METRICS = {
@@ -106,10 +110,65 @@ def test_a_folder_that_is_not_empty_is_left_alone(dcsvm, recipe, iris_pipeline, 
     (tmp_path / "full" / "mine").touch()
     result = dcsvm("run", recipe(iris_pipeline), "--out", "full")
     assert result.stderr == (
-        "error: the folder 'full' is not empty: --resume full goes on with a run that was begun "
-        "there\n"
+        "error: the folder 'full' is not empty: dcsvm run --resume full goes on with a run that "
+        "was begun there\n"
     )
     assert result.exit_code == 2
+
+
+def test_a_run_that_failed_before_training_makes_way_for_the_next(
+    dcsvm, recipe, iris_pipeline, tmp_path
+):
+    text = iris_pipeline.replace('use = "iris"', 'path = "nowhere.npz"')
+    assert dcsvm("run", recipe(text), "--out", "kept").exit_code == 4
+    assert dcsvm("run", recipe(iris_pipeline), "--out", "kept").exit_code == 0
+    assert json.loads((tmp_path / "kept" / "status.json").read_text())["state"] == "done"
+
+
+def test_a_killed_run_counts_as_interrupted_everywhere(dcsvm, recipe, iris_pipeline, tmp_path):
+    dcsvm("run", recipe(iris_pipeline), "--out", "my run")
+    for name in ("metrics.json", "result.json", "model.dcsvm"):
+        (tmp_path / "my run" / name).unlink()
+    (tmp_path / "my run" / "status.json").write_text('{"state": "running", "process": 4194305}')
+    names = "sepal length (cm),sepal width (cm),petal length (cm),petal width (cm)"
+    (tmp_path / "new.csv").write_text(f"{names}\n5,3,1,0.2\n")
+    for words in (
+        ("compare", "my run", "my run"),
+        ("report", "my run"),
+        ("inspect", "my run"),
+        ("predict", "my run", "new.csv"),
+    ):
+        result = dcsvm(*words)
+        assert result.stderr == (
+            "error: the run in 'my run' was interrupted: dcsvm run --resume 'my run' goes on "
+            "with it\n"
+        )
+        assert result.exit_code == 2
+    assert dcsvm("run", "--resume", "my run").exit_code == 0
+    assert dcsvm("predict", "my run", "new.csv").stdout == "prediction\nsetosa\n"
+
+
+def test_a_run_that_goes_on_is_not_taken_for_a_killed_one(dcsvm, recipe, iris_pipeline, tmp_path):
+    dcsvm("run", recipe(iris_pipeline), "--out", "run")
+    folder = tmp_path / "run"
+    (folder / "status.json").write_text('{"state": "running", "process": 4194305}')
+    log = CheckpointLog(folder / "parts.log")
+    assert standing(folder).sentence == f"the run in {str(folder)!r} is still going on"
+    log.close()
+    assert standing(folder).state == "interrupted"
+    (folder / "parts.log").unlink()
+    (folder / "status.json").write_text(f'{{"state": "running", "process": {os.getpid()}}}')
+    assert standing(folder).state == "running"
+
+
+def test_a_failed_run_is_told_with_its_reason(dcsvm, recipe, iris_pipeline):
+    text = iris_pipeline.replace('use = "iris"', 'path = "nowhere.npz"')
+    dcsvm("run", recipe(text), "--out", "kept")
+    assert re.fullmatch(
+        r"error: the run in 'kept' failed \(.*nowhere.npz.*\); once that is mended, dcsvm run "
+        r"--resume kept goes on with it\n",
+        dcsvm("report", "kept").stderr,
+    )
 
 
 def test_a_run_that_fails_says_why_in_its_folder(dcsvm, recipe, iris_pipeline, tmp_path):

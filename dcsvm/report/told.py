@@ -1,0 +1,94 @@
+"""What the terminal and the report say about data alike: columns, rare classes, in a few words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dcsvm.drawing import shortened
+
+#: A class with fewer rows than this is hard to learn, and harder to judge.
+RARE = 10
+#: Names that are listed before "and so many more".
+LISTED = 6
+#: Kinds of columns that are no features, and why they are none.
+LEFT_OUT = {
+    "id": "a value of its own in nearly every row",
+    "constant": "always the same",
+    "empty": "empty",
+    "dropped": "as asked",
+}
+
+
+@attrs.frozen
+class RareClass:
+    """A class of few rows: how many of them were tested, and how many of these were right."""
+
+    name: str
+    rows: int
+    tested: int
+    right: int
+
+    def __str__(self) -> str:
+        tested = f"{self.tested} tested, {self.right} right" if self.tested else "none tested"
+        return f"{shortened(self.name)} ({_counted(self.rows, 'row', 'rows')}, {tested})"
+
+
+def rare_classes(labels: Any, truth: Any, answers: Any) -> list[RareClass]:
+    """The classes of few rows, the rarest first: `labels` of all rows, `truth` of those tested."""
+    found = []
+    for label, rows in zip(*np.unique(labels, return_counts=True), strict=True):
+        if rows < RARE:
+            mine = truth == label
+            right = int(np.count_nonzero(mine & (answers == label)))
+            found.append(RareClass(str(label), int(rows), int(np.count_nonzero(mine)), right))
+    return sorted(found, key=lambda each: (each.rows, each.name))
+
+
+def rare_told(rare: Sequence[RareClass]) -> str:
+    """Rare classes in a sentence; empty if there are none."""
+    if not rare:
+        return ""
+    return f"rare classes, hard to learn and to judge: {listed([str(each) for each in rare])}"
+
+
+def columns_told(columns: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """The columns of a file in a sentence or two: what they were taken for, what was left out."""
+    kinds: dict[str, list[str]] = {}
+    for column in columns:
+        kinds.setdefault(str(column["kind"]), []).append(shortened(column["column"]))
+    features = []
+    if "number" in kinds:
+        features.append(_counted(len(kinds["number"]), "number", "numbers"))
+    if "category" in kinds:
+        many = _counted(len(kinds["category"]), "category", "categories")
+        features.append(f"{many} ({listed(kinds['category'])})")
+    if features:
+        yield f"columns: {', '.join(features)}"
+    gaps = [
+        f"{shortened(column['column'])} ({found[1]})"
+        for column in columns
+        if column["kind"] in ("number", "category")
+        and (found := re.search(r"(\d+) missing$", str(column.get("about", ""))))
+    ]
+    if gaps:
+        yield f"missing values filled in: {listed(gaps)}"
+    left_out = [
+        f"{listed(kinds[kind])} ({why})" for kind, why in LEFT_OUT.items() if kind in kinds
+    ]
+    if left_out:
+        yield f"left out: {'; '.join(left_out)}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    more = len(names) - LISTED
+    return ", ".join(names[:LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _counted(n: int, one: str, several: str) -> str:
+    return f"{n} {one if n == 1 else several}"
