@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from dcsvm.errors import DataError
 from dcsvm.numeric.expansion import Expansion, evaluate, prepare, vote
 from dcsvm.numeric.kernels import Kernel
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
@@ -161,7 +162,7 @@ class KernelExpansion(LocalModel):
     precision : {"float64", "float32"}
         What `labels` of a one-against-one expansion are worked out in. With float32, rows whose
         label rounding could change are asked again in float64, so that labels stay the same.
-    facts : mapping
+    effort : mapping
         Numbers for the ledger, such as the solver's iterations and the objective it came to.
     """
 
@@ -172,7 +173,7 @@ class KernelExpansion(LocalModel):
     support_rows: IntArray
     class_sizes: IntArray | None = None
     precision: str = "float64"
-    facts: Mapping[str, float] = attrs.field(factory=dict)
+    effort: Mapping[str, float] = attrs.field(factory=dict)
 
     def scores(self, X: Matrix) -> FloatArray:
         decisions = evaluate(self.prepared, X)
@@ -212,6 +213,10 @@ class KernelExpansion(LocalModel):
         return self.coefficients
 
     @property
+    def facts(self) -> Mapping[str, float]:
+        return self.effort
+
+    @property
     def cost(self) -> Cost:
         return Cost(
             kernel_evaluations=float(np.count_nonzero(self.coefficients)),
@@ -241,6 +246,13 @@ class Wrapped(LocalModel):
     estimator: Any
 
     def scores(self, X: Matrix) -> FloatArray:
+        try:
+            return self._scores(X)
+        except (ValueError, TypeError, ArithmeticError) as error:  # each has demands of its own
+            name, why = type(self.estimator).__name__, " ".join(str(error).split())
+            raise DataError(f"{name} cannot answer {X.shape[0]} rows: {why}") from error
+
+    def _scores(self, X: Matrix) -> FloatArray:
         if hasattr(self.estimator, "decision_function"):
             decisions = np.asarray(self.estimator.decision_function(X), dtype=float)
             return decisions[:, None] if decisions.ndim == 1 else decisions

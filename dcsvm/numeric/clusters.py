@@ -11,6 +11,8 @@ from dcsvm.numeric.distances import Floats
 Integers = npt.NDArray[np.intp]
 
 ROUNDS = 50
+COOLING = 15
+AUCTION = 200
 #: Of two clusters nearer to each other than this share of the distances, the first one counts.
 TIE = 1e-9
 
@@ -86,33 +88,59 @@ def nearest(costs: npt.NDArray[np.floating]) -> Integers:
     return np.asarray((costs <= least + TIE * scale).argmax(axis=1))
 
 
-def fair_prices(costs: Floats, capacity: float, rounds: int = 1000) -> Floats:
+def fair_prices(costs: Floats, capacity: float, start: Floats | None = None) -> Floats:
     """Prices (k,) at which no column is the cheapest for more than `capacity` rows of `costs`.
 
-    The fullest column grows dearer until the rows that it has too many have left, again and
-    again. Where that does not end (rows that are alike leave together), the fairest prices that
-    were met are returned.
+    First rows choose at random, the cheaper the likelier, and prices follow demand while they
+    choose more and more strictly; then the fullest column grows dearer until the rows that it has
+    too many have left, again and again. Where that does not end (rows that are alike leave
+    together), the fairest prices that were met are returned. A `start` near the end is quicker.
     """
+    capacity = max(capacity, 1.0)
+    prices = np.zeros(costs.shape[1]) if start is None else start
+    found, fullest = _auction(costs, capacity, prices)
+    if fullest > capacity and len(prices) > 1:
+        again, fewer = _auction(costs, capacity, _anneal(costs, capacity))
+        found = again if fewer < fullest else found
+    return found
+
+
+def _anneal(costs: Floats, capacity: float) -> Floats:
+    """Prices at which the choices of rows that choose nearly at their best fit the capacity."""
     prices = np.zeros(costs.shape[1])
-    best, fullest_of_best = prices.copy(), np.inf
-    for _ in range(rounds):
+    sharpest = float(np.ptp(costs, axis=1).max()) * 1e-3
+    if sharpest == 0.0:
+        return prices
+    for width in sharpest * np.geomspace(1e3, 1.0, COOLING):
+        for _ in range(COOLING):
+            shares = -(costs + prices) / width
+            shares = np.exp(shares - shares.max(axis=1, keepdims=True))
+            demand = (shares / shares.sum(axis=1, keepdims=True)).sum(axis=0)
+            prices = np.maximum(prices + width * np.log(np.maximum(demand, 1e-9) / capacity), 0.0)
+    return np.asarray(prices)
+
+
+def _auction(costs: Floats, capacity: float, prices: Floats) -> tuple[Floats, int]:
+    """Raise the price of whichever column is fullest; the fairest prices, and their fullest."""
+    prices = prices.copy()
+    best, least = prices.copy(), len(costs) + 1
+    for _ in range(AUCTION):
         due = costs + prices
         home = nearest(due)
         sizes = np.bincount(home, minlength=len(prices))
         fullest = int(sizes.argmax())
-        if sizes[fullest] < fullest_of_best:
-            best, fullest_of_best = prices.copy(), sizes[fullest]
-        if sizes[fullest] <= max(capacity, 1.0) or len(prices) < 2:
+        if sizes[fullest] < least:
+            best, least = prices.copy(), int(sizes[fullest])
+        if sizes[fullest] <= capacity or len(prices) < 2:
             break
         inside = due[home == fullest]
         mine = inside[:, fullest].copy()
         inside[:, fullest] = np.inf
         patience = np.sort(inside.min(axis=1) - mine)
         leaving = min(int(np.ceil(sizes[fullest] - capacity)), len(patience) - 1)
-        scale = float(np.abs(due).max())
         between = 0.5 * (patience[leaving - 1] + patience[leaving])
-        prices[fullest] += between + 2 * TIE * scale
-    return best
+        prices[fullest] += between + 2 * TIE * float(np.abs(due).max())
+    return best, least
 
 
 def _first(gram: Floats, clusters: int, generator: np.random.Generator) -> Floats:
@@ -134,27 +162,47 @@ def _first(gram: Floats, clusters: int, generator: np.random.Generator) -> Float
 
 
 def _descend(gram: Floats, costs: Floats, capacity: float) -> Clusters:
-    """Move rows to the nearest centre and centres to the mean of their rows, until none moves."""
+    """Move rows to the nearest centre and centres to the mean of their rows, until none moves.
+
+    Where all are content, one row more may gain by taking its weight along from one mean to
+    another: such a move leads out of many a poor end of k-means.
+    """
     diagonal = np.diagonal(gram)[:, None]
-    home = nearest(costs + _prices(costs, capacity))
-    for _ in range(ROUNDS):
+    prices = _prices(costs, capacity)
+    home = nearest(costs + prices)
+    for left in range(ROUNDS, 0, -1):
         used, home = np.unique(home, return_inverse=True)
-        means = (home[:, None] == np.arange(len(used))).astype(np.float64)
-        means /= means.sum(axis=0)
+        inside = (home[:, None] == np.arange(len(used))).astype(np.float64)
+        means = inside / inside.sum(axis=0)
         between = gram @ means
         inner = np.einsum("ij,ij->j", means, between)
         costs = diagonal - 2.0 * between + inner
-        prices = _prices(costs, capacity)
+        prices = _prices(costs, capacity, prices[used])
         before, home = home, nearest(costs + prices)
         if (home == before).all():
-            break
-    used, home = np.unique(home, return_inverse=True)
+            move = None if prices.any() or left == 1 else _move(costs, inside)
+            if move is None:
+                break
+            home[move[0]] = move[1]
+    used, home = np.unique(nearest(costs + prices), return_inverse=True)
     own = costs[np.arange(len(gram)), used[home]]
     distortion = float(np.maximum(own, 0.0).sum())
     return Clusters(home, means[:, used], inner[used], prices[used], distortion)
 
 
-def _prices(costs: Floats, capacity: float) -> Floats:
+def _move(costs: Floats, inside: Floats) -> tuple[int, int] | None:
+    """The row and the cluster to move it to that lower the distortion most, if any do."""
+    sizes = inside.sum(axis=0)
+    leaving = np.where(sizes > 1, sizes / np.maximum(sizes - 1.0, 1.0), 0.0)
+    gains = ((inside * costs) @ leaving)[:, None] - sizes / (sizes + 1.0) * costs
+    gains[inside > 0] = 0.0
+    row, cluster = np.unravel_index(gains.argmax(), gains.shape)
+    if gains[row, cluster] <= TIE * np.abs(costs).max():
+        return None
+    return int(row), int(cluster)
+
+
+def _prices(costs: Floats, capacity: float, start: Floats | None = None) -> Floats:
     if not np.isfinite(capacity):
         return np.zeros(costs.shape[1])
-    return fair_prices(costs, capacity)
+    return fair_prices(costs, capacity, start)

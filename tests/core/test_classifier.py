@@ -157,6 +157,8 @@ def test_the_cascade_of_the_design_runs_as_it_stands_there():
 class Keeping:
     """A model with a support set around another model."""
 
+    facts: dict[str, float] = {}
+
     def __init__(self, model, support):
         self.model, self.support, self.duals = model, support, None
 

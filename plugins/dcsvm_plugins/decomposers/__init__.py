@@ -25,6 +25,8 @@ from dcsvm_plugins.decomposers.whole import Whole
 @hookimpl
 def dcsvm_decomposers() -> list[type[Decomposer]]:
     return [
+        ABDSubspaces,
+        BCDSubspaces,
         Bootstrap,
         Cascade,
         Chunks,
@@ -32,19 +34,17 @@ def dcsvm_decomposers() -> list[type[Decomposer]]:
         ClassPairs,
         ClassRest,
         ConceptBoundary,
+        DCASubspaces,
         DCSVM,
         GrafCascade,
         GrowingBags,
         KernelKMeans,
         KMeans,
+        PCASubspaces,
+        RDSubspaces,
         Repeat,
         Scaled,
         Sum,
         Tree,
-        ABDSubspaces,
-        BCDSubspaces,
-        DCASubspaces,
-        PCASubspaces,
-        RDSubspaces,
         Whole,
     ]

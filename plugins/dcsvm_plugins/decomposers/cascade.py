@@ -1,7 +1,9 @@
 """Crossed parts whose support vectors are learned again, step by step."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from typing import Any
 
+import attrs
 import numpy as np
 
 from dcsvm import (
@@ -11,7 +13,7 @@ from dcsvm import (
     Problem,
     Stages,
     component,
-    part,
+    duals_of,
     setting,
     support_of,
     together,
@@ -60,6 +62,9 @@ class Cascade(Decomposer):
     ceiling: int | None = setting(
         None, at_least=1, help="a crossed part with more rows is a cascade of its own; none: never"
     )
+    in_turn: bool = setting(
+        False, help="whether a group starts from the one before, instead of all at the same time"
+    )
     warm: bool = setting(True, help="whether a step starts from the duals of the one before")
 
     def divide(self, problem: Problem) -> Stages:
@@ -68,38 +73,60 @@ class Cascade(Decomposer):
 
     def _climb(self, problem: Problem, rows: IntArray, path: tuple[int, ...]) -> Climb:
         """Learn the rows by a cascade; `path` leads to them from the whole problem."""
-        depth = len(path)
-        groups = self._crossed(problem, rows, path)
-        crossed = iter(
-            (
-                yield from together(
-                    self._learned(problem, each, len(rows), (*path, place))
-                    for place, each in enumerate(each for group in groups for each in group)
-                )
-            )
-        )
-        merged = yield [
-            support_of(
-                *(next(crossed) for _ in group),
-                warm=self.warm,
-                about={"step": "group", "depth": depth},
-            )
-            for group in groups
+        about = {"depth": len(path)}
+        groups = [
+            [
+                self._learned(problem, each, len(rows), (*path, g * self.pieces + place))
+                for place, each in enumerate(group)
+            ]
+            for g, group in enumerate(self._crossed(problem, rows, path))
         ]
-        (last,) = yield [
-            support_of(*merged, warm=self.warm, about={"step": "last", "depth": depth})
-        ]
+        if self.in_turn:
+            merged = yield from self._in_turn(groups, {"step": "group", **about})
+        else:
+            learned = yield from together(climb([]) for group in groups for climb in group)
+            crossed = [[learned.pop(0) for _ in group] for group in groups]
+            merged = yield [
+                support_of(*each, warm=self.warm, about={"step": "group", **about})
+                for each in crossed
+            ]
+        (last,) = yield [support_of(*merged, warm=self.warm, about={"step": "last", **about})]
         return last
+
+    def _in_turn(
+        self, groups: list[list[Callable[[list[Member]], Climb]]], about: dict[str, Any]
+    ) -> Generator[list[Part], list[Member], list[Member]]:
+        """Learn a group when the one before is done, and start from its duals."""
+        crossed: list[list[Member]] = []
+        for group in groups:
+            before = crossed[-1] if crossed and self.warm else []
+            crossed.append((yield from together(climb(before) for climb in group)))
+        merged: list[Member] = []
+        for members in crossed:
+            each = support_of(*members, warm=self.warm, about=about)
+            if merged and self.warm:
+                each = attrs.evolve(each, start=duals_of(merged[-1], rows=each.rows))
+            merged += yield [each]
+        return merged
 
     def _learned(
         self, problem: Problem, rows: IntArray, above: int, path: tuple[int, ...]
-    ) -> Climb:
-        """One crossed part of a set of `above` rows: learned, or a cascade where it is large."""
+    ) -> Callable[[list[Member]], Climb]:
+        """How one crossed part of a set of `above` rows is learned, given members to start from.
+
+        A large one is learned by a cascade of its own, which starts from nothing.
+        """
         too_large = self.ceiling is not None and self.ceiling < len(rows) < above
         if too_large and len(np.unique(problem.y[rows])) > 1:
-            return (yield from self._climb(problem, rows, path))
-        (member,) = yield [part(rows, about={"step": "crossed", "depth": len(path) - 1})]
-        return member
+            return lambda before: self._climb(problem, rows, path)
+
+        def alone(before: list[Member]) -> Climb:
+            start = duals_of(*before, rows=rows) if before else None
+            about = {"step": "crossed", "depth": len(path) - 1}
+            (member,) = yield [Part(rows, start=start, about=about)]
+            return member
+
+        return alone
 
     def _crossed(
         self, problem: Problem, rows: IntArray, path: tuple[int, ...]

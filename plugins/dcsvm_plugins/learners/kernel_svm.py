@@ -248,13 +248,13 @@ def _expansion(
             support_rows=kept.order,
             class_sizes=kept.counts,
             precision=precision,
-            facts=effort,
+            effort=effort,
         )
     # A pair speaks for its first class, a model of two classes for its second.
     return KernelExpansion(
         *(_points(kernel, problem, kept.order), -kept.coefficients, -kept.biases),
         *(kernel, kept.order),
-        facts=effort,
+        effort=effort,
     )
 
 
@@ -275,7 +275,7 @@ def _kept(
 ) -> KernelExpansion:
     support = np.flatnonzero(duals.any(axis=1))
     points = _points(kernel, problem, support)
-    return KernelExpansion(points, duals[support], biases, kernel, support, facts=effort)
+    return KernelExpansion(points, duals[support], biases, kernel, support, effort=effort)
 
 
 def _points(kernel: Kernel, problem: Problem, rows: IntArray) -> Matrix:
