@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from dcsvm.regions import Regions as Regions
     from dcsvm.regions import regions_around as regions_around
     from dcsvm.registry import build as build
+    from dcsvm.registry import load_plugin as load_plugin
     from dcsvm.search import GranularitySearch as GranularitySearch
     from dcsvm.settings import component as component
     from dcsvm.settings import setting as setting
@@ -86,7 +87,7 @@ _WHERE = {
     "preparation": "Prepared Scaled",
     "problem": "Part Problem Task part parts_by",
     "regions": "Regions regions_around",
-    "registry": "build",
+    "registry": "build load_plugin",
     "search": "GranularitySearch",
     "settings": "component setting",
     "store": "load save",

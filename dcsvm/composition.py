@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dcsvm.errors import CompositionError
-from dcsvm.interfaces import Combiner, Decomposer
+from dcsvm.interfaces import GROUPS, Combiner, Decomposer
 from dcsvm.registry import Registry
 
 
@@ -17,9 +17,12 @@ def check_composition(decomposer: Decomposer, combiner: Combiner, registry: Regi
         for offer in registry.of_kind("combiner")
         if decomposer.yields <= offer.what.accepts
     ]
+    yields, accepts = _listed(decomposer.yields - {GROUPS}), _listed(combiner.accepts - {GROUPS})
+    if GROUPS in unfit:
+        yields, accepts = f"{yields} in several groups", f"{accepts} in one group"
     raise CompositionError(
         f"combiner {_title(combiner)!r} does not fit decomposer {_title(decomposer)!r}, which "
-        f"yields {_listed(decomposer.yields)}: it works with {_listed(combiner.accepts)}; "
+        f"yields {yields}: it works with {accepts}; "
         f"combiners that fit: {', '.join(combiners) or 'none'}"
     )
 

@@ -98,6 +98,10 @@ class Decomposer(Component):
         others = other.summands if isinstance(other, Sum) else (other,)
         return Sum((*mine, *others))
 
+    def __radd__(self, other: object) -> Decomposer:
+        """Let `sum` begin with its 0."""
+        return self if other == 0 else NotImplemented
+
     def __mul__(self, times: int) -> Repeat:
         return Repeat(self, times)
 

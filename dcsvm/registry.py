@@ -17,7 +17,7 @@ from typing import Any
 
 import attrs
 import pluggy
-from sklearn.base import clone
+from sklearn.base import ClassifierMixin, clone
 
 from dcsvm import hookspecs
 from dcsvm.errors import ContractError, PluginError, SettingError, UnknownNameError, did_you_mean
@@ -26,6 +26,8 @@ from dcsvm.settings import check_names, settings_of
 
 GROUP = "dcsvm"
 RECIPE = "recipe"
+#: The learner that takes classifiers of scikit-learn by their names.
+WRAPPER = "sklearn"
 KINDS: dict[str, type] = {
     "decomposer": Decomposer,
     "learner": LocalLearner,
@@ -86,6 +88,7 @@ class Registry:
         """Register the hooks of one plugin module: all that it offers, or nothing."""
         if self._manager.is_registered(module):
             return
+        _check_hooks(module)
         before = dict(self.offers)
         try:
             self._manager.register(module, f"{distribution}:{module.__name__}")
@@ -165,6 +168,7 @@ class Registry:
         if not isinstance(given, KINDS[kind]):
             raise SettingError(
                 f"{kind} must be a {KINDS[kind].__name__} or the name of one, not {given!r}"
+                + self._instead(kind, given)
             )
         nested = {
             key: self._resolve_all(field.metadata["kind"], getattr(given, key))
@@ -174,6 +178,17 @@ class Registry:
         if all(value is getattr(given, key) for key, value in nested.items()):
             return given
         return clone(given).set_params(**nested)
+
+    def _instead(self, kind: str, given: Any) -> str:
+        """How a classifier of scikit-learn becomes a learner, for those who tried one."""
+        cls = given if isinstance(given, type) else type(given)
+        wraps = kind == "learner" and (kind, WRAPPER) in self.offers
+        if not wraps or not issubclass(cls, ClassifierMixin):
+            return ""
+        return (
+            f"; a classifier of scikit-learn goes by its name: "
+            f'build("learner", "{WRAPPER}", classifier="{cls.__name__}")'
+        )
 
     def _resolve_all(self, kind: str, given: Any) -> Any:
         if not isinstance(given, tuple | list):
@@ -217,6 +232,20 @@ class Registry:
 def default_registry() -> Registry:
     """The registry of everything that is installed; made at first use."""
     return Registry()
+
+
+def load_plugin(path: str | Path) -> None:
+    """Load a single .py file as a plugin, as `--plugin` does; a second time changes nothing.
+
+    What it offers is known by name from then on, and models made with it can be saved and loaded.
+
+    Parameters
+    ----------
+    path : path
+        A Python file with hooks such as `dcsvm_decomposers`. A file that cannot be loaded is a
+        PluginError.
+    """
+    default_registry().add_file(path)
 
 
 def build(kind: str, name: str, **settings: Any) -> Any:
@@ -265,6 +294,17 @@ def _collision(kind: str, name: str, first: str, second: str) -> str:
         f"two plugins offer a {kind} called {name!r}: {first} and {second}; "
         "uninstall one, or name those to load in DCSVM_LOAD_PLUGINS"
     )
+
+
+def _check_hooks(module: ModuleType) -> None:
+    """Refuse a hook of an unknown name, and one that lacks its mark: pluggy would pass it over."""
+    known = [name for name in vars(hookspecs) if name.startswith("dcsvm_")]
+    for name, function in vars(module).items():
+        is_marked = getattr(function, f"{hookspecs.PROJECT}_impl", None) is not None
+        if is_marked and name not in known:
+            raise ContractError(f"no hook is called {name!r}; {did_you_mean(name, known)}")
+        if name in known and inspect.isfunction(function) and not is_marked:
+            raise ContractError(f"{name} is not marked with @dcsvm.hookimpl")
 
 
 def _check_class(kind: str, cls: Any, distribution: str) -> None:

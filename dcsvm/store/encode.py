@@ -104,7 +104,8 @@ class Encoder:
         if name is None:
             raise ModelFileError(
                 f"cannot save {cls.__name__}: no loaded plugin offers it, so it could not be "
-                "loaded again; offer it from an installed plugin or a plugin file"
+                "loaded again; offer it from an installed plugin, or from a plugin file "
+                "(dcsvm.load_plugin)"
             )
         self.used.add(name)
         title = component.name or cls.__name__

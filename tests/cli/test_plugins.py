@@ -5,6 +5,10 @@ import re
 import subprocess
 import sys
 
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.svm import SVC
+
 import dcsvm as package
 from dcsvm.registry import KINDS, default_registry
 
@@ -220,3 +224,61 @@ def test_a_reader_that_has_seen_enough_is_no_error():
     with listing.stderr:
         assert listing.stderr.read() == b""
     assert listing.wait(timeout=30) == 0
+
+
+def test_a_misspelt_hook_is_told_with_what_was_meant(dcsvm, tmp_path, plugin_text):
+    (tmp_path / "mine.py").write_text(plugin_text.replace("dcsvm_decomposers", "dcsvm_decomposer"))
+    result = dcsvm("plugins", "--plugin", "mine.py")
+    assert result.stderr == (
+        "error: plugin file 'mine.py' cannot be loaded: ContractError: no hook is called "
+        "'dcsvm_decomposer'; did you mean 'dcsvm_decomposers'? available: dcsvm_combiners, "
+        "dcsvm_decomposers, dcsvm_learners, dcsvm_recipes\n"
+    )
+    assert result.exit_code == 3
+
+
+def test_a_hook_without_its_mark_is_told(dcsvm, tmp_path, plugin_text):
+    (tmp_path / "mine.py").write_text(plugin_text.replace("@hookimpl", ""))
+    assert "dcsvm_decomposers is not marked with @dcsvm.hookimpl" in (
+        dcsvm("plugins", "--plugin", "mine.py").stderr
+    )
+
+
+def test_a_plugin_file_from_python_makes_models_that_can_be_saved(tmp_path, plugin_text):
+    (tmp_path / "mine.py").write_text(plugin_text.replace("NAME", "halves"))
+    package.load_plugin(tmp_path / "mine.py")
+    X, y = load_iris(return_X_y=True)
+    halves = package.build("decomposer", "halves")
+    model = package.DivideAndConquerClassifier(halves, "kernel_svm", "vote").fit(X, y)
+    package.save(model, tmp_path / "model.dcsvm")
+    default_registry.cache_clear()
+    with pytest.raises(package.DcsvmError, match=r"the decomposer 'halves'.*mine.py offered"):
+        package.load(tmp_path / "model.dcsvm")
+    package.load_plugin(tmp_path / "mine.py")
+    assert (package.load(tmp_path / "model.dcsvm").predict(X) == model.predict(X)).all()
+
+
+def test_a_classifier_of_scikit_learn_as_a_learner_is_told_how(iris_pipeline):
+    X, y = load_iris(return_X_y=True)
+    for given in (SVC(), SVC):
+        with pytest.raises(package.SettingError) as caught:
+            package.DivideAndConquerClassifier("whole", given).fit(X, y)
+        assert str(caught.value).endswith(
+            "a classifier of scikit-learn goes by its name: "
+            'build("learner", "sklearn", classifier="SVC")'
+        )
+
+
+def test_groups_are_named_where_they_are_the_obstacle():
+    X, y = load_iris(return_X_y=True)
+    forest = 5 * package.build("decomposer", "tree")
+    with pytest.raises(package.DcsvmError, match="regions in several groups: it works with"):
+        package.DivideAndConquerClassifier(forest, "kernel_svm", "route").fit(X, y)
+
+
+def test_decomposers_can_be_summed():
+    first, second = package.build("decomposer", "tree"), package.build("decomposer", "chunks")
+    assert sum([first, second]).summands == (first, second)
+    assert sum([first]) is first
+    with pytest.raises(TypeError):
+        1 + first

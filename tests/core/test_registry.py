@@ -92,7 +92,7 @@ def test_a_hook_with_a_wrong_name_is_an_error_of_that_plugin_only(monkeypatch):
     registry = Registry([point("typo", typo, monkeypatch), point("good", good, monkeypatch)])
     assert registry.names("decomposer") == ["strips"]
     assert registry.broken[0].reason.startswith(
-        "PluginValidationError: unknown hook 'dcsvm_decomposer'"
+        "ContractError: no hook is called 'dcsvm_decomposer'; did you mean 'dcsvm_decomposers'?"
     )
 
 

@@ -65,7 +65,7 @@ def test_a_component_that_no_plugin_offers_is_refused(path):
     model, _ = fitted(Homemade())
     assert refused(model, path) == (
         "cannot save Homemade: no loaded plugin offers it, so it could not be loaded again; "
-        "offer it from an installed plugin or a plugin file"
+        "offer it from an installed plugin, or from a plugin file (dcsvm.load_plugin)"
     )
 
 
