@@ -16,6 +16,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from dcsvm.numeric.distances import Floats
 from dcsvm.numeric.gram import Gram
+from dcsvm.numeric.refinement import Refinement
 
 Integers = npt.NDArray[np.int64]
 Singles = npt.NDArray[np.float32]
@@ -26,7 +27,7 @@ OUTCOME = np.dtype(
         *(("iterations", "i8"), ("newton", "i8"), ("converged", "i8")),
     ]
 )
-ROUNDING, NOTICEABLE, MOST_ROUNDS = 1.7e-8, 0.1, 4
+PLAIN_ROUNDS, MOST_ROUNDS = 2, 1000
 SMALLEST_CURVATURE = 1e-12
 FIRST_NEWTON, SHRUNK_NEWTON, MOST_FREE = 500, 200, 3000
 
@@ -88,6 +89,15 @@ class Effort:
         return self.left <= 0 or (0 < self.deadline < time.monotonic())
 
 
+def stricter(rows: int) -> float:
+    """The share of the tolerance to stop at.
+
+    No answer shall be worse than that of a solver which stops just below the tolerance; the
+    fewer the rows, the more of the objective one pair can hold.
+    """
+    return min(max(1e-3 * rows, 0.1), 0.5)
+
+
 def solve_paths(
     gram: Gram, tasks: Tasks, Cs: Floats, tol: float, limits: tuple[int, float]
 ) -> tuple[Floats, npt.NDArray[np.void]]:
@@ -100,18 +110,18 @@ def solve_paths(
         beta = np.zeros(end - begin) if tasks.start is None else tasks.start[begin:end].copy()
         K = gram.values[np.ix_(rows, rows)]
         problem = Problem(K, gram.shift, beta, beta, beta, K.astype(np.float64) @ beta - y)
-        exact_for = np.zeros(len(y))
+        refinement = Refinement(gram, rows, np.zeros(len(y)))
         for index, C in enumerate(Cs):
             if index:
-                exact_for *= _rescale(problem, y, C / Cs[index - 1])
+                refinement.exact_for *= _rescale(problem, y, C / Cs[index - 1])
             problem.upper = np.where(y > 0, C * weights, 0.0)
             problem.lower = np.where(y > 0, 0.0, -C * weights)
             problem.beta = np.clip(problem.beta, problem.lower, problem.upper)
             deadline = time.monotonic() + limits[1] if limits[1] > 0 else 0.0
-            effort = Effort(tol, limits[0], deadline)
-            converged = _solve_exactly(problem, effort, gram, rows, exact_for)
+            effort = Effort(tol * stricter(len(y)), limits[0], deadline)
+            _solve_exactly(problem, effort, refinement)
             betas[index, begin:end] = problem.beta
-            outcomes[index, task] = _conclude(problem, y, effort, converged)
+            outcomes[index, task] = _conclude(problem, y, effort, tol)
     return betas, outcomes
 
 
@@ -141,28 +151,25 @@ def _rescale(problem: Problem, y: Floats, most: float) -> float:
     return factor
 
 
-def _solve_exactly(
-    problem: Problem, effort: Effort, gram: Gram, rows: Integers, exact_for: Floats
-) -> bool:
-    """Solve; where the matrix's rounding may show, put the gradient right and go on."""
-    converged = _solve(problem, effort)
-    for _ in range(MOST_ROUNDS):
-        change = problem.beta - exact_for
-        changed = np.flatnonzero(change)
-        noise = ROUNDING * float(np.linalg.norm(change))
-        if not converged or noise < NOTICEABLE * effort.tol:
+def _solve_exactly(problem: Problem, effort: Effort, refinement: Refinement) -> None:
+    """Solve; where the matrix's rounding may show, put the gradient right and go on.
+
+    If a few rounds of that run in a circle, they become proximal steps with an exact search.
+    """
+    converged, rounds = _solve(problem, effort), 0
+    while converged and refinement.correct(problem, effort.tol):
+        if rounds > PLAIN_ROUNDS:
+            refinement.search(problem)
+        lowest, highest = problem.extremes()
+        if highest - lowest < effort.tol or rounds == MOST_ROUNDS:
             break
-        exact = gram.exact(rows[changed], rows)
-        if exact is None:
-            break
-        problem.f += change[changed] @ (exact - problem.K[changed])
-        exact_for[:] = problem.beta
-        converged = _solve(problem, effort)
-    return converged
+        if rounds == PLAIN_ROUNDS:
+            refinement.stiffen(problem)
+        converged, rounds = _solve(problem, effort), rounds + 1
 
 
 def _conclude(
-    problem: Problem, y: Floats, effort: Effort, converged: bool
+    problem: Problem, y: Floats, effort: Effort, tol: float
 ) -> tuple[float, float, float, int, int, int]:
     lowest, highest = problem.extremes()
     free = problem.can_grow() & problem.can_fall()
@@ -173,7 +180,7 @@ def _conclude(
         bias = -float(np.mean(bounds)) if bounds else 0.0
     objective = 0.5 * float(problem.beta @ (problem.f - y))
     gap = highest - lowest
-    return bias, objective, gap, effort.iterations, effort.newton, int(converged)
+    return bias, objective, gap, effort.iterations, effort.newton, int(gap < tol)
 
 
 def _solve(problem: Problem, effort: Effort) -> bool:

@@ -56,19 +56,23 @@ typedef struct {
 } gram;
 
 /* exact_for: the coefficients for which the gradient holds the exact matrix instead of the rounded
-   one; residuals: exact less rounded, a row where it was needed and NULL elsewhere. */
+   one; residuals: exact less rounded, a row where it was needed and NULL elsewhere; old_beta and
+   old_f: coefficients and exact gradient of the round before; ridge: what was added to the rounded
+   diagonal. */
 typedef struct {
     int64_t n;
     const int64_t *rows;
-    double *exact_for, *values, *points;
+    double *exact_for, *values, *old_beta, *old_f, *points;
     float **residuals;
+    double ridge;
 } refinement;
 
-enum { MOST_ROUNDS = 4 };
 int refinement_allocate(refinement *r, const int64_t *rows, int64_t n);
 void refinement_release(refinement *r);
 void refinement_rescale(refinement *r, double factor);
 int refine(problem *p, const gram *g, refinement *r, double tolerance);
+void refinement_stiffen(refinement *r, problem *p);
+void refinement_search(refinement *r, problem *p);
 
 int problem_allocate(problem *p, int64_t n, float *lent);
 void problem_release(problem *p);

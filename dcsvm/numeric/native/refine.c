@@ -7,15 +7,21 @@
 #define ROUNDING 1.7e-8
 /* The share of the tolerance that rounding may take. */
 #define NOTICEABLE 0.1
+#define MOST_OF_THE_WAY 0.8
 
 int refinement_allocate(refinement *r, const int64_t *rows, int64_t n) {
     r->n = n;
     r->rows = rows;
     r->points = NULL;
-    r->exact_for = calloc((size_t)(2 * n), sizeof(double));
-    r->values = r->exact_for ? r->exact_for + n : NULL;
+    r->ridge = 0.0;
+    r->exact_for = calloc((size_t)(4 * n), sizeof(double));
     r->residuals = calloc((size_t)n, sizeof(float *));
-    if (r->exact_for && r->residuals) return 1;
+    if (r->exact_for && r->residuals) {
+        r->values = r->exact_for + n;
+        r->old_beta = r->exact_for + 2 * n;
+        r->old_f = r->exact_for + 3 * n;
+        return 1;
+    }
     free(r->exact_for);
     free(r->residuals);
     return 0;
@@ -85,13 +91,15 @@ static const float *residual_row(const problem *p, const gram *g, refinement *r,
 
 /* Correct the gradient for what changed since the last time; 0 where that would not show. */
 int refine(problem *p, const gram *g, refinement *r, double tolerance) {
-    double squares = 0.0;
+    double squares = 0.0, largest = 0.0;
     if (!g->X && !g->matrix) return 0;
     for (int64_t t = 0; t < r->n; t++) {
-        double change = p->beta[t] - r->exact_for[t];
+        double change = fabs(p->beta[t] - r->exact_for[t]);
         squares += change * change;
+        largest = change > largest ? change : largest;
     }
-    if (ROUNDING * sqrt(squares) < NOTICEABLE * tolerance || !gather_points(g, r)) return 0;
+    double noise = ROUNDING * sqrt(squares) + r->ridge * largest;
+    if (noise < NOTICEABLE * tolerance || !gather_points(g, r)) return 0;
     for (int64_t a = 0; a < r->n; a++) {
         double change = p->beta[a] - r->exact_for[a];
         if (change == 0.0) continue;
@@ -101,4 +109,43 @@ int refine(problem *p, const gram *g, refinement *r, double tolerance) {
         r->exact_for[a] = p->beta[a];
     }
     return 1;
+}
+
+/* Where directions of almost no curvature follow the rounding, put a ridge of the size that
+   rounding has in any direction on the diagonal: each round is then a proximal step. */
+void refinement_stiffen(refinement *r, problem *p) {
+    float ridge = (float)(ROUNDING * sqrt((double)r->n));
+    for (int64_t a = 0; a < r->n && r->ridge == 0.0; a++) {
+        float *entry = p->K + a * p->stride + a, before = *entry;
+        *entry = p->diagonal[a] = before + ridge;
+        if (r->residuals[a]) r->residuals[a][a] -= *entry - before;
+    }
+    r->ridge = ridge;
+    memcpy(r->old_beta, p->beta, sizeof(double) * (size_t)r->n);
+    memcpy(r->old_f, p->f, sizeof(double) * (size_t)r->n);
+}
+
+/* Go on from the last round's point through this one's, to where the bounds end it or to most of
+   the way to the least exact value: all of the way, every time, would run in zigzag. */
+void refinement_search(refinement *r, problem *p) {
+    double slope = 0.0, curvature = 0.0, most = WALL;
+    for (int64_t t = 0; t < r->n; t++) {
+        double d = p->beta[t] - r->old_beta[t];
+        slope += r->old_f[t] * d;
+        curvature += d * (p->f[t] - r->old_f[t]);
+        double room = d > 0.0 ? p->upper[t] - r->old_beta[t] : p->lower[t] - r->old_beta[t];
+        if (d != 0.0 && room < most * d == d > 0.0) most = room / d;
+    }
+    double least = curvature > 0.0 ? -slope / curvature : WALL, share = least < 1.0 ? least : 1.0;
+    if (least > 1.0) share = MOST_OF_THE_WAY * least > 1.0 ? MOST_OF_THE_WAY * least : 1.0;
+    if (least >= most) share = most;
+    if (slope >= 0.0) share = 1.0;
+    for (int64_t t = 0; t < r->n; t++) {
+        double to = r->old_beta[t] + share * (p->beta[t] - r->old_beta[t]);
+        to = to > p->upper[t] ? p->upper[t] : to < p->lower[t] ? p->lower[t] : to;
+        p->f[t] = r->old_f[t] + share * (p->f[t] - r->old_f[t]);
+        p->beta[t] = r->exact_for[t] = r->old_beta[t] = to;
+        r->old_f[t] = p->f[t];
+        problem_walls(p, t);
+    }
 }
