@@ -1,11 +1,13 @@
 """The kernel support vector machine against scikit-learn's SVC."""
 
+import sys
+
 import attrs
 import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from dcsvm import SettingError, build
+from dcsvm import Problem, SettingError, build
 from dcsvm.testing import easy_problem
 from dcsvm.testing.problems import as_sparse
 
@@ -165,3 +167,28 @@ def variant(problem, weighted, form):
     weights = 0.5 + np.arange(problem.n_rows) % 4 if weighted else None
     X = as_sparse(problem.X) if form == "csr" else problem.X
     return attrs.evolve(problem, X=X, weights=weights)
+
+
+@pytest.mark.parametrize("multiclass", ["pairs", "rest"])
+def test_a_large_part_of_nearly_one_class_is_solved_without_its_whole_matrix(
+    multiclass, monkeypatch
+):
+    generator = np.random.default_rng(0)
+    X = np.concatenate([generator.normal(size=(3000, 2)), generator.normal(4.0, 1.0, (40, 2))])
+    y = np.repeat([0, 1, 2], [3000, 20, 20])
+    X[3020:, 1] -= 9.0
+    cells = [{"C": C, "gamma": gamma} for gamma in (0.1, 1.0) for C in (1.0, 100.0)]
+    learner = build("learner", "kernel_svm", multiclass=multiclass)
+    module = sys.modules[type(learner).__module__]
+    problem = Problem(X, y, 3)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "solve_grid", None)
+        sparing = dict_of(learner.fit_path(problem, cells))
+    monkeypatch.setattr(module, "LARGE_ROWS", 10**6)
+    whole = dict_of(learner.fit_path(problem, cells))
+    for cell, model in sparing.items():
+        assert (model.labels(X) == whole[cell].labels(X)).mean() > 0.999
+
+
+def dict_of(path):
+    return {tuple(cell.values()): model for cell, model in path}

@@ -26,6 +26,9 @@ from dcsvm.numeric import (
 #: Up to this many rows one matrix of distances serves a whole grid; beyond, cells are solved one
 #: after the other without it.
 GRID_ROWS = 6000
+#: In larger parts where all but a share of the rows are of one class, few rows support anything,
+#: and most of the matrix would be made for nothing.
+LARGE_ROWS, FEW = 2500, 0.05
 
 
 @component
@@ -118,6 +121,10 @@ class _Batch:
         if self.kernels[0].kind == "precomputed" and problem.start is None:
             return True
         one_cell = len(self.kernels) * len(self.Cs) == 1 and self.machine.multiclass == "pairs"
+        if problem.n_rows > LARGE_ROWS:
+            others = problem.n_rows - int(np.bincount(problem.y).max())
+            if others < FEW * problem.n_rows:
+                return False
         return not one_cell and problem.start is None and problem.n_rows <= GRID_ROWS
 
     def _two_classes(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
@@ -155,8 +162,10 @@ class _Batch:
         labels = np.arange(problem.n_classes)
         sides = np.where(problem.y[:, None] == labels, 1.0, -1.0)
         for kernel in self.kernels:
+            starts: list[FloatArray | None] = [None] * len(labels)
             for C in self.Cs:
-                found = [self._solve(problem, kernel, sides[:, c], C, None) for c in labels]
+                found = [self._solve(problem, kernel, sides[:, c], C, starts[c]) for c in labels]
+                starts = [solution.alphas for solution in found]
                 duals = sides * np.column_stack([solution.alphas for solution in found])
                 biases = np.array([solution.bias for solution in found])
                 yield kernel, C, _kept(duals, biases, kernel, problem, _effort(found))
@@ -305,4 +314,5 @@ def _libsvm(machine: KernelSVM, kernel: Kernel, C: float, problem: Problem) -> K
         support_rows=support,
         class_sizes=svc.n_support_.astype(np.intp) if problem.n_classes > 2 else None,
         precision=machine.precision,
+        effort={"iterations": int(np.sum(svc.n_iter_))},
     )
