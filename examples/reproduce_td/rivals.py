@@ -1,0 +1,83 @@
+"""The paper's rivals with the same grid: bagging that grows while it gains, and CBD."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import measured
+import numpy as np
+from data import Split, split
+from global_svm import CELLS
+from td import SCHEMES
+
+from dcsvm import DivideAndConquerClassifier, GranularitySearch, build
+
+#: Seconds of work after which a rival's search is given up.
+CAP = 3600
+
+
+def run(name: str, training: str, rival: str, cap: int = CAP) -> None:
+    """Search for a rival's parameters, then ask the best about the test rows."""
+    asked = {"data_set": name, "training": training, "rival": rival}
+    if measured.read("rivals", **asked):
+        return
+    cut = split(name)
+    search = {"bagging": bagging, "cbd": concept_boundary}[rival]
+    found = measured.capped(lambda: search(cut, training), cap)
+    print(asked, found, flush=True)
+    measured.append("rivals", asked | found)
+
+
+def bagging(cut: Split, training: str) -> dict[str, Any]:
+    """Members of 1,500 rows for every cell, until the gain on the validation rows is too small."""
+    (X, y), (X_val, y_val) = cut.training, cut.validation
+    judged = tuple(range(len(y), len(y) + len(y_val)))
+    rows, labels = np.concatenate([X, X_val]), np.concatenate([y, y_val])
+    clock, best, best_score = measured.Clock(), None, -1.0
+    for cell in CELLS:
+        clf = DivideAndConquerClassifier(
+            build("decomposer", "growing_bags", held_back=judged),
+            build("learner", "kernel_svm", multiclass=SCHEMES[training], **cell),
+            build("combiner", "vote"),
+            random_state=0,
+        ).fit(rows, labels)
+        score = float(clf.score(X_val, y_val))
+        if score > best_score:
+            best, best_score, best_cell = clf, score, cell
+    took = clock.seconds()
+    members = len(best.model_.committee.members)
+    return _result(best, took, best_cell, best_score, cut) | {"members": members}
+
+
+def concept_boundary(cut: Split, training: str) -> dict[str, Any]:
+    """One machine on the rows near class boundaries, all 63 cells."""
+    clf = DivideAndConquerClassifier(
+        build("decomposer", "concept_boundary"),
+        build("learner", "kernel_svm", multiclass=SCHEMES[training]),
+        build("combiner", "route"),
+        random_state=0,
+    )
+    clock = measured.Clock()
+    search = GranularitySearch(clf, random_state=0, n_jobs=1).fit(
+        *cut.training, X_val=cut.validation[0], y_val=cut.validation[1]
+    )
+    took = clock.seconds()
+    cell = {name.removeprefix("learner__"): value for name, value in search.best_params_.items()}
+    rows = search.best_estimator_.ledger_[0].rows
+    return _result(search.best_estimator_, took, cell, search.best_score_, cut) | {"rows": rows}
+
+
+def _result(
+    best: Any, took: dict[str, float], cell: dict[str, float], score: float, cut: Split
+) -> dict[str, Any]:
+    """The test rows are read here, when the cell is chosen."""
+    X, y = cut.test()
+    return (
+        {"seconds": took["cpu_seconds"]}
+        | cell
+        | {
+            "validation_accuracy": score,
+            "test_accuracy": float((best.predict(X) == y).mean()),
+            "nsv": float(np.mean(best.cost(X).kernel_evaluations)),
+        }
+    )

@@ -1,0 +1,143 @@
+"""Tree decomposition as the paper searches it, and what dcsvm adds to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import measured
+import numpy as np
+from data import SEED, Split, split
+
+from dcsvm import DivideAndConquerClassifier, GranularitySearch, build
+from dcsvm.engine import Engine
+
+SCHEMES = {"1A1": "pairs", "1AO": "rest"}
+#: The paper's method, and settings beyond it: of the tree, and of the search.
+VARIANTS: Mapping[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "paper": ({}, {}),
+    "local scaling": ({"local_scaling": "minmax"}, {}),
+    "soft borders": ({"border": 1.0}, {}),
+    "both": ({"local_scaling": "minmax", "border": 1.0}, {}),
+    "per part": ({}, {"per_part": True}),
+}
+
+
+class Rounds:
+    """Watches a search: what every level took, the last entry being the final training."""
+
+    def __init__(self) -> None:
+        self.seconds: list[dict[str, float]] = []
+
+    def round_begins(self, n_jobs: int) -> None:
+        self.clock = measured.Clock()
+
+    def part_done(self, job: Any, outcome: Any) -> None: ...
+
+    def round_ends(self) -> None:
+        self.seconds.append(self.clock.seconds())
+
+
+def classifier(training: str, ceiling: int = 1500, **tree: Any) -> DivideAndConquerClassifier:
+    """A TD classifier: a tree, and in its leaves machines one against one or against others."""
+    return DivideAndConquerClassifier(
+        build("decomposer", "tree", ceiling=ceiling, **tree),
+        build("learner", "kernel_svm", multiclass=SCHEMES[training]),
+        build("combiner", "route"),
+        random_state=0,
+    )
+
+
+def run(
+    name: str,
+    training: str,
+    variant: str,
+    jobs: int,
+    *,
+    seed: int = SEED,
+    rows: int | None = None,
+) -> None:
+    """Search, then ask the chosen classifier about the test rows, and keep what was found."""
+    asked = {"data_set": name, "training": training, "variant": variant, "jobs": jobs}
+    asked |= {"seed": seed, "rows": rows}
+    if measured.read("td", **asked):
+        return
+    cut = split(name, seed, rows)
+    settings, options = VARIANTS[variant]
+    search, rounds = (
+        GranularitySearch(classifier(training, **settings), random_state=0, **options),
+        Rounds(),
+    )
+    clock = measured.Clock()
+    search.fit_with(
+        Engine(jobs, watchers=(rounds,)),
+        *cut.training,
+        X_val=cut.validation[0],
+        y_val=cut.validation[1],
+    )
+    took = clock.seconds()
+    busy = took["cpu_seconds"] / took["wall_seconds"] / jobs
+    print(name, training, variant, f"jobs {jobs}: {took}, cores busy {busy:.0%}", flush=True)
+    measured.append("td", asked | took | _found(search, rounds, cut) | {"peak_mb": _peak()})
+
+
+def _found(search: GranularitySearch, rounds: Rounds, cut: Split) -> dict[str, Any]:
+    """The choices first; the test rows are read after them, in the last lines."""
+    best = search.best_estimator_
+    homes = [record for record in best.ledger_ if record.classes == 1]
+    found: dict[str, Any] = {
+        "levels": _levels(search, rounds),
+        "chosen": search.best_params_,
+        "stopped": search.stopped_,
+        "leaves": len(best.ledger_),
+        "validation_accuracy": search.best_score_,
+        "homogeneous": sum(record.rows for record in homes) / len(cut.training[1]),
+    }
+    X, y = cut.test()
+    cost = best.cost(X)
+    found["test_accuracy"] = float((best.predict(X) == y).mean())
+    found["nsv"] = float(np.mean(cost.kernel_evaluations))
+    found["unique_nsv"] = float(np.mean(cost.unique_kernel_evaluations))
+    if not search.per_part:
+        for level in found["levels"]:
+            level["test_accuracy"] = _tested(search, level["params"], cut)
+    return found
+
+
+def _levels(search: GranularitySearch, rounds: Rounds) -> list[dict[str, Any]]:
+    results = search.results_
+    levels = []
+    for number, took in zip(np.unique(results["level"]), rounds.seconds, strict=False):
+        here = np.flatnonzero(results["level"] == number)
+        best = here[results["mean_test_score"][here].argmax()]
+        params = results["params"][best]
+        levels.append(
+            {
+                "ceiling": int(params["decomposer__ceiling"]),
+                "parts": int(results["parts"][best]),
+                "cells": len(here),
+                "params": params,
+                "validation_accuracy": float(results["mean_test_score"][best]),
+            }
+            | took
+        )
+    return levels
+
+
+def _tested(search: GranularitySearch, params: dict[str, Any], cut: Split) -> float:
+    """The test accuracy if the search had ended at a level: for table 14, not for any choice."""
+    if params == search.best_params_:
+        return float(search.best_estimator_.score(*cut.test()))
+    other = DivideAndConquerClassifier(**search.estimator.get_params(deep=False))
+    return float(other.set_params(**params).fit(*cut.training).score(*cut.test()))
+
+
+def _peak() -> int:
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+def found(**wanted: Any) -> list[dict[str, Any]]:
+    """What was measured on the whole of a data set, in the order that all methods share."""
+    return measured.read("td", **{"seed": SEED, "rows": None} | wanted)
