@@ -11,14 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from dcsvm.numeric import backend
-from dcsvm.numeric.distances import Floats, Rows
+from dcsvm.numeric.distances import Floats, Rows, row_slices
 from dcsvm.numeric.kernels import Kernel
-from dcsvm.numeric.reference import OUTCOME
+from dcsvm.numeric.reference import MOST_ROUNDS, OUTCOME, PLAIN_ROUNDS, stricter
+from dcsvm.numeric.refinement import Refinement, ridge_for
 from dcsvm.numeric.rowcache import Integers, KernelRows
 from dcsvm.numeric.svm import MAX_ITERATIONS, Solution, as_signs, feasible, warn_unless_converged
 
 LEAST_WORKING_SET, MOST_WORKING_SET = 512, 4096
 CACHE_BYTES = 1 << 30
+EXACT_BYTES = 1 << 27
+"""What one block of exact kernel values may take."""
 
 
 def solve_large(
@@ -37,7 +40,9 @@ def solve_large(
     """Solve the dual without its Gram matrix, for tens of thousands of rows.
 
     Again and again the rows that violate optimality most are made a small problem, which is
-    solved in full; the gradient of all rows follows from the kernel rows that moved.
+    solved in full; the gradient of all rows follows from the kernel rows that moved. Those are
+    float32; where that may show in the gap, the gradient is put right with exact kernel values,
+    a block of support vectors at a time, and the descent goes on.
 
     Parameters
     ----------
@@ -61,9 +66,9 @@ def solve_large(
     deadline = time.monotonic() + max_seconds if max_seconds else np.inf
     state = _State.of(y, bounds, feasible(begin, y, bounds) * y)
     with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
-        run = _Run(kernel, X, tol, cache_bytes, pool, max_iterations, deadline)
+        run = _Run(kernel, X, tol * stricter(len(y)), cache_bytes, pool, max_iterations, deadline)
         run.to_the_end(state)
-    outcome = _conclude(state, y, run)
+    outcome = _conclude(state, y, run.iterations, tol)
     warn_unless_converged(outcome, "solve_large")
     return Solution(
         alphas=np.abs(state.beta),
@@ -95,6 +100,11 @@ class _State:
             np.where(self.beta > self.lower, self.f, -np.inf),
         )
 
+    def gap(self) -> float:
+        """The largest violation of optimality by a pair of rows."""
+        grow, fall = self.sides()
+        return float(fall.max(initial=-np.inf) - grow.min(initial=np.inf))
+
     def take(self, rows: Integers) -> _State:
         return _State(*(a[rows] for a in (self.lower, self.upper, self.beta, self.f)))
 
@@ -109,48 +119,67 @@ class _Run:
     left: int
     deadline: float
     iterations: int = 0
-    converged: bool = False
 
     def spent(self) -> bool:
         return self.left <= 0 or time.monotonic() > self.deadline
 
     def to_the_end(self, state: _State) -> None:
-        """The gradient of the start, then the descent."""
-        size = working_set_size(len(state.beta))
-        rows = KernelRows(self.kernel, self.X, self.cache_bytes, size, self.pool)
-        _move(rows, state, np.flatnonzero(state.beta), state.beta[state.beta != 0.0])
-        self.converged = self._descend(rows, state)
+        """The gradient of the start, then the descent, until the exact gradient agrees."""
+        n = len(state.beta)
+        rows = KernelRows(self.kernel, self.X, self.cache_bytes, working_set_size(n), self.pool)
+        refinement = Refinement(self._products, np.zeros(n), state.f)
+        _move(rows, state, np.flatnonzero(state.beta), state.beta[state.beta != 0.0], 0.0)
+        converged, rounds = self._descend(rows, state, 0.0), 0
+        while converged and refinement.correct(state, self.tol, search=rounds > PLAIN_ROUNDS):
+            if state.gap() < self.tol or rounds == MOST_ROUNDS:
+                break
+            if rounds == PLAIN_ROUNDS:
+                refinement.ridge = ridge_for(n)
+            converged, rounds = self._descend(rows, state, refinement.ridge), rounds + 1
 
-    def _descend(self, rows: KernelRows, state: _State) -> bool:
+    def _products(self, rows: Integers, steps: Floats) -> Floats:
+        """The exact kernel matrix times steps of some rows, less what a constant would add."""
+        result, ones = np.zeros(self.X.shape[0]), float(steps.sum())
+        for part in row_slices(len(rows), 24 * self.X.shape[0], EXACT_BYTES):
+            result += steps[part] @ self.kernel(self.X[rows[part]], self.X)
+        return result - ones if self.kernel.kind in ("rbf", "laplacian") else result
+
+    def _descend(self, rows: KernelRows, state: _State, ridge: float) -> bool:
         previous = np.empty(0, dtype=np.int64)
         while True:
-            grow, fall = state.sides()
-            gap = float(fall.max(initial=-np.inf) - grow.min(initial=np.inf))
+            grow, fall, gap = *state.sides(), state.gap()
             if gap < self.tol:
                 return True
             if self.spent():
                 return False
             chosen = _choose(grow, fall, state, previous, working_set_size(len(grow)))
-            part = state.take(chosen)
+            part, square = state.take(chosen), rows.square(chosen)
+            if ridge:
+                square[np.arange(len(chosen)), np.arange(len(chosen))] += np.float32(ridge)
             beta, taken = backend.solve_inner(
-                *(rows.square(chosen), rows.shift, (part.lower, part.upper), part.f, part.beta),
-                *(max(0.5 * self.tol, 0.1 * gap), (self.left, 0.0)),
+                *(square, rows.shift, (part.lower, part.upper), part.f, part.beta),
+                *(max(0.5 * self.tol, 0.1 * gap), (self.left, self._seconds())),
             )
             self.iterations += taken
             self.left -= max(taken, 1)
             steps = beta - part.beta
             moved = np.flatnonzero(steps)
-            _move(rows, state, chosen[moved], steps[moved])
+            _move(rows, state, chosen[moved], steps[moved], ridge)
             state.beta[chosen] = beta
             previous = chosen
 
+    def _seconds(self) -> float:
+        """What is left until the deadline, for one inner problem; zero where there is none."""
+        return max(self.deadline - time.monotonic(), 1e-3) if np.isfinite(self.deadline) else 0.0
 
-def _move(rows: KernelRows, state: _State, moved: Integers, steps: Floats) -> None:
-    """The gradient after steps of some rows."""
+
+def _move(rows: KernelRows, state: _State, moved: Integers, steps: Floats, ridge: float) -> None:
+    """The gradient after steps of some rows, with a ridge on the diagonal."""
     padded = np.zeros(rows.stride)
     padded[: rows.n] = state.f
     rows.add(moved, steps, padded)
     state.f = padded[: rows.n]
+    state.f[moved] += ridge * steps
 
 
 def working_set_size(rows: int) -> int:
@@ -174,7 +203,7 @@ def _choose(grow: Floats, fall: Floats, state: _State, previous: Integers, size:
     return chosen.astype(np.int64)
 
 
-def _conclude(state: _State, y: Floats, run: _Run) -> npt.NDArray[np.void]:
+def _conclude(state: _State, y: Floats, iterations: int, tol: float) -> npt.NDArray[np.void]:
     grow, fall = state.sides()
     lowest, highest = float(grow.min(initial=np.inf)), float(fall.max(initial=-np.inf))
     free = (state.beta > state.lower) & (state.beta < state.upper)
@@ -182,5 +211,5 @@ def _conclude(state: _State, y: Floats, run: _Run) -> npt.NDArray[np.void]:
     bias = -float(state.f[free].mean()) if free.any() else -float(np.mean(ends)) if ends else 0.0
     outcome = np.zeros(1, dtype=OUTCOME)
     objective = 0.5 * float(state.beta @ (state.f - y))
-    outcome[0] = (bias, objective, highest - lowest, run.iterations, 0, int(run.converged))
+    outcome[0] = (bias, objective, highest - lowest, iterations, 0, highest - lowest < tol)
     return outcome

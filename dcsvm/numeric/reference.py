@@ -8,6 +8,7 @@ than a row that can fall.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import attrs
 import numpy as np
@@ -16,7 +17,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from dcsvm.numeric.distances import Floats
 from dcsvm.numeric.gram import Gram
-from dcsvm.numeric.refinement import Refinement
+from dcsvm.numeric.refinement import Refinement, ridge_for
 
 Integers = npt.NDArray[np.int64]
 Singles = npt.NDArray[np.float32]
@@ -110,10 +111,10 @@ def solve_paths(
         beta = np.zeros(end - begin) if tasks.start is None else tasks.start[begin:end].copy()
         K = gram.values[np.ix_(rows, rows)]
         problem = Problem(K, gram.shift, beta, beta, beta, K.astype(np.float64) @ beta - y)
-        refinement = Refinement(gram, rows, np.zeros(len(y)))
+        refinement = Refinement(_products(gram, rows), np.zeros(len(y)), -y)
         for index, C in enumerate(Cs):
             if index:
-                refinement.exact_for *= _rescale(problem, y, C / Cs[index - 1])
+                refinement.rescale(_rescale(problem, y, C / Cs[index - 1]), y)
             problem.upper = np.where(y > 0, C * weights, 0.0)
             problem.lower = np.where(y > 0, 0.0, -C * weights)
             problem.beta = np.clip(problem.beta, problem.lower, problem.upper)
@@ -151,20 +152,29 @@ def _rescale(problem: Problem, y: Floats, most: float) -> float:
     return factor
 
 
+def _products(gram: Gram, rows: Integers) -> Callable[[Integers, Floats], Floats | None]:
+    """What the exact matrix of a task makes of coefficients."""
+
+    def multiply(moved: Integers, steps: Floats) -> Floats | None:
+        exact = gram.exact(rows[moved], rows)
+        return None if exact is None else steps @ exact
+
+    return multiply
+
+
 def _solve_exactly(problem: Problem, effort: Effort, refinement: Refinement) -> None:
     """Solve; where the matrix's rounding may show, put the gradient right and go on.
 
     If a few rounds of that run in a circle, they become proximal steps with an exact search.
     """
     converged, rounds = _solve(problem, effort), 0
-    while converged and refinement.correct(problem, effort.tol):
-        if rounds > PLAIN_ROUNDS:
-            refinement.search(problem)
+    while converged and refinement.correct(problem, effort.tol, search=rounds > PLAIN_ROUNDS):
         lowest, highest = problem.extremes()
         if highest - lowest < effort.tol or rounds == MOST_ROUNDS:
             break
-        if rounds == PLAIN_ROUNDS:
-            refinement.stiffen(problem)
+        if rounds == PLAIN_ROUNDS and refinement.ridge == 0.0:
+            refinement.ridge = ridge_for(len(problem.beta))
+            problem.K[np.diag_indices_from(problem.K)] += np.float32(refinement.ridge)
         converged, rounds = _solve(problem, effort), rounds + 1
 
 

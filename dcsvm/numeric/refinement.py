@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Protocol
 
 import attrs
 import numpy as np
 import numpy.typing as npt
 
 from dcsvm.numeric.distances import Floats
-from dcsvm.numeric.gram import Gram
-
-if TYPE_CHECKING:
-    from dcsvm.numeric.reference import Problem
 
 Integers = npt.NDArray[np.int64]
 
@@ -23,58 +20,81 @@ NOTICEABLE = 0.1
 MOST_OF_THE_WAY = 0.8
 
 
+class Bounded(Protocol):
+    """Bounds, coefficients and gradient of a problem, changed in place."""
+
+    lower: Floats
+    upper: Floats
+    beta: Floats
+    f: Floats
+
+
 @attrs.define(eq=False)
 class Refinement:
-    """What corrects a gradient of the rounded matrix to one of the exact matrix.
+    """What turns a gradient of the rounded matrix into one of the exact matrix.
 
-    `exact_for` are the coefficients for which the gradient is exact, `old` the coefficients and
-    the gradient of the round before, `ridge` what was added to the rounded diagonal.
+    Parameters
+    ----------
+    products : callable
+        Given rows and a coefficient for each, the exact matrix times them by row, or None where
+        nothing exact is known.
+    beta, f : (n,) arrays
+        Coefficients, and their exact gradient.
+    ridge : float
+        What was added to the rounded diagonal.
     """
 
-    gram: Gram
-    rows: Integers
-    exact_for: Floats
+    products: Callable[[Integers, Floats], Floats | None]
+    beta: Floats
+    f: Floats
     ridge: float = 0.0
-    old: tuple[Floats, Floats] = (np.empty(0), np.empty(0))
 
-    def correct(self, problem: Problem, tol: float) -> bool:
-        """Correct for what changed since the last time; False where that would not show."""
-        change = problem.beta - self.exact_for
+    def correct(self, problem: Bounded, tol: float, *, search: bool) -> bool:
+        """Put the gradient right; False where that would not show.
+
+        With `search`, go on beyond the step from the last point, while the exact value falls.
+        """
+        change = problem.beta - self.beta
         moved = np.flatnonzero(change)
         noise = ROUNDING * float(np.linalg.norm(change))
         noise += self.ridge * float(np.abs(change).max(initial=0.0))
         if noise < NOTICEABLE * tol:
             return False
-        exact = self.gram.exact(self.rows[moved], self.rows)
-        if exact is None:
+        rise = self.products(moved, change[moved])
+        if rise is None:
             return False
-        problem.f += change[moved] @ (exact - problem.K[moved])
-        self.exact_for = problem.beta.copy()
+        share = self._share(problem, change, rise) if search else 1.0
+        if share != 1.0:
+            beta = self.beta + share * change
+            problem.beta = np.clip(beta, problem.lower, problem.upper)
+        problem.f = self.f + share * rise
+        self.beta, self.f = problem.beta.copy(), problem.f.copy()
         return True
 
-    def stiffen(self, problem: Problem) -> None:
-        """Put a ridge on the diagonal, of the size that rounding has in any direction."""
-        if self.ridge == 0.0:
-            self.ridge = ROUNDING * float(np.sqrt(len(self.rows)))
-            problem.K[np.diag_indices_from(problem.K)] += np.float32(self.ridge)
-        self.old = problem.beta.copy(), problem.f.copy()
+    def _share(self, problem: Bounded, change: Floats, rise: Floats) -> float:
+        """To the end of the bounds, or most of the way to the least value.
 
-    def search(self, problem: Problem) -> None:
-        """Go on from the last round's point through this one's, while the exact value falls.
-
-        To the end of the bounds, or to most of the way to the least value: all of the way, every
-        time, would run in zigzag.
+        All of the way, every time, would run in zigzag.
         """
-        beta, f = self.old
-        step, rise = problem.beta - beta, problem.f - f
-        slope, curvature = float(f @ step), float(step @ rise)
-        if slope < 0.0:
-            room = np.where(step > 0, problem.upper, problem.lower) - beta
-            moving = step != 0
-            most = float((room[moving] / step[moving]).min())
-            least = -slope / curvature if curvature > 0.0 else np.inf
-            share = most if least >= most else min(least, max(MOST_OF_THE_WAY * least, 1.0))
-            problem.beta = np.clip(beta + share * step, problem.lower, problem.upper)
-            problem.f = f + share * rise
-            self.exact_for = problem.beta.copy()
-        self.old = problem.beta.copy(), problem.f.copy()
+        slope, curvature = float(self.f @ change), float(change @ rise)
+        if slope >= 0.0:
+            return 1.0
+        moving = change != 0
+        room = np.where(change > 0, problem.upper, problem.lower) - self.beta
+        most = float((room[moving] / change[moving]).min())
+        least = -slope / curvature if curvature > 0.0 else np.inf
+        return most if least >= most else min(least, max(MOST_OF_THE_WAY * least, 1.0))
+
+    def rescale(self, factor: float, signs: Floats) -> None:
+        """Follow coefficients that were multiplied by a factor."""
+        self.beta = factor * self.beta
+        self.f = factor * (self.f + signs) - signs
+
+
+def ridge_for(rows: int) -> float:
+    """The size that rounding has in any direction of a matrix of so many rows.
+
+    With it on the diagonal, a round of refinement is a proximal step: directions of almost no
+    curvature no longer follow the rounding.
+    """
+    return ROUNDING * float(np.sqrt(rows))
