@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from dcsvm.answers import mean_or_nan as mean_or_nan
     from dcsvm.classifier import DivideAndConquerClassifier as DivideAndConquerClassifier
     from dcsvm.committee import Committee as Committee
+    from dcsvm.compiled import CompiledTree as CompiledTree
+    from dcsvm.compiled import compile_tree as compile_tree
     from dcsvm.division import Division as Division
     from dcsvm.division import Level as Level
     from dcsvm.division import Router as Router
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
     from dcsvm.models import LocalModel as LocalModel
     from dcsvm.models import MappedHyperplanes as MappedHyperplanes
     from dcsvm.models import Wrapped as Wrapped
+    from dcsvm.planes import PlaneRouter as PlaneRouter
+    from dcsvm.planes import all_nodes as all_nodes
+    from dcsvm.planes import leaf_masses as leaf_masses
     from dcsvm.preparation import Prepared as Prepared
     from dcsvm.preparation import Scaled as Scaled
     from dcsvm.problem import Part as Part
@@ -46,6 +51,9 @@ if TYPE_CHECKING:
     from dcsvm.problem import Task as Task
     from dcsvm.problem import part as part
     from dcsvm.problem import parts_by as parts_by
+    from dcsvm.pruning import Branches as Branches
+    from dcsvm.pruning import held_back as held_back
+    from dcsvm.pruning import prune as prune
     from dcsvm.regions import Regions as Regions
     from dcsvm.regions import regions_around as regions_around
     from dcsvm.registry import build as build
@@ -87,6 +95,9 @@ _WHERE = {
     "preparation": "Prepared Scaled",
     "problem": "Part Problem Task part parts_by",
     "regions": "Regions regions_around",
+    "planes": "PlaneRouter all_nodes leaf_masses",
+    "pruning": "Branches held_back prune",
+    "compiled": "CompiledTree compile_tree",
     "registry": "build load_plugin",
     "search": "GranularitySearch",
     "settings": "component setting",

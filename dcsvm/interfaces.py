@@ -193,6 +193,8 @@ class LocalLearner(Component):
 
     #: Whether fitting lets other threads run; if not, parts are trained in processes.
     releases_gil: ClassVar[bool] = True
+    #: Whether it looks at labels and weights only: a baseline, which need not learn what is easy.
+    labels_only: ClassVar[bool] = False
 
     @abstractmethod
     def fit(self, problem: Problem) -> LocalModel:

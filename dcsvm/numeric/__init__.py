@@ -12,6 +12,8 @@ from dcsvm.numeric.kernels import Kernel, kernel_of
 from dcsvm.numeric.large import solve_large
 from dcsvm.numeric.matrix import BoolArray, FloatArray, IntArray, Matrix
 from dcsvm.numeric.multiclass import Pairs, Rest, grams, solve_grid, solve_pairs, solve_rest
+from dcsvm.numeric.oblique import GrowthSettings, PlaneTree, grow_oblique
+from dcsvm.numeric.pegasos import PegasosSettings, Plane, Rows, best_bias, pegasos_plane
 from dcsvm.numeric.ridge import Ridge, kernel_matrices, ridge_grid, ridge_path
 from dcsvm.numeric.svm import ConvergenceWarning, Solution, feasible, solve, solve_path
 
@@ -24,24 +26,32 @@ __all__ = [
     "Expansion",
     "FloatArray",
     "Gram",
+    "GrowthSettings",
     "IntArray",
     "Kernel",
     "Matrix",
     "Pairs",
+    "PegasosSettings",
+    "Plane",
+    "PlaneTree",
     "Rest",
     "Ridge",
+    "Rows",
     "Solution",
     "as_gram",
+    "best_bias",
     "evaluate",
     "fair_prices",
     "feasible",
     "gram_of_distances",
     "grams",
+    "grow_oblique",
     "implementation",
     "kernel_kmeans",
     "kernel_matrices",
     "kernel_of",
     "manhattan_distances",
+    "pegasos_plane",
     "prepare",
     "products",
     "rbf_gram",

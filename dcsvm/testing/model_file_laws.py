@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.errors import CompositionError
 from dcsvm.interfaces import ONE_PART
 from dcsvm.registry import KINDS, default_registry
 from dcsvm.settings import settings_of
@@ -50,7 +51,9 @@ def _pipeline_around(component: Any) -> DivideAndConquerClassifier:
     kind = next(kind for kind, base in KINDS.items() if isinstance(component, base))
     chosen = {kind: component}
     if kind == "learner":
-        chosen["decomposer"] = _first("decomposer", lambda each: each.yields == {ONE_PART})
+        chosen["decomposer"] = _first(
+            "decomposer", lambda each: each.yields == {ONE_PART} and _takes(each, component)
+        )
     elif kind == "combiner":
         chosen["decomposer"] = _first("decomposer", lambda each: each.yields <= component.accepts)
     chosen.setdefault("learner", _first("learner", lambda each: True))
@@ -58,6 +61,16 @@ def _pipeline_around(component: Any) -> DivideAndConquerClassifier:
     if kind != "combiner":
         chosen["combiner"] = _first("combiner", lambda each: words <= each.accepts)
     return DivideAndConquerClassifier(**chosen, random_state=0)
+
+
+def _takes(decomposer: Any, learner: Any) -> bool:
+    """Whether the decomposer can do with what the learner leaves: some need support vectors."""
+    problem = easy_problem(gap=1.0)
+    try:
+        DivideAndConquerClassifier(decomposer, learner, random_state=0).fit(problem.X, problem.y)
+    except CompositionError:
+        return False
+    return True
 
 
 def _first(kind: str, fits: Any) -> Any:

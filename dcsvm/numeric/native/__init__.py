@@ -50,7 +50,58 @@ class ExpansionStructure(ctypes.Structure):
     ]
 
 
+class RowsStructure(ctypes.Structure):
+    """The C struct ``rows``: rows in single precision, dense and padded or CSR."""
+
+    _fields_ = [
+        ("features", INTEGER),
+        ("stride", INTEGER),
+        ("dense", POINTER),
+        ("values", POINTER),
+        ("columns", POINTER),
+        ("starts", POINTER),
+    ]
+
+
+class PegasosStructure(ctypes.Structure):
+    """The C struct ``pegasos_settings``."""
+
+    _fields_ = [
+        ("regularization", REAL),
+        ("bias_rate", REAL),
+        ("tolerance", REAL),
+        ("batch", INTEGER),
+        ("iterations", INTEGER),
+        ("project", INTEGER),
+        ("average", INTEGER),
+    ]
+
+
+class GrowthStructure(ctypes.Structure):
+    """The C struct ``growth_settings``."""
+
+    _fields_ = [
+        ("learner", PegasosStructure),
+        ("passes", REAL),
+        ("fewest", INTEGER),
+        ("deepest", INTEGER),
+        ("by_impurity", INTEGER),
+    ]
+
+
+class ObliqueStructure(ctypes.Structure):
+    """The C struct ``oblique_tree``: hyperplanes and children by node."""
+
+    _fields_ = [
+        ("stride", INTEGER),
+        ("weights", POINTER),
+        ("thresholds", POINTER),
+        ("children", POINTER),
+    ]
+
+
 EXPANSION = ctypes.POINTER(ExpansionStructure)
+ROWS, TREE = ctypes.POINTER(RowsStructure), ctypes.POINTER(ObliqueStructure)
 LABEL = [POINTER, INTEGER, INTEGER, INTEGER, POINTER, POINTER, INTEGER, POINTER, POINTER]
 
 SIGNATURES: dict[str, list[Any]] = {
@@ -84,6 +135,18 @@ SIGNATURES: dict[str, list[Any]] = {
     "dcsvm_expand_f64": [EXPANSION, POINTER, INTEGER, POINTER],
     "dcsvm_label_f32": LABEL,
     "dcsvm_label_f64": LABEL,
+    "dcsvm_pegasos": [
+        *(ROWS, POINTER, INTEGER, POINTER, ctypes.POINTER(PegasosStructure), POINTER),
+        ctypes.POINTER(REAL),
+    ],
+    "dcsvm_oblique_grow": [
+        *(ROWS, INTEGER, POINTER, INTEGER, POINTER, POINTER, ctypes.POINTER(GrowthStructure)),
+        TREE,
+    ],
+    "dcsvm_oblique_leaves": [TREE, ROWS, INTEGER, POINTER, POINTER],
+    "dcsvm_oblique_route": [
+        *(TREE, POINTER, INTEGER, POINTER, POINTER, INTEGER, POINTER, POINTER),
+    ],
     "dcsvm_one": [EXPANSION, POINTER, POINTER, POINTER, INTEGER, POINTER],
 }
 
@@ -112,7 +175,8 @@ def with_signatures(library: ctypes.CDLL) -> ctypes.CDLL:
     """The library with the types of its functions' arguments and results."""
     for name, arguments in SIGNATURES.items():
         getattr(library, name).argtypes = arguments
-    library.dcsvm_one.restype = INTEGER
+    for name in ("one", "pegasos", "oblique_grow", "oblique_route"):
+        getattr(library, f"dcsvm_{name}").restype = INTEGER
     library.dcsvm_inner.restype = INTEGER
     return library
 

@@ -16,6 +16,7 @@ from dcsvm_plugins.decomposers.graf_cascade import GrafCascade
 from dcsvm_plugins.decomposers.growing_bags import GrowingBags
 from dcsvm_plugins.decomposers.kernel_kmeans import KernelKMeans
 from dcsvm_plugins.decomposers.kmeans import KMeans
+from dcsvm_plugins.decomposers.oblique_tree import ObliqueTree
 from dcsvm_plugins.decomposers.pca_subspaces import PCASubspaces
 from dcsvm_plugins.decomposers.rd_subspaces import RDSubspaces
 from dcsvm_plugins.decomposers.tree import Tree
@@ -40,6 +41,7 @@ def dcsvm_decomposers() -> list[type[Decomposer]]:
         GrowingBags,
         KernelKMeans,
         KMeans,
+        ObliqueTree,
         PCASubspaces,
         RDSubspaces,
         Repeat,

@@ -4,10 +4,12 @@ from dcsvm import LocalLearner, hookimpl
 from dcsvm_plugins.learners.kernel_svm import KernelSVM
 from dcsvm_plugins.learners.krr import KRR
 from dcsvm_plugins.learners.linear_svm import LinearSVM
+from dcsvm_plugins.learners.majority import Majority
+from dcsvm_plugins.learners.pegasos import Pegasos
 from dcsvm_plugins.learners.rbf_network import RBFNetwork
 from dcsvm_plugins.learners.sklearn import Sklearn
 
 
 @hookimpl
 def dcsvm_learners() -> list[type[LocalLearner]]:
-    return [KernelSVM, KRR, LinearSVM, RBFNetwork, Sklearn]
+    return [KernelSVM, KRR, LinearSVM, Majority, Pegasos, RBFNetwork, Sklearn]

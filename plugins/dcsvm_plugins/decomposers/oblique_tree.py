@@ -1,0 +1,267 @@
+"""A tree of hyperplanes whose leaves are the parts."""
+
+from collections.abc import Generator
+from math import floor, log10
+from typing import Any, Literal
+
+import attrs
+import numpy as np
+
+from dcsvm import (
+    Branches,
+    Cost,
+    Decomposer,
+    Division,
+    Hyperplanes,
+    LocalLearner,
+    LocalModel,
+    LocalScaling,
+    Member,
+    Part,
+    PlaneRouter,
+    Problem,
+    SettingError,
+    Stages,
+    all_nodes,
+    component,
+    held_back,
+    leaf_masses,
+    local_view,
+    parts_by,
+    prune,
+    setting,
+)
+from dcsvm.numeric import (
+    FloatArray,
+    GrowthSettings,
+    IntArray,
+    Matrix,
+    PegasosSettings,
+    Plane,
+    PlaneTree,
+    Rows,
+    grow_oblique,
+)
+
+DEEPEST = 2**31 - 1
+# The streams of random numbers below the problem's seed.
+HOLDING, GROWING = range(2)
+
+
+@attrs.frozen(eq=False)
+class Subtree(LocalModel):
+    """A tree grown from one part, with the shares of the classes at each leaf."""
+
+    tree: PlaneTree
+    shares: FloatArray
+
+    def scores(self, X: Matrix) -> FloatArray:
+        return self.shares[self.tree.route(X)[0]]
+
+    def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
+        leaf, passed = self.tree.route(X)
+        return self.shares[leaf], Cost(hyperplanes=passed.astype(float))
+
+
+@component
+class Growing(LocalLearner):
+    """Grows a piece of an oblique tree: a single split of many rows, or all below fewer."""
+
+    name = "oblique_piece"
+
+    settings: Any = setting(help="GrowthSettings")
+    splitter: Any = setting(None, kind="learner", help="who learns hyperplanes; none: Pegasos")
+    seed: Any = setting(None, help="the Seed of the piece's place")
+
+    @property
+    def releases_gil(self) -> bool:  # type: ignore[override]
+        return self.splitter is None or bool(self.splitter.releases_gil)
+
+    def fit(self, problem: Problem) -> LocalModel:
+        tree = grow_oblique(
+            *(Rows.of(problem.X), problem.y, problem.n_classes, problem.weights),
+            *(self.seed.generator().permutation(problem.n_rows), self.settings),
+            None if self.splitter is None else self._plane_of(problem),
+        )
+        masses = leaf_masses(tree, problem.X, problem.y, problem.weights, problem.n_classes)
+        shares = masses / masses.sum(axis=1, keepdims=True)
+        return Subtree(tree, shares[:, 1:] - shares[:, :1] if shares.shape[1] == 2 else shares)
+
+    def _plane_of(self, problem: Problem) -> Any:
+        numbers = iter(range(problem.n_rows))
+
+        def plane_of(here: IntArray, signs: FloatArray, weights: FloatArray) -> Plane:
+            sides = (signs > 0).astype(np.intp)
+            seed = self.seed.child(next(numbers))
+            model = self.splitter.fit(Problem(problem.X[here], sides, 2, seed, weights))
+            if not isinstance(model, Hyperplanes):
+                raise SettingError(
+                    f"oblique_tree: splitter must learn hyperplanes, as linear_svm and pegasos "
+                    f"do; {self.splitter.name!r} gives a {type(model).__name__}"
+                )
+            return Plane(model.weights[:, 0], float(model.biases[0]), 0)
+
+        return plane_of
+
+
+@component
+class ObliqueTree(Decomposer):
+    """A tree with a linear SVM at each node; both children grow, and the leaves are the parts.
+
+    At a node the classes (of more than two, the two groups of them that are furthest apart) are
+    separated by weighted Pegasos, both sides weighing the same. With `threshold="impurity"` the
+    hyperplane is then moved to where it lowers the entropy most, which makes far better trees;
+    `"machine"` leaves it where it was learned, as in the paper. A node is a leaf when it is of one
+    class, when it holds at most the share `smallest` of the rows, or when its split gains nothing.
+
+    Nodes of more rows than the `grain` are learned side by side; below it, whole subtrees are.
+    With the `majority` learner in the leaves this is the H-LSVM, and `merge="majority"` answers
+    all leaves with the same answer by one member. Any other learner can stand in the leaves.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier, build
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = build("decomposer", "oblique_tree", prune=0.2)
+    >>> clf = DivideAndConquerClassifier(tree, "majority", "route", random_state=0).fit(X, y)
+    >>> clf.score(X, y) > 0.9
+    True
+    >>> int(clf.cost(X).hyperplanes.max()) <= 5
+    True
+
+    References
+    ----------
+    Rodriguez-Lujan, Santa Cruz, Huerta: Hierarchical linear support vector machine (2012).
+    """
+
+    name = "oblique_tree"
+    yields = frozenset({"regions"})
+    stored_types = (PlaneRouter, PlaneTree, Subtree)
+
+    smallest: float | None = setting(
+        None,
+        at_least=0,
+        at_most=1,
+        help="delta, a node with at most this share of the rows is a leaf; none: 1 / N rounded up "
+        "to a power of ten",
+    )
+    deepest: int | None = setting(
+        None, at_least=1, help="hyperplanes on the way to a leaf at the most; none: any number"
+    )
+    threshold: Literal["impurity", "machine"] = setting(
+        "impurity", help="a hyperplane where it lowers the entropy most, or as it was learned"
+    )
+    prune: float = setting(
+        0.0, at_least=0, below=1, help="rho, the share of the rows that pruning is judged by"
+    )
+    standard_errors: float = setting(
+        0.0, at_least=0, help="how far from the best a smaller tree may be to be chosen"
+    )
+    relearn: bool = setting(False, help="let the leaves learn the rows of pruning, too")
+    merge: Literal["none", "pure", "majority"] = setting(
+        "pure",
+        help="a part for each leaf, one for all leaves of a single class, or one for all leaves "
+        "with the same most frequent class",
+    )
+    splitter: Any = setting(
+        None, kind="learner", help="a learner of hyperplanes instead of Pegasos as set here"
+    )
+    regularization: float = setting(1e-3, above=0, help="lambda of Pegasos, at every node")
+    passes: float = setting(
+        20.0, above=0, help="how often Pegasos visits the rows of a node at the most"
+    )
+    batch: int = setting(64, at_least=1, help="rows that one step of Pegasos looks at")
+    iterations: int = setting(20_000, at_least=1, help="steps of Pegasos at the most")
+    bias_rate: float = setting(1.0, at_least=0, help="tau, what steps of the bias are scaled by")
+    average: bool = setting(True, help="the mean of the later half of the steps, or the last one")
+    grain: int = setting(50_000, at_least=1, help="below so many rows a subtree is one job")
+    local_scaling: LocalScaling = setting(
+        "none", help="rescale the features from each leaf's own rows"
+    )
+
+    def divide(self, problem: Problem) -> Stages:
+        everyone = np.arange(problem.n_rows)
+        generator = problem.seed.child(HOLDING).generator()
+        held = held_back(problem.y, self.prune, generator)
+        learned = np.setdiff1d(everyone, held)
+        tree = yield from self._grown(problem, learned)
+        if len(held):
+            tree = self._pruned(tree, problem.subset(learned), problem.subset(held))
+        rows = everyone if self.relearn else learned
+        parts, router = self._leaves(problem, tree, rows)
+        yield parts
+        return Division(router, held_back=None if self.relearn else held)
+
+    def _grown(
+        self, problem: Problem, rows: IntArray
+    ) -> Generator[list[Part], list[Member], PlaneTree]:
+        """Grow the tree round by round: large nodes by one split, small ones to their end."""
+        fewest = self._fewest(len(rows))
+        tree, waiting, depth = PlaneTree.leaf(problem.n_features), {0: rows}, 0
+        while True:
+            growing = {
+                leaf: here
+                for leaf, here in waiting.items()
+                if len(here) > fewest and len(np.unique(problem.y[here])) > 1
+            }
+            if not growing or depth >= (self.deepest or DEEPEST):
+                return tree
+            members = yield [
+                self._piece(here, fewest, depth, problem.seed.child(GROWING, depth, place))
+                for place, here in enumerate(growing.values())
+            ]
+            stumps = {leaf: m.model.tree for leaf, m in zip(growing, members, strict=True)}
+            tree, origin = tree.grafted(stumps)
+            waiting = {}
+            for leaf, here in growing.items():
+                if len(here) > self.grain and stumps[leaf].n_leaves > 1:
+                    side = stumps[leaf].route(problem.X[here])[0]
+                    for number, new in enumerate(np.flatnonzero(origin == leaf)):
+                        waiting[int(new)] = here[side == number]
+            depth += 1
+
+    def _piece(self, rows: IntArray, fewest: int, depth: int, seed: Any) -> Part:
+        left = (self.deepest or DEEPEST) - depth
+        pegasos = PegasosSettings(
+            *(self.regularization, self.batch, self.iterations, 0.0, self.bias_rate),
+            average=self.average,
+        )
+        settings = GrowthSettings(
+            *(pegasos, self.passes, fewest, 1 if len(rows) > self.grain else left),
+            self.threshold == "impurity",
+        )
+        about = {"piece": "split" if len(rows) > self.grain else "subtree"}
+        return Part(rows, learner=Growing(settings, self.splitter, seed), about=about)
+
+    def _fewest(self, n_rows: int) -> int:
+        share = self.smallest
+        if share is None:
+            share = 10.0 ** -max(1, floor(log10(n_rows)))
+        # A share that was rounded down must not cost a row: 1e-3 x 1000 is 1.
+        return int(share * n_rows * (1 + 1e-12))
+
+    def _pruned(self, tree: PlaneTree, learned: Problem, held: Problem) -> PlaneTree:
+        inner = len(tree.thresholds)
+        masses = []
+        for rows in (learned, held):
+            at_leaves = leaf_masses(tree, rows.X, rows.y, rows.weights, rows.n_classes)
+            masses.append(np.concatenate([np.zeros((inner, rows.n_classes)), at_leaves]))
+        branches = Branches.of(all_nodes(tree), *masses, held.n_rows)
+        return tree.cut(prune(branches, self.standard_errors).tolist())[0]
+
+    def _leaves(
+        self, problem: Problem, tree: PlaneTree, rows: IntArray
+    ) -> tuple[list[Part], PlaneRouter]:
+        mine = problem.subset(rows)
+        masses = leaf_masses(tree, mine.X, mine.y, mine.weights, mine.n_classes)
+        answer, own = masses.argmax(axis=1), mine.n_classes + np.arange(tree.n_leaves)
+        if self.merge == "majority":
+            own = answer
+        elif self.merge == "pure":
+            own = np.where(np.count_nonzero(masses, axis=1) == 1, answer, own)
+        used, member = np.unique(own, return_inverse=True)
+        view = local_view(self.local_scaling)
+        parts = parts_by(member[tree.route(mine.X)[0]], len(used), view=view)
+        parts = [attrs.evolve(part, rows=rows[part.rows]) for part in parts]
+        return parts, PlaneRouter(tree, member)

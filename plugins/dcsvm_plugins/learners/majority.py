@@ -1,0 +1,47 @@
+"""The most frequent class, whatever the row."""
+
+import attrs
+import numpy as np
+
+from dcsvm import Cost, LocalLearner, LocalModel, Problem, component
+from dcsvm.numeric import FloatArray, Matrix
+
+
+@attrs.frozen(eq=False)
+class Shares(LocalModel):
+    """The same scores (columns,) for every row: the shares of the classes it was learned from."""
+
+    fixed_scores: FloatArray
+
+    def scores(self, X: Matrix) -> FloatArray:
+        return np.tile(self.fixed_scores, (X.shape[0], 1))
+
+    @property
+    def cost(self) -> Cost:
+        return Cost()
+
+
+@component
+class Majority(LocalLearner):
+    """The class with the most rows (or the most weight), the first of equals; it costs nothing.
+
+    What a decision tree has in its leaves. Scores are the classes' shares.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = DivideAndConquerClassifier("oblique_tree", "majority", random_state=0).fit(X, y)
+    >>> tree.score(X, y)
+    1.0
+    """
+
+    name = "majority"
+    labels_only = True
+    stored_types = (Shares,)
+
+    def fit(self, problem: Problem) -> LocalModel:
+        shares = np.bincount(problem.y, problem.weights, minlength=problem.n_classes)
+        shares = shares / shares.sum()
+        return Shares(shares[1:] - shares[:1] if problem.n_classes == 2 else shares)
