@@ -43,6 +43,7 @@ def test_every_level_starts_from_the_duals_of_the_last(ties):
     speakers = [member for member in steps[2][1] if len(member.support)]
     assert steps[3][0][0].rows.tolist() == kept(*speakers)
     assert steps[4][0][0].rows.tolist() == list(range(300))
+    assert clf.ledger_[0].about["step"] == "level 3"
     assert [record.about["step"] for record in clf.ledger_[-2:]] == ["refined", "whole"]
 
 

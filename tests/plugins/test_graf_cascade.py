@@ -62,6 +62,11 @@ def test_the_ledger_tells_layers_passes_and_rows_that_were_missing():
     _, clf = recorded(graf(), X, y)
     abouts = [record.about for record in clf.ledger_]
     assert [each["layer"] for each in abouts[:7]] == [1, 1, 1, 1, 2, 2, 3]
+    assert [each["step"] for each in abouts[5:8]] == [
+        "pass 1, layer 2",
+        "pass 1, layer 3",
+        "pass 2, layer 1",
+    ]
     missing = [each["missing"] for each in abouts if each["layer"] == 3]
     assert missing[0] == 300
     assert missing == sorted(missing, reverse=True)

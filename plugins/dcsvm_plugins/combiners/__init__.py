@@ -4,6 +4,7 @@ from dcsvm import Combiner, hookimpl
 from dcsvm_plugins.combiners.argmax import Argmax
 from dcsvm_plugins.combiners.dag import Dag
 from dcsvm_plugins.combiners.decode import Decode
+from dcsvm_plugins.combiners.fusion import Fusion
 from dcsvm_plugins.combiners.mean import Mean
 from dcsvm_plugins.combiners.route import Route
 from dcsvm_plugins.combiners.vote import Vote
@@ -11,4 +12,4 @@ from dcsvm_plugins.combiners.vote import Vote
 
 @hookimpl
 def dcsvm_combiners() -> list[type[Combiner]]:
-    return [Argmax, Dag, Decode, Mean, Route, Vote]
+    return [Argmax, Dag, Decode, Fusion, Mean, Route, Vote]

@@ -12,9 +12,12 @@ from dcsvm import (
     Committee,
     DcsvmError,
     Each,
+    Node,
     Problem,
+    Scene,
     SettingError,
     component,
+    draw_graph,
     setting,
 )
 from dcsvm.numeric import FloatArray, IntArray, Matrix, squared_distances
@@ -114,6 +117,35 @@ class DecisionGraph:
             margin = max(abs(float(said.values[0, 0])), HAIR)
             yield one, other, margin if one_wins else -margin, list(remaining)
             remaining.pop(-1 if one_wins else 0)
+
+    def overview(self, scene: Scene) -> str:
+        """Draw the graph with the number of held-out rows that passed each node."""
+        k, n = len(self.order), scene.X.shape[0]
+        if k > DRAWN or n == 0:
+            return ""
+        at = np.zeros((n, k), dtype=np.intp)
+        for hearing in self._prepared(scene.committee)[0].hearings(scene.committee, scene.X):
+            left, _, _ = self._walk(hearing.values, len(hearing.rows))
+            for step in range(k - 1):
+                first_left = left[:, step] == self.order[at[hearing.rows, step]]
+                at[hearing.rows, step + 1] = at[hearing.rows, step] + first_left
+        nodes, edges = [], {}
+        for layer in range(k):
+            came = np.bincount(at[:, layer], minlength=layer + 1)
+            missed = np.bincount(at[scene.wrong, layer], minlength=layer + 1)
+            for place in range(layer + 1):
+                text = scene.classes[self.order[place]]
+                if layer < k - 1:
+                    text += f" v {scene.classes[self.order[place + k - 1 - layer]]}"
+                number = len(nodes)
+                nodes.append(Node(layer, place, text, int(came[place]), int(missed[place])))
+                if layer < k - 1:
+                    on = at[at[:, layer] == place, layer + 1]
+                    for child in (place, place + 1):
+                        edges[number, number + layer + 1 + child - place] = int(
+                            np.count_nonzero(on == child)
+                        )
+        return draw_graph(nodes, edges)
 
     def picture(self, committee: Committee, x: Matrix, names: Sequence[Any]) -> str:
         """The graph as SVG, with the way of the single row x (1, d): figure 1(a) of the paper.

@@ -4,7 +4,16 @@ from itertools import combinations
 
 import numpy as np
 
-from dcsvm import Decomposer, Part, Problem, Stages, Task, component
+from dcsvm import (
+    Decomposer,
+    Part,
+    Problem,
+    Scene,
+    Stages,
+    Task,
+    component,
+    draw_pairs,
+)
 
 
 @component
@@ -36,3 +45,16 @@ class ClassPairs(Decomposer):
             Part(np.sort(np.concatenate([rows[i], rows[j]])), task=Task((i,), (j,)))
             for i, j in combinations(present, 2)
         ]
+
+    def overview(self, scene: Scene) -> str:
+        wrong = {}
+        for member in scene.members:
+            sides = member.code[0]
+            if np.count_nonzero(sides) != 2:
+                continue
+            rows = np.flatnonzero(sides[scene.y])
+            said = member.scores(scene.X[rows])[:, 0] > 0 if len(rows) else np.zeros(0, bool)
+            first, second = np.flatnonzero(sides).tolist()
+            missed = int(np.count_nonzero(said != (sides[scene.y[rows]] > 0)))
+            wrong[first, second] = (missed, len(rows))
+        return draw_pairs(scene.classes, wrong)

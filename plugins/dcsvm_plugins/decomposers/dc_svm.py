@@ -111,7 +111,7 @@ class DCSVM(Decomposer):
         started = []
         for each in parts:
             start = duals_of(*members, rows=each.rows) if self.warm and members else None
-            about = {"step": "cluster", "level": level, **each.about}
+            about = {"step": f"level {level}", "level": level, **each.about}
             started.append(Part(each.rows, start=start, about=about))
         return started
 

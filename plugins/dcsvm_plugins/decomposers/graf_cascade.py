@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Generator
+from typing import Any
 
 import numpy as np
 
@@ -79,8 +80,12 @@ class GrafCascade(Decomposer):
         self, hands: list[IntArray], last: Member | None, number: int, missing: int
     ) -> Generator[list[Part], list[Member], Member]:
         """Climb the tree once, from the rows of the first layer and what the last pass kept."""
-        about = {"pass": number, "missing": missing}
-        stage = [_joined(hand, last, self.warm, about | {"layer": 1}) for hand in hands]
+
+        def about(layer: int) -> dict[str, Any]:
+            step = f"pass {number}, layer {layer}"
+            return {"step": step, "pass": number, "layer": layer, "missing": missing}
+
+        stage = [_joined(hand, last, self.warm, about(1)) for hand in hands]
         layer = 1
         while True:
             members = yield stage
@@ -88,14 +93,12 @@ class GrafCascade(Decomposer):
                 return members[0]
             layer += 1
             stage = [
-                support_of(
-                    *members[place : place + 2], warm=self.warm, about=about | {"layer": layer}
-                )
+                support_of(*members[place : place + 2], warm=self.warm, about=about(layer))
                 for place in range(0, len(members), 2)
             ]
 
 
-def _joined(rows: IntArray, last: Member | None, warm: bool, about: dict[str, int]) -> Part:
+def _joined(rows: IntArray, last: Member | None, warm: bool, about: dict[str, Any]) -> Part:
     """A first part, together with the support vectors of the last pass."""
     if last is None:
         return Part(rows, about=about)

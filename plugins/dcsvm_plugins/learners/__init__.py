@@ -8,8 +8,9 @@ from dcsvm_plugins.learners.majority import Majority
 from dcsvm_plugins.learners.pegasos import Pegasos
 from dcsvm_plugins.learners.rbf_network import RBFNetwork
 from dcsvm_plugins.learners.sklearn import Sklearn
+from dcsvm_plugins.learners.trbf_krr import TRBFKRR
 
 
 @hookimpl
 def dcsvm_learners() -> list[type[LocalLearner]]:
-    return [KernelSVM, KRR, LinearSVM, Majority, Pegasos, RBFNetwork, Sklearn]
+    return [KernelSVM, KRR, LinearSVM, Majority, Pegasos, RBFNetwork, Sklearn, TRBFKRR]
