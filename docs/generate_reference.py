@@ -1,77 +1,288 @@
-"""Writes docs/reference.md from the code: python docs/generate_reference.py [--check]."""
+"""Writes docs/reference from the code: python docs/generate_reference.py [--check]."""
 
 from __future__ import annotations
 
 import inspect
+import json
+import re
 import sys
+import typing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import attrs
+import typer
+from typer.models import OptionInfo
 
 import dcsvm
-from dcsvm.registry import KINDS, Offer, default_registry
+from dcsvm.cli import app
+from dcsvm.describe import describe
+from dcsvm.recipe import tables
+from dcsvm.registry import KINDS, Offer, Registry, default_registry
+from dcsvm.schema import recipe_schema
 from dcsvm.settings import allowed, settings_of
 
-PAGE = Path(__file__).parent / "reference.md"
+HERE = Path(__file__).parent
 COMMAND = "python docs/generate_reference.py"
+#: The plain tables of a recipe by their keys.
+TABLES: dict[str, Any] = {
+    "data": tables.Data,
+    "split": tables.Split,
+    "search": tables.Search,
+    "measure": tables.Measure,
+    "suits": tables.Suits,
+}
+#: What the schema does not say of the keys that hold tables.
+MEANINGS = {
+    "decomposer": "how rows are divided: a name, or a table with the key `use` and settings",
+    "learner": "what learns each part: a name, a table, or a pipeline of all three",
+    "combiner": "how answers are put together: a name, or a table with the key `use` and settings",
+    "compare": "rivals by name, each a table with keys of its own for the pipeline and the search",
+}
 
 
 def main() -> None:
-    text = "\n".join(page()) + "\n"
-    if sys.argv[1:] != ["--check"]:
-        PAGE.write_text(text, encoding="utf-8")
-    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-        sys.exit(f"docs/reference.md is out of date; write it anew with: {COMMAND}")
+    stale = []
+    for name, lines in pages().items():
+        text = "\n".join(lines) + "\n"
+        page = HERE / name
+        if sys.argv[1:] != ["--check"]:
+            page.parent.mkdir(exist_ok=True)
+            page.write_text(text, encoding="utf-8")
+        elif not page.exists() or page.read_text(encoding="utf-8") != text:
+            stale.append(f"docs/{name}")
+    if stale:
+        sys.exit(f"{', '.join(stale)} out of date; write anew with: {COMMAND}")
 
 
-def page() -> Iterator[str]:
-    """The lines of the reference."""
-    yield "# Reference"
+def pages() -> dict[str, Iterator[str]]:
+    """The lines of every generated page, by its place under docs."""
+    return {
+        "reference.md": contents(),
+        "reference/commands.md": commands(),
+        "reference/recipe_keys.md": recipe_keys(),
+        "reference/components.md": components(),
+        "reference/names.md": names(),
+    }
+
+
+def contents() -> Iterator[str]:
+    yield from head("Reference", "What the code says of itself; the words are explained in the")
+    yield "[glossary](glossary.md)."
     yield ""
-    yield f"Written by `{COMMAND}`; do not edit. The words are explained in the"
-    yield "[glossary](glossary.md). On the command line, `dcsvm plugins` lists what is installed"
-    yield "and `dcsvm plugins show NAME` prints one component, those of other distributions too."
-    yield ""
-    yield "## Names of `dcsvm`"
-    yield ""
-    yield "| name | what it is |"
+    yield "| page | what it holds |"
     yield "|---|---|"
-    for name in dcsvm.__all__:
-        yield f"| `{name}{signature(getattr(dcsvm, name))}` | {summary(getattr(dcsvm, name))} |"
+    yield "| [Commands](reference/commands.md) | every command of `dcsvm` with its options |"
+    yield "| [Recipe keys](reference/recipe_keys.md) | every key of the recipe language |"
+    yield "| [Components](reference/components.md) | every built-in component with its settings |"
+    yield "| [Names](reference/names.md) | every public name of the package `dcsvm` |"
+
+
+def head(title: str, *lines: str) -> Iterator[str]:
+    """The first lines of a page."""
+    yield f"# {title}"
     yield ""
-    yield "## Components"
+    yield f"Written by `{COMMAND}`; do not edit."
+    yield from lines
+
+
+def table(*titles: str) -> Iterator[str]:
+    """The first lines of a table."""
+    yield ""
+    yield f"| {' | '.join(titles)} |"
+    yield "|" + len(titles) * "---|"
+
+
+def row(*cells: str) -> str:
+    return f"| {' | '.join(escaped(cell) for cell in cells)} |"
+
+
+def escaped(cell: str) -> str:
+    """A cell's text, with what would end the cell or begin a tag made harmless."""
+    return re.sub(r"(?<!\\)\|", r"\\|", cell).replace("<", "&lt;")
+
+
+# Commands ---------------------------------------------------------------------------------------
+
+
+def commands() -> Iterator[str]:
+    yield from head("Commands", "Data go to standard output, messages to standard error. Exit")
+    yield "codes: 0 done, 1 the run failed, 2 wrong usage or a bad recipe, 3 a plugin is missing"
+    yield "or broken, 4 bad data, 5 finished but partial, 130 interrupted. Every command has"
+    yield "`--help`; `dcsvm --install-completion` makes the shell complete commands and options."
+    for path, function in every_command(app, "dcsvm"):
+        yield ""
+        yield f"## `{path}`"
+        yield ""
+        yield summary(function) or "Divide-and-conquer kernel classifiers."
+        parameters = list(parameters_of(function))
+        if parameters:
+            yield from table("argument or option", "allowed", "default", "")
+        for cells in parameters:
+            yield row(*cells)
+
+
+def every_command(group: typer.Typer, path: str) -> Iterator[tuple[str, Any]]:
+    """Every command's path and function, the group's own first."""
+    if group.registered_callback is not None:
+        yield path, group.registered_callback.callback
+    for command in group.registered_commands:
+        assert command.callback is not None
+        yield f"{path} {command.name or command.callback.__name__}", command.callback
+    for inner in group.registered_groups:
+        assert inner.typer_instance is not None
+        yield from every_command(inner.typer_instance, f"{path} {inner.name}")
+
+
+def parameters_of(function: Any) -> Iterator[tuple[str, str, str, str]]:
+    """How each parameter is written, what it takes, its default and its meaning."""
+    hints = typing.get_type_hints(function, include_extras=True)
+    for name, parameter in inspect.signature(function).parameters.items():
+        if typing.get_origin(hints[name]) is not typing.Annotated:
+            continue  # typer's own context
+        kind, info = typing.get_args(hints[name])[:2]
+        # The first name given to an option stands where its default would.
+        names = (
+            [str(info.default)] if isinstance(info, OptionInfo) else [info.metavar or name.upper()]
+        )
+        names = [
+            each for given in (*names, *(info.param_decls or ())) for each in given.split("/")
+        ]
+        written = " or ".join(f"`{each}`" for each in names)
+        default = parameter.default
+        if default is inspect.Parameter.empty:
+            shown = "required"
+        else:
+            shown = "" if default is None or default is False else f"`{default}`"
+        yield written, taken(kind, info.min), shown, info.help or ""
+
+
+def taken(kind: Any, least: float | None) -> str:
+    """What the value of an option may be, in words; nothing for one that takes no value."""
+    if typing.get_origin(kind) is list:
+        return f"{taken(typing.get_args(kind)[0], least)}, repeatable"
+    if typing.get_origin(kind) is typing.Literal:
+        return " or ".join(f"`{each}`" for each in typing.get_args(kind))
+    if type(None) in typing.get_args(kind):
+        return taken(typing.get_args(kind)[0], least)
+    words = {bool: "", int: "a whole number", str: "a text", Path: "a path"}
+    return words[kind] if least is None else f"{words[kind]} of at least {least}"
+
+
+# Recipe keys ------------------------------------------------------------------------------------
+
+
+def recipe_keys() -> Iterator[str]:
+    yield from head("Recipe keys", "A recipe is a TOML file. `dcsvm schema` prints the same for")
+    yield "editors, and a mistake is told with the file, the line and the nearest key."
+    yield ""
+    yield "## The recipe itself"
+    yield from table("key", "allowed", "")
+    schema = recipe_schema(built_in())
+    for key, value in schema["properties"].items():
+        yield row(f"`{key}`", kind_of(key, value), value.get("description") or meaning(key))
+    for key, cls in TABLES.items():
+        yield ""
+        yield f"## `[{key}]`"
+        yield ""
+        yield meaning(key)[0].upper() + meaning(key)[1:] + "."
+        yield from table("key", "default", "allowed", "")
+        for name, field in settings_of(cls).items():
+            yield row(f"`{name}`", default_of(field), allowed(cls, name), field.metadata["help"])
+        for name, value in schema["properties"][key]["properties"].items():
+            if name not in settings_of(cls):
+                nested = value.get("type") == "object"
+                kind = "a table of settings, each a list" if nested else "a list"
+                yield row(f"`{name}`", "none", kind, "values to try")
+    yield ""
+    yield "## `[compare.NAME]`"
+    yield ""
+    yield "A rival: what it does not say, it shares with the recipe."
+    yield from table("key", "")
+    for key, value in schema["properties"]["compare"]["additionalProperties"][
+        "properties"
+    ].items():
+        yield row(f"`{key}`", value.get("description") or f"as in the recipe: {meaning(key)}")
+
+
+def meaning(key: str) -> str:
+    """What a key that holds a table is for: the sentence of the class that reads it."""
+    if key in MEANINGS:
+        return MEANINGS[key]
+    return summary(TABLES[key]).partition(": ")[2].rstrip(".")
+
+
+def kind_of(key: str, schema: dict[str, Any]) -> str:
+    if key in KINDS:
+        return f"a {key}, see [components](components.md)"
+    if "anyOf" in schema:
+        return " or ".join(kind_of(key, each) for each in schema["anyOf"])
+    if "enum" in schema:
+        return " or ".join(f"`{json.dumps(each)}`" for each in schema["enum"])
+    return {"string": "a text", "object": "a table"}.get(schema.get("type", ""), "any value")
+
+
+def default_of(field: Any) -> str:
+    if field.default is attrs.NOTHING:
+        return "required"
+    return "none" if field.default is None else f"`{json.dumps(field.default)}`"
+
+
+# Components -------------------------------------------------------------------------------------
+
+
+def built_in() -> Registry:
+    """What this distribution offers by itself, whatever else is installed."""
+    registry = Registry()
+    registry.offers.update(
+        {
+            key: offer
+            for key, offer in default_registry().offers.items()
+            if offer.distribution == "dcsvm"
+        }
+    )
+    return registry
+
+
+def components() -> Iterator[str]:
+    yield from head("Components", "`dcsvm plugins` lists what is installed, those of other")
+    yield "distributions too, and `dcsvm plugins show NAME` prints one."
     for kind in KINDS:
-        for offer in default_registry().of_kind(kind):
-            if offer.distribution == "dcsvm":
-                yield from section(offer)
+        yield ""
+        yield f"## {kind.capitalize()}s"
+        for offer in built_in().of_kind(kind):
+            yield from component_section(offer)
 
 
-def section(offer: Offer) -> Iterator[str]:
+def component_section(offer: Offer) -> Iterator[str]:
     """What one component is, what it fits with, and its settings."""
     yield ""
     yield f"### {offer.kind} `{offer.name}`"
     yield ""
-    yield offer.summary
-    for sentence in fits(offer.what):
-        yield ""
-        yield sentence
-    if settings_of(offer.what):
-        yield ""
-        yield "| setting | default | allowed | |"
-        yield "|---|---|---|---|"
-    for name, field in settings_of(offer.what).items():
-        default = "required" if field.default is attrs.NOTHING else f"`{field.default!r}`"
-        yield f"| `{name}` | {default} | {allowed(offer.what, name)} | {field.metadata['help']} |"
-
-
-def fits(cls: Any) -> Iterator[str]:
-    """What a decomposer yields, or a combiner works with; a sum yields what its summands do."""
+    yield escaped(offer.summary)
+    facts = describe(offer)
     for verb, words in (("Yields", "yields"), ("Works with", "accepts")):
-        value = getattr(cls, words, None)
-        if isinstance(value, frozenset):
-            yield f"{verb}: {', '.join(sorted(value))}."
+        if facts.get(words):
+            yield ""
+            yield f"{verb}: {', '.join(facts[words])}."
+    if facts["settings"]:
+        yield from table("setting", "default", "allowed", "")
+    for each in facts["settings"]:
+        default = each["default"]
+        default = default if default in ("required", "none") else f"`{default}`"
+        yield row(f"`{each['setting']}`", default, each["allowed"], each["help"])
+
+
+# Names ------------------------------------------------------------------------------------------
+
+
+def names() -> Iterator[str]:
+    yield from head("Names of `dcsvm`", "`help(dcsvm.NAME)` shows parameters and an example.")
+    yield from table("name", "what it is")
+    for name in dcsvm.__all__:
+        what = getattr(dcsvm, name)
+        yield row(f"`{name}{signature(what)}`", summary(what))
 
 
 def signature(what: Any) -> str:
@@ -86,8 +297,8 @@ def signature(what: Any) -> str:
 def summary(what: Any) -> str:
     """The first sentence of a docstring, or where an alias has none, what it stands for."""
     if isinstance(what, str):
-        return f"`{what}`".replace("|", "\\|")
-    return (inspect.getdoc(what) or "").partition("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+        return f"`{what}`"
+    return (inspect.getdoc(what) or "").partition("\n\n")[0].replace("\n", " ")
 
 
 if __name__ == "__main__":

