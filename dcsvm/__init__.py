@@ -16,9 +16,14 @@ if TYPE_CHECKING:
     from dcsvm.division import Level as Level
     from dcsvm.division import Router as Router
     from dcsvm.division import Routing as Routing
+    from dcsvm.drawing import Node as Node
     from dcsvm.drawing import Scene as Scene
     from dcsvm.drawing import Sketch as Sketch
+    from dcsvm.drawing import StageCounts as StageCounts
     from dcsvm.drawing import class_colour as class_colour
+    from dcsvm.drawing import draw_graph as draw_graph
+    from dcsvm.drawing import draw_pairs as draw_pairs
+    from dcsvm.drawing import draw_stages as draw_stages
     from dcsvm.drawing import draw_tree as draw_tree
     from dcsvm.each import Each as Each
     from dcsvm.errors import DataError as DataError
@@ -83,7 +88,8 @@ _WHERE = {
     "answers": "Answers mean_or_nan",
     "committee": "Committee",
     "member": "Member",
-    "drawing": "Scene Sketch class_colour draw_tree",
+    "drawing": "Node Scene Sketch StageCounts class_colour draw_graph draw_pairs draw_stages "
+    "draw_tree",
     "each": "Each",
     "errors": "DataError DcsvmError SettingError did_you_mean",
     "hookspecs": "hookimpl",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,12 +15,13 @@ from dcsvm.report.ink import ACCENT, GRID, MUTED, WARN, Drawing, drawn, logarith
 PANELS = 4
 
 
-def search_curves(trials: Sequence[Trial]) -> Drawing | None:
+def search_curves(trials: Sequence[Trial], scored_by: str = "score") -> Drawing | None:
     """The score against each parameter that was searched: every trial, and the best so far."""
     names = [
         name for name in _names(trials) if len({_key(t.parameters.get(name)) for t in trials}) > 1
     ]
-    names = names[:PANELS]
+    # How finely to divide comes first, then what is tried for the learner.
+    names = sorted(names, key=lambda name: not name.startswith("decomposer"))[:PANELS]
     if len(trials) < 2 or not names:
         return None
     best = max(trials, key=lambda trial: trial.score)
@@ -29,6 +31,7 @@ def search_curves(trials: Sequence[Trial]) -> Drawing | None:
         for place, name in enumerate(names):
             axes = figure.add_subplot(math.ceil(len(names) / columns), columns, place + 1)
             _curve(axes, name, [t for t in trials if name in t.parameters], best)
+            axes.set_ylabel(scored_by.replace("_", " "))
 
     chosen = ", ".join(f"{name} = {best.parameters.get(name)}" for name in _names([best]))
     words = f"{len(trials)} trials; the best scored {best.score:.4f} with {chosen}."
@@ -53,8 +56,8 @@ def _curve(axes: Any, name: str, trials: Sequence[Trial], best: Trial) -> None:
         if min(places) > 0 and max(places) / min(places) >= 20:
             logarithmic(axes.xaxis, places)
     else:
-        kinds = sorted({str(value) for value in values})
-        places = [float(kinds.index(str(value))) for value in values]
+        kinds = sorted({_written(value) for value in values}, key=_by_size)
+        places = [float(kinds.index(_written(value))) for value in values]
         axes.set_xticks(range(len(kinds)), [shortened(kind, 12) for kind in kinds])
     axes.plot(places, [trial.score for trial in trials], "o", color=MUTED, ms=3, alpha=0.6, mew=0)
     tops = {
@@ -66,6 +69,17 @@ def _curve(axes: Any, name: str, trials: Sequence[Trial], best: Trial) -> None:
     axes.plot(at, [best.score] * len(at), "o", mfc="none", mec=WARN, ms=9, mew=1.5)
     if plain and axes.get_xscale() == "linear":
         axes.locator_params(axis="x", nbins=3)
-    axes.set_xlabel(shortened(name.rpartition("__")[2], 24))
-    axes.set_ylabel("score")
+    axes.set_xlabel(shortened(re.split(r"__|\.", name)[-1], 24))
     axes.spines["left"].set_color(GRID)
+
+
+def _written(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _by_size(text: str) -> tuple[bool, float, str]:
+    """Numbers by their size, then texts."""
+    try:
+        return False, float(text), text
+    except ValueError:
+        return True, 0.0, text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
@@ -16,6 +18,7 @@ from dcsvm.drawing import Scene, shortened
 from dcsvm.interfaces import Decomposer
 from dcsvm.member import Member
 from dcsvm.numeric.matrix import BoolArray, IntArray, Matrix
+from dcsvm.registry import default_registry
 from dcsvm.report.plane import Plane, plane_of
 from dcsvm.report.seen import Column, columns_through
 from dcsvm.views import View
@@ -157,7 +160,10 @@ def _counted(committee: Committee, routed: bool, n_rows: int) -> str:
     if routed:
         return ""
     if len(committee.members) > ASKED_MEMBERS:
-        return f"More than {ASKED_MEMBERS:,} parts: they were not asked one by one."
+        return (
+            f"There are {len(committee.members):,} parts, and every row asks all of them: more "
+            f"than {ASKED_MEMBERS:,} are not asked one by one about their own mistakes."
+        )
     if n_rows > ASKED_ROWS:
         return f"Parts were asked about {ASKED_ROWS:,} of the {n_rows:,} test rows, evenly spread."
     return ""
@@ -248,7 +254,10 @@ def _stand(
             views = (*views, member.view)
         model = member.model
         pipeline = getattr(pipeline, "learner", pipeline)
-    return _Stand(model, getattr(pipeline, "decomposer", None), views, columns)
+    decomposer = getattr(pipeline, "decomposer", None)
+    if isinstance(decomposer, str):
+        decomposer = default_registry().build("decomposer", decomposer)
+    return _Stand(model, decomposer, views, columns)
 
 
 def _routed_errors(committee: Committee, X: Matrix, wrong: BoolArray) -> Iterator[PartErrors]:
@@ -321,7 +330,8 @@ def _pictures(stand: _Stand, scene: Scene) -> Iterator[Picture]:
         draw = getattr(source, "overview", None)
         svg = draw(view) if draw is not None else ""
         if svg and len(svg) <= LARGEST_PICTURE:
-            yield Picture(title, words, svg)
+            described = re.search(r"<desc>(.*?)</desc>", svg, re.DOTALL)
+            yield Picture(title, html.unescape(described[1]) if described else words, svg)
 
 
 def _seen_by(group: Group, scene: Scene) -> Scene:

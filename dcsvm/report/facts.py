@@ -9,9 +9,10 @@ from typing import Any
 import attrs
 import numpy as np
 
+from dcsvm.drawing import StageCounts
 from dcsvm.numeric.matrix import BoolArray, IntArray
 from dcsvm.report.evidence import Evidence
-from dcsvm.significance import mcnemar
+from dcsvm.significance import mcnemar, paired_interval
 
 
 @attrs.frozen(eq=False)
@@ -73,8 +74,9 @@ class Confusion:
 class Facts:
     """What a run was asked and what came out; the first contender is the one reported on.
 
-    `asked` and `environment` are pairs to list, `texts` are titles and files to unfold, `notes`
-    say what could not be shown and why.
+    `asked` and `environment` are pairs to list, `texts` are titles and files to unfold, `columns`
+    are names of the data's columns with what they were taken for, `notes` say what to bear in
+    mind.
     """
 
     title: str
@@ -88,6 +90,8 @@ class Facts:
     evidence: Evidence = attrs.field(factory=Evidence)
     trials: tuple[Trial, ...] = ()
     search_ended: str = ""
+    scored_by: str = "accuracy"
+    columns: tuple[tuple[str, str, str], ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     again: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -152,16 +156,43 @@ class Facts:
         if self.own.answers is None or rival.answers is None:
             return ""
         test = mcnemar(self.truth, self.own.answers, rival.answers)
+        interval = paired_interval(self.truth, self.own.answers, rival.answers)
         claim = "beyond chance" if test.significant else "within chance"
+        low, high = 100 * interval.low, 100 * interval.high
         return (
-            f"{claim}: {test.only_first} rows right only with {self.own.name}, "
+            f"{100 * interval.difference:+.2f} points of accuracy (95% interval {low:+.2f} to "
+            f"{high:+.2f}), {claim}: {test.only_first} rows right only with {self.own.name}, "
             f"{test.only_second} only with {rival.name} (McNemar, p = {test.p_value:.2g})"
         )
+
+    def stages(self) -> list[StageCounts]:
+        """What went into each stage and what was kept; empty where there is only one."""
+        parts = self.learned_parts()
+        # Below wrappers of a single part, where the division begins: steps that all paths share.
+        shared = [len(set(steps)) == 1 for steps in zip(*(p["path"] for p in parts), strict=False)]
+        deep = (*shared, False).index(False) // 2 * 2
+        by_stage: dict[int, list[Mapping[str, Any]]] = {}
+        for part in parts:
+            if len(part["path"]) > deep:
+                by_stage.setdefault(part["path"][deep], []).append(part)
+        if len(by_stage) < 2:
+            return []
+        return [_stage(by_stage[number]) for number in sorted(by_stage)]
 
     def learned_parts(self) -> list[Mapping[str, Any]]:
         """The ledger without parts that a nested pipeline divided further."""
         divided = {tuple(record["path"][:-2]) for record in self.ledger}
         return [record for record in self.ledger if tuple(record["path"]) not in divided]
+
+
+def _stage(parts: Sequence[Mapping[str, Any]]) -> StageCounts:
+    steps = {str(part.get("step") or "") for part in parts}
+    # A part of one class keeps all its rows: nothing was learned about them.
+    kept = sum(
+        part["rows"] if part["model"] == "Constant" else part["support_vectors"] for part in parts
+    )
+    title = steps.pop() if len(steps) == 1 else ""
+    return StageCounts(title, len(parts), sum(part["rows"] for part in parts), kept)
 
 
 def encoded(*labels: Sequence[Any] | None) -> tuple[tuple[str, ...], list[IntArray | None]]:

@@ -15,6 +15,7 @@ from dcsvm.registry import KINDS, default_registry
 from dcsvm.report.evidence import Evidence
 from dcsvm.report.facts import Contender, Facts, Trial, encoded
 from dcsvm.report.standing import standing
+from dcsvm.report.told import RareClass, columns_told, rare_told
 from dcsvm.settings import settings_of
 
 #: The keys of [data] that say what was done to the columns.
@@ -45,7 +46,7 @@ def facts_from(folder: Path) -> Facts:
         contenders=contenders,
         classes=classes,
         truth=truth_places,
-        asked=tuple(_asked(result, resolved, folds, found)),
+        asked=tuple(_asked(result, resolved, folds, found, _json(folder, "plan.json") or {})),
         texts=tuple(_texts(folder, resolved)),
         ledger=tuple(_ledger(folder, own)),
         evidence=evidence,
@@ -53,7 +54,12 @@ def facts_from(folder: Path) -> Facts:
         search_ended=str(found["stopped"]),
         environment=tuple(_environment(_json(folder, "environment.json") or {})),
         again=tuple(_again(_json(folder, "request.json") or {})),
-        notes=tuple(_notes(folder, folds)),
+        scored_by=str(found.get("scored_by", "accuracy")),
+        columns=tuple(
+            (str(each["column"]), str(each["kind"]), str(each.get("about", "")))
+            for each in (_json(folder, "plan.json") or {}).get("columns", ())
+        ),
+        notes=tuple(_notes(folder, folds, result)),
     )
 
 
@@ -100,7 +106,11 @@ def _chosen(searches: Mapping[str, Any], own: str) -> Mapping[str, Any]:
 
 
 def _asked(
-    result: Mapping[str, Any], resolved: str, folds: int, found: Mapping[str, Any]
+    result: Mapping[str, Any],
+    resolved: str,
+    folds: int,
+    found: Mapping[str, Any],
+    plan: Mapping[str, Any],
 ) -> Iterator[tuple[str, str]]:
     yield "data", str(result["data"])
     yield "rows learned", f"{result['n_train']:,}"
@@ -110,6 +120,9 @@ def _asked(
     )
     yield "features", f"{result['n_features']:,}"
     yield "classes", f"{result['n_classes']:,}"
+    for sentence in columns_told(plan.get("columns") or ()):
+        what, _, value = sentence.partition(": ")
+        yield what, value
     try:
         table = tomllib.loads(resolved)
     except tomllib.TOMLDecodeError:
@@ -120,12 +133,15 @@ def _asked(
     for key, value in table.items():
         if key in KINDS:
             yield key, _component(key, value)
+        elif key == "class_weight":
+            yield "class weights", value if isinstance(value, str) else _settings(value)
         elif key == "split":
             yield key, _settings(value)
     if found.get("values"):
         tried = "; ".join(_searched(table.get("search", {})))
         yield "searched", tried or "as the searcher does by itself"
-        yield "chosen by the search", _settings(found["values"])
+        by = str(found.get("scored_by", "accuracy")).replace("_", " ")
+        yield f"chosen by {by}", _settings(found["values"])
     for name, rival in table.get("compare", {}).items():
         kinds = [kind for kind in rival if kind in KINDS]
         yield f"compared: {name}", "; ".join(_component(kind, rival[kind]) for kind in kinds)
@@ -192,11 +208,18 @@ def _ledger(folder: Path, own: str) -> Iterator[dict[str, Any]]:
                         "support_vectors": int(line["support_vectors"]),
                         "seconds": float(line["seconds"]),
                         "model": line["kind"],
+                        "step": _step(line.get("about") or "{}"),
                     }
     except FileNotFoundError:
         return
     except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
         raise UsageError(f"{str(path)!r} cannot be read: {error}") from error
+
+
+def _step(about: str) -> str:
+    """What a decomposer calls the stage of a part, where it says so."""
+    found = json.loads(about)
+    return str(found.get("step", "")) if isinstance(found, dict) else ""
 
 
 def _environment(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -219,7 +242,10 @@ def _again(request: Mapping[str, Any]) -> Iterator[str]:
     yield "$ dcsvm predict model.dcsvm NEW_ROWS"
 
 
-def _notes(folder: Path, folds: int) -> Iterator[str]:
+def _notes(folder: Path, folds: int, result: Mapping[str, Any]) -> Iterator[str]:
+    rare = rare_told([RareClass(**each) for each in result.get("rare_classes", ())])
+    if rare:
+        yield f"{rare[:1].upper()}{rare[1:]}."
     status = _json(folder, "status.json") or {}
     for sentence in status.get("missing") or ():
         yield f"Not complete: {sentence}."

@@ -78,7 +78,8 @@ def facts_of(
 
 def record_of(record: Any) -> dict[str, Any]:
     """A ledger's record as plain data."""
-    return attrs.asdict(record, recurse=False)
+    found = attrs.asdict(record, recurse=False)
+    return {**found, "step": str(record.about.get("step", ""))}
 
 
 def trials_of(search: Any) -> list[Trial]:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import re
 from typing import Any
 
-from dcsvm.drawing import class_colour
+from dcsvm.drawing import class_colour, draw_stages
 from dcsvm.errors import UsageError
 from dcsvm.report.facts import ClassRow, Contender, Facts
+from dcsvm.report.ink import Drawing
 
 #: What the extra `report` installs.
 NEEDED = ("jinja2", "matplotlib")
 #: The table of compared pipelines: what a line is called, its metric, how it is written.
 LINES = (
     ("test accuracy", "test_accuracy", "share"),
+    ("always the largest class", "baseline_accuracy", "share"),
     ("training accuracy", "train_accuracy", "share"),
     ("kernel evaluations per row, mean", "kernel_evaluations_mean", "count"),
     ("kernel evaluations per row, most", "kernel_evaluations_max", "count"),
@@ -28,6 +31,8 @@ LINES = (
 )
 #: Parts listed as the slowest.
 SLOWEST = 10
+#: Pixels of a column on a wide screen.
+COLUMN = 500
 #: Classes listed one by one.
 MOST_ROWS = 120
 
@@ -71,7 +76,7 @@ def page(facts: Facts) -> str:
         facts=facts,
         cards=_cards(facts),
         verdict=_verdict(facts),
-        lines=[line for line in LINES if _known_to_any(facts, line[1])],
+        lines=[line for line in _all_lines(facts) if _known_to_any(facts, line[1])],
         significance=[(each.name, facts.compared(each)) for each in facts.rivals],
         cost=figures.accuracy_by_cost(facts),
         confusion=facts.confusion() if k <= figures.TABLE_CLASSES else None,
@@ -80,15 +85,62 @@ def page(facts: Facts) -> str:
         class_rows=_listed_classes(facts),
         errors=figures.errors_by_part(facts.evidence),
         worst=_worst(facts),
+        counted=facts.evidence.counted if len(facts.evidence.parts) != 1 else "",
         map=None if plane is None else figures.map_of(plane),
+        stages=_stages(facts),
+        pictures=[(each, _is_wide(each.svg)) for each in facts.evidence.pictures],
+        undivided=_undivided(facts),
         legend=[(name, class_colour(label)) for label, name in enumerate(facts.classes[:10])],
         sizes=figures.part_sizes(parts),
         times=figures.part_times(parts),
         slowest=sorted(parts, key=lambda each: -float(each.get("seconds") or 0))[:SLOWEST],
         n_parts=len(parts),
-        search=search_curves(facts.trials),
+        search=search_curves(facts.trials, facts.scored_by),
         best_trials=sorted(facts.trials, key=lambda each: -each.score)[:5],
     )
+
+
+def _all_lines(facts: Facts) -> list[tuple[str, str, str]]:
+    """The lines of the table of results: with folds, the spread below each score."""
+    scores = [key for key in facts.own.metrics if key.startswith("test_") and "_fold_" not in key]
+    scores = [key for key in scores if key not in ("test_accuracy", "test_error")]
+    first = [*LINES[:2], *((_called(key), key, "score") for key in scores)]
+    lines = []
+    for line in (*first, *LINES[2:]):
+        lines.append(line)
+        form = "share" if line[2] == "share" else "score"
+        lines.append(("mean of the folds", f"{line[1]}_fold_mean", form))
+        lines.append(("deviation among folds", f"{line[1]}_fold_std", form))
+    return lines
+
+
+def _called(score: str) -> str:
+    return score.removeprefix("test_").replace("_", " ")
+
+
+def _stages(facts: Facts) -> Drawing | None:
+    """What every stage was given and kept, where there are several."""
+    stages = facts.stages()
+    if not stages:
+        return None
+    words = (
+        "Bars are rows by stage, filled as far as they were kept: for the next stage, or in the "
+        "last by the model. A row that several parts hold counts in each."
+    )
+    return Drawing("What each stage kept", words, draw_stages(stages))
+
+
+def _is_wide(svg: str) -> bool:
+    """Whether a picture is too wide for one of two columns."""
+    width = re.search(r'<svg[^>]*\swidth="([\d.]+)"', svg)
+    return width is not None and float(width[1]) > COLUMN
+
+
+def _undivided(facts: Facts) -> str:
+    """How to compare with the undivided model, where that was not done."""
+    if facts.own.undivided or facts.reference is not None:
+        return ""
+    return '--set \'compare.undivided={decomposer="whole", combiner="route"}\''
 
 
 def _cards(facts: Facts) -> list[tuple[str, str, str]]:
@@ -124,6 +176,8 @@ def _ratio(own: Contender, reference: Contender | None, what: str) -> str:
     if not mine > 0 or not other > 0:
         return ""
     factor = other / mine
+    if 0.95 < factor < 1.05:
+        return f"about as much as {reference.name}"
     than = f"than {reference.name}"
     return (
         f"{factor:.3g} times less {than}" if factor >= 1 else f"{1 / factor:.3g} times more {than}"
@@ -147,11 +201,14 @@ def _verdict(facts: Facts) -> str:
         how = "as accurate as" if abs(gap) < 0.005 else f"{abs(gap):.2f} points "
         if abs(gap) >= 0.005:
             how += "above" if gap > 0 else "below"
-        said += f". That is {how} the undivided model, {reference.name}"
+        called = "" if reference.name == "undivided" else f", {reference.name}"
+        said += f". That is {how} the undivided model{called}"
     return said + "."
 
 
 def _worst(facts: Facts) -> list[Any]:
+    if len(facts.evidence.parts) < 2:
+        return []  # a part that is alone has all errors, and there is nothing to tell
     parts = [part for part in facts.evidence.parts if part.wrong]
     return sorted(parts, key=lambda part: (-part.wrong, part.part))[:8]
 
@@ -196,4 +253,9 @@ def _seconds(value: float) -> str:
 
 def _written(contender: Contender, line: tuple[str, str, str]) -> str:
     _, key, form = line
-    return {"share": _share, "count": _count, "seconds": _seconds}[form](contender.number(key))
+    forms = {"share": _share, "count": _count, "seconds": _seconds, "score": _score}
+    return forms[form](contender.number(key))
+
+
+def _score(value: float) -> str:
+    return "unknown" if math.isnan(value) else f"{value:.4f}"

@@ -12,6 +12,7 @@
 | `parts.csv` | the ledger: one line for every part of every model |
 | `predictions.csv` | one line for every test row: number, fold, truth, and each model's answer |
 | `search.json` | for every model and fold: what was tried, what it was worth, what was chosen |
+| `trials.csv` | the same as a table: one line for every combination that was tried |
 | `evidence.json` | what the report shows of the parts |
 | `model.dcsvm` | the recipe's own model |
 | `report.html` | the report |
@@ -42,7 +43,7 @@ RECIPE, RESOLVED, REQUEST = "recipe.toml", "resolved.toml", "request.json"
 ENVIRONMENT, PLAN = "environment.json", "plan.json"
 METRICS, RESULT, EVIDENCE = "metrics.json", "result.json", "evidence.json"
 PARTS, PREDICTIONS, SEARCH = "parts.csv", "predictions.csv", "search.json"
-MODEL, REPORT = "model.dcsvm", "report.html"
+MODEL, REPORT, TRIALS = "model.dcsvm", "report.html", "trials.csv"
 LOG = "log.jsonl"
 #: Seconds between two lines of the log about parts.
 LOG_SECONDS = 1.0

@@ -198,6 +198,8 @@ def _write(result: Result, folder: RunFolder) -> list[str]:
     missing = []
     folder.write(files.PREDICTIONS, predictions(result))
     folder.write(files.PARTS, parts(result))
+    if any(each.found for each in result.trained):
+        folder.write(files.TRIALS, trials(result))
     folder.write_json(files.METRICS, result.metrics())
     folder.write_json(files.RESULT, result.as_dict())
     try:
@@ -277,6 +279,27 @@ def parts(result: Result) -> str:
         for record in each.model.ledger_
     )
     return _csv(header, lines)
+
+
+def trials(result: Result) -> str:
+    """What the searches tried as CSV: a line for each combination, a column for each value."""
+    found = [
+        (each.measures.model, number, search)
+        for each in result.trained
+        for number, search in enumerate(each.found)
+    ]
+    names = list(
+        dict.fromkeys(name for *_, s in found for each in s.tried for name in each.values)
+    )
+    lines = (
+        (
+            *(model, number, search.scored_by, f"{each.score:.6f}", f"{each.seconds:.6f}"),
+            *(each.values.get(name, "") for name in names),
+        )
+        for model, number, search in found
+        for each in search.tried
+    )
+    return _csv(("model", "search", "scored_by", "score", "seconds", *names), lines)
 
 
 def _csv(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:

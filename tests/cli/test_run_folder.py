@@ -228,3 +228,16 @@ def test_every_shipped_recipe_is_accurate_on_its_own_data(dcsvm, name, tmp_path)
     data = json.loads(result.stdout)["data"]
     assert own["test_accuracy"] > least.get(data, 0.93)
     assert loaded(tmp_path / "kept" / "status.json")["state"] == "done"
+
+
+def test_what_a_search_tried_is_a_table(dcsvm, recipe, iris_pipeline, tmp_path):
+    text = iris_pipeline.replace("class_pairs", "tree").replace('"vote"', '"route"')
+    text += '[search]\nuse = "granularity"\nlearner.C = [1.0, 10.0]\n'
+    assert dcsvm("run", recipe(text), "--out", "kept").exit_code == 0
+    with open(tmp_path / "kept" / "trials.csv", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert [line["learner.C"] for line in lines[:2]] == ["1.0", "10.0"]
+    assert {"model", "search", "scored_by", "score", "seconds", "decomposer.ceiling"} <= set(
+        lines[0]
+    )
+    assert all(0 < float(line["score"]) <= 1 for line in lines)

@@ -100,7 +100,7 @@ def test_a_report_says_what_was_asked_and_what_came_out(strips, rows) -> None:
     page = Page(told(strips, rows, against={"undivided": whole}, title="strips"))
     right = int(np.sum(strips.predict(rows[1]) == rows[3]))
     assert f"{right} of 150 test rows were answered rightly, {right / 150:.2%}" in page.text
-    assert "the undivided model, undivided" in page.text
+    assert " the undivided model." in page.text
     assert "drawn_strips (strips = 4)" in page.text
     assert "McNemar" in page.text
     for heading in ("What was asked", "Class by class", "The division", "Parts", "Run it again"):
@@ -244,6 +244,10 @@ def test_a_report_says_so_where_rows_are_not_counted_once(rows, monkeypatch) -> 
     sentence = "Parts were asked about 60 of the 150 test rows, evenly spread."
     assert sentence in Page(told(pairs, rows)).text
     assert evidence(pipeline(Strips(2)).fit(rows[0], rows[2]), rows[1], rows[3]).counted == ""
+    monkeypatch.setattr(sys.modules["dcsvm.report.evidence"], "ASKED_MEMBERS", 2)
+    assert evidence(pairs, rows[1], rows[3]).parts == ()
+    sentence = "There are 3 parts, and every row asks all of them: more than 2 are not asked"
+    assert sentence in Page(told(pairs, rows)).text
 
 
 def test_answers_of_other_models_can_be_judged_instead(strips, rows) -> None:

@@ -127,7 +127,7 @@ def test_a_folder_is_told_as_a_page(run: Path) -> None:
         "It ended because all 2 combinations were tried.",
         "The best of 2 trials",
         "searched learner.C in 1.0, 10.0",
-        "chosen by the search learner.C = 10.0",
+        "chosen by accuracy learner.C = 10.0",
     ):
         assert sentence in page.text, sentence
 
@@ -189,3 +189,65 @@ def test_a_damaged_file_is_named(run: Path, name: str) -> None:
     (run / name).write_text("row,fold\n{")
     with pytest.raises(UsageError, match=f"{name}' (cannot be read|has no rows)"):
         write_report(run)
+
+
+def test_stages_are_drawn_with_what_each_kept(run: Path) -> None:
+    assert "What each stage kept" not in Page(write_report(run).read_text()).text
+    (run / "parts.csv").write_text(
+        "model,path,rows,classes,support_vectors,seconds,learner,kind,parameters,about\n"
+        "mine,0.0,1234,2,30,0.4,pipeline,Composite,{},{}\n"
+        'mine,0.0.0.0,1000,2,200,0.3,deep,KernelExpansion,{},"{""step"": ""crossed""}"\n'
+        'mine,0.0.0.1,234,1,0,0.1,deep,Constant,{},"{""step"": ""crossed""}"\n'
+        'mine,0.0.1.0,434,2,20,0.3,deep,KernelExpansion,{},"{""step"": ""last""}"\n'
+    )
+    text = Page(write_report(run).read_text()).text
+    assert "What each stage kept" in text
+    assert "1. crossed 1,234 rows in 2 parts, 434 kept, 800 dropped" in text
+    assert "2. last 434 rows in 1 part, 20 kept, 414 dropped" in text
+
+
+def test_rivals_are_compared_with_an_interval(run: Path) -> None:
+    text = Page(write_report(run).read_text()).text
+    assert "Against whole: -25.00 points of accuracy (95% interval -" in text
+    assert "within chance: 0 rows right only with mine, 1 only with whole (McNemar" in text
+
+
+def test_a_way_to_the_undivided_model_is_told_where_it_is_missing(run: Path) -> None:
+    assert "was not trained beside it" not in Page(write_report(run).read_text()).text
+    result = json.loads((run / "result.json").read_text())
+    result["models"] = result["models"][:1]
+    (run / "result.json").write_text(json.dumps(result))
+    text = Page(write_report(run).read_text()).text
+    assert "does that" in text
+    assert 'compare.undivided={decomposer="whole", combiner="route"}' in text
+
+
+def test_columns_scores_folds_and_rare_classes_are_told(run: Path) -> None:
+    result = json.loads((run / "result.json").read_text())
+    result["models"][0] |= {
+        "baseline_accuracy": 0.5,
+        "test_f1_macro": 0.4321,
+        "test_accuracy_fold_mean": 0.51,
+        "test_accuracy_fold_std": 0.02,
+    }
+    result["rare_classes"] = [{"name": "10", "rows": 2, "tested": 2, "right": 1}]
+    (run / "result.json").write_text(json.dumps(result))
+    columns = [
+        {"column": "kind", "kind": "target", "about": "2 different"},
+        {"column": "width", "kind": "number", "about": "0 to 1, 3 missing"},
+        {"column": "code", "kind": "id", "about": "1234 different"},
+    ]
+    (run / "plan.json").write_text(json.dumps({"columns": columns}))
+    text = Page(write_report(run).read_text()).text
+    for sentence in (
+        "columns 1 number",
+        "missing values filled in width (3)",
+        "left out code (a value of its own in nearly every row)",
+        "The 3 columns, and what they were taken for",
+        "Rare classes, hard to learn and to judge: 10 (2 rows, 2 tested, 1 right).",
+        "always the largest class 50.00%",
+        "f1 macro 0.4321",
+        "mean of the folds 51.00%",
+        "deviation among folds 2.00%",
+    ):
+        assert sentence in text, sentence

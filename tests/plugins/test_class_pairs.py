@@ -6,6 +6,7 @@ from sklearn.multiclass import OneVsOneClassifier
 from sklearn.svm import LinearSVC
 
 from dcsvm import DivideAndConquerClassifier, Problem, Task, build
+from dcsvm.report import evidence
 
 
 def test_every_pair_has_a_part_with_the_rows_of_both() -> None:
@@ -32,3 +33,16 @@ def test_it_predicts_as_one_against_one_does() -> None:
     ours = DivideAndConquerClassifier("class_pairs", "linear_svm", "vote").fit(X, y)
     theirs = OneVsOneClassifier(LinearSVC(dual="auto", max_iter=10_000)).fit(X, y)
     assert (ours.predict(X) == theirs.predict(X)).mean() > 0.98
+
+
+def test_a_report_shows_which_pairs_err() -> None:
+    X, y = load_iris(return_X_y=True)
+    labels = np.array(["setosa", "versicolor", "virginica"])[y]
+    clf = DivideAndConquerClassifier("class_pairs", "kernel_svm", "vote").fit(X, labels)
+    seen = evidence(clf, X, labels)
+    assert seen.pictures[0].words.startswith("A field for each pair of classes")
+    svg = seen.pictures[0].svg
+    assert "<title>setosa v versicolor: 0 of 100 wrong</title>" in svg
+    hard = max(part.wrong for part in seen.parts)
+    assert hard > 0
+    assert f"<title>versicolor v virginica: {hard} of 100 wrong</title>" in svg

@@ -9,6 +9,7 @@ from sklearn.datasets import load_digits, make_blobs
 
 from dcsvm import DcsvmError, DivideAndConquerClassifier, SettingError, build
 from dcsvm.explain import explain
+from dcsvm.report import evidence
 
 
 def classifier(learner="kernel_svm", **settings):
@@ -266,3 +267,19 @@ def test_explain_follows_the_list_from_node_to_node(fitted, digits) -> None:
     for question in told.questions:
         (loser,) = question.losers
         assert lost[loser] == (question.winners[0], pytest.approx(question.margin))
+
+
+def test_a_report_counts_the_rows_that_pass_each_node(fitted, digits):
+    X, y = digits
+    (graph,) = (
+        each
+        for each in evidence(fitted, X[::5], y[::5]).pictures
+        if each.title == "how answers are combined"
+    )
+    ElementTree.fromstring(graph.svg)
+    passed = re.findall(r"<title>(\d) v (\d): ([\d,]+) rows?", graph.svg)
+    assert len(passed) == 45
+    assert passed[0] == ("0", "9", str(len(y[::5])))
+    answered = re.findall(r"<title>\d: ([\d,]+) rows?", graph.svg)
+    assert sum(map(int, answered)) == len(y[::5])
+    assert "Test rows go from top to bottom" in graph.words
