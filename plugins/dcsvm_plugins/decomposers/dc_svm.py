@@ -79,7 +79,7 @@ class DCSVM(Decomposer):
         members: list[Member] = []
         for level in range(max(self.depth, self.early), max(self.early, 1) - 1, -1):
             regions = self._regions(problem, level, members)
-            members = yield self._started(regions.parts(problem), members, level)
+            members = yield self._started(problem, regions.parts(problem), members, level)
             if level == self.early:
                 return regions
         everyone = np.arange(problem.n_rows)
@@ -88,7 +88,7 @@ class DCSVM(Decomposer):
             members = yield [
                 support_of(*speakers, warm=self.warm, about={"step": "refined", "level": 0})
             ]
-        yield self._started([Part(everyone, about={"step": "whole"})], members, 0)
+        yield self._started(problem, [Part(everyone, about={"step": "whole"})], members, 0)
         return None
 
     def _regions(self, problem: Problem, level: int, members: list[Member]) -> Regions:
@@ -106,11 +106,14 @@ class DCSVM(Decomposer):
             balance=self.balance,
         )
 
-    def _started(self, parts: list[Part], members: list[Member], level: int) -> list[Part]:
+    def _started(
+        self, problem: Problem, parts: list[Part], members: list[Member], level: int
+    ) -> list[Part]:
         """The parts, told their level and given the duals of the members of the last."""
+        duals = duals_of(*members, rows=np.arange(problem.n_rows)) if self.warm else None
         started = []
         for each in parts:
-            start = duals_of(*members, rows=each.rows) if self.warm and members else None
+            start = None if duals is None else duals[each.rows]
             about = {"step": f"level {level}", "level": level, **each.about}
             started.append(Part(each.rows, start=start, about=about))
         return started

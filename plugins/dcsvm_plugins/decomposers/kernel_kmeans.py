@@ -20,8 +20,9 @@ class KernelKMeans(Decomposer):
     >>> from sklearn.datasets import load_iris
     >>> from dcsvm import DivideAndConquerClassifier, build
     >>> X, y = load_iris(return_X_y=True)
-    >>> clusters = build("decomposer", "kernel_kmeans", clusters=3, gamma=0.5)
-    >>> clf = DivideAndConquerClassifier(clusters, "kernel_svm", "route", random_state=0)
+    >>> clusters = build("decomposer", "kernel_kmeans", clusters=3, gamma=0.1)
+    >>> machine = build("learner", "kernel_svm", C=10.0)
+    >>> clf = DivideAndConquerClassifier(clusters, machine, "route", random_state=0)
     >>> clf.fit(X, y).score(X, y) > 0.9
     True
 
