@@ -18,7 +18,7 @@ from dcsvm.numeric.refinement import Refinement, ridge_for
 from dcsvm.numeric.rowcache import Integers, KernelRows
 from dcsvm.numeric.svm import MAX_ITERATIONS, Solution, as_signs, feasible, warn_unless_converged
 
-LEAST_WORKING_SET, MOST_WORKING_SET = 512, 4096
+LEAST_WORKING_SET, MOST_WORKING_SET = 2048, 4096
 CACHE_BYTES = 1 << 30
 EXACT_BYTES = 1 << 27
 """What one block of exact kernel values may take."""
@@ -183,7 +183,7 @@ def _move(rows: KernelRows, state: _State, moved: Integers, steps: Floats, ridge
 
 
 def working_set_size(rows: int) -> int:
-    """A sixth of the rows: more costs more to solve, less takes more rounds."""
+    """A sixth of the rows, two thousand at least: fewer take many more rounds at a large C."""
     return min(max(rows // 6, LEAST_WORKING_SET), MOST_WORKING_SET)
 
 

@@ -1,12 +1,13 @@
-"""The dual solver against libsvm, against its optimality conditions, and at the extremes."""
+"""The dual solver against its optimality conditions, at the extremes, and from any start."""
 
+import itertools
 import time
 
 import numpy as np
 import pytest
+from dual_formulas import exact_rbf, gap
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.svm import SVC
 
 from dcsvm.numeric import ConvergenceWarning, Kernel, as_gram, backend, rbf_gram, solve, solve_path
 from dcsvm.numeric.svm import feasible
@@ -23,99 +24,6 @@ def problem(rows, features, seed, noise=0.1):
     X[: rows // 10] = X[rows // 2 : rows // 2 + rows // 10]
     y[:2] = 1.0, -1.0
     return X, y
-
-
-def objective(K, y, alphas):
-    beta = y * alphas
-    return 0.5 * beta @ K @ beta - alphas.sum()
-
-
-def gap(K, y, alphas, C):
-    """The largest violation of the optimality conditions, by direct formula."""
-    beta = y * alphas
-    gradient = K @ beta - y
-    upper, lower = np.where(y > 0, C, 0.0), np.where(y > 0, 0.0, -C)
-    return gradient[beta > lower].max(initial=-np.inf) - gradient[beta < upper].min(initial=np.inf)
-
-
-def libsvm(K, y, C, tol):
-    """Alphas and decision values that libsvm gives for a precomputed kernel."""
-    bounds = np.array(np.broadcast_to(np.asarray(C, dtype=float), y.shape))
-    model = SVC(C=1.0, kernel="precomputed", tol=tol, cache_size=500).fit(
-        K, y, sample_weight=bounds
-    )
-    alphas = np.zeros(len(y))
-    alphas[model.support_] = np.abs(model.dual_coef_[0])
-    return alphas, model.decision_function(K)
-
-
-def check_against_libsvm(K, y, C):
-    """Objective, optimality and labels, as good as libsvm's in the exact matrix."""
-    moderate = np.max(C) <= 1e3
-    # At libsvm's usual tolerance two good answers may differ by more than 1e-5 in a tiny problem.
-    tol = 1e-5 if moderate else TOL
-    expected, decisions = libsvm(K, y, C, tol)
-    theirs = objective(K, y, expected)
-    precise = solve(K, y, C, tol=1e-5)
-    ours = objective(K, y, precise.alphas)
-    assert moderate or ours <= theirs + 1e-7 * abs(theirs)
-    if moderate:
-        assert abs(ours - theirs) <= 1e-5 * abs(theirs)
-        own = K @ (y * precise.alphas) + precise.bias
-        away = np.abs(decisions) > 0.01
-        assert (np.sign(own[away]) == np.sign(decisions[away])).all()
-
-    solution = solve(K, y, C, tol=TOL)
-    bounds = np.broadcast_to(np.asarray(C, dtype=float), y.shape)
-    assert solution.converged
-    assert (solution.alphas >= 0).all()
-    assert (solution.alphas <= bounds * (1 + 1e-12)).all()
-    assert abs(y @ solution.alphas) <= 1e-9 * bounds.max() * len(y)
-    assert solution.objective == pytest.approx(objective(K, y, solution.alphas), rel=1e-5)
-    theirs = gap(K, y, libsvm(K, y, C, TOL)[0], bounds)
-    assert gap(K, y, solution.alphas, bounds) <= max(TOL, theirs) * 1.05
-
-
-@given(
-    rows=st.integers(4, 120),
-    features=st.integers(1, 6),
-    seed=st.integers(0, 10**6),
-    C=st.sampled_from([1e-6, 0.01, 1.0, 10.0, 100.0, 1e3, 1e4]),
-    gamma=st.sampled_from([1e-6, 1e-3, 0.1, 1.0, 10.0, 1e3, 1e6]),
-)
-@settings(max_examples=200, deadline=None)
-def test_it_is_as_good_as_libsvm_on_random_problems(rows, features, seed, C, gamma):
-    X, y = problem(rows, features, seed)
-    check_against_libsvm(Kernel("rbf", gamma=gamma)(X), y, C)
-
-
-@given(rows=st.integers(4, 60), seed=st.integers(0, 10**6), C=st.sampled_from([0.1, 10.0, 1e3]))
-@settings(max_examples=40, deadline=None)
-def test_the_numpy_solver_is_as_good_as_libsvm(rows, seed, C):
-    X, y = problem(rows, 3, seed)
-    with backend.numpy_only():
-        check_against_libsvm(Kernel("rbf", gamma=0.5)(X), y, C)
-
-
-@given(
-    seed=st.integers(0, 10**6),
-    kind=st.sampled_from(["linear", "poly", "laplacian", "trbf"]),
-    C=st.sampled_from([0.1, 10.0]),
-)
-@settings(max_examples=40, deadline=None)
-def test_other_kernels_and_weighted_rows_agree_with_libsvm(seed, kind, C):
-    X, y = problem(60, 4, seed)
-    weights = np.random.default_rng(seed).uniform(0.1, 3.0, size=60)
-    check_against_libsvm(Kernel(kind, gamma=0.3, degree=2, coef0=1.0)(X), y, C * weights)
-
-
-@pytest.mark.parametrize("C", [1.0, 100.0, 1e5])
-@pytest.mark.parametrize("gamma", [0.01, 1.0, 30.0])
-def test_real_leaves_are_solved_as_well_as_by_libsvm(dataset, gamma, C):
-    data = dataset("covtype")
-    X = data["X"][:700].astype(float)
-    X = (X - X.min(axis=0)) / np.maximum(np.ptp(X, axis=0), 1)
-    check_against_libsvm(Kernel("rbf", gamma=gamma)(X), np.where(data["y"][:700] == 4, 1.0, -1), C)
 
 
 def test_both_implementations_reach_the_same_optimum():
@@ -137,7 +45,7 @@ def test_a_path_over_c_gives_what_single_solves_give(either):
     for C, solution in zip(Cs, solve_path(K, y, Cs, tol=1e-5), strict=True):
         assert solution.converged
         assert solution.objective == pytest.approx(solve(K, y, C, tol=1e-5).objective, rel=1e-7)
-        assert gap(K, y, solution.alphas, C) < 2e-5
+        assert gap(K, y, solution.alphas, C) < 1e-5
 
 
 def test_a_warm_start_at_the_solution_needs_no_work(either):
@@ -171,6 +79,30 @@ def test_a_feasible_start_is_left_as_it_is():
     np.testing.assert_array_equal(feasible(alphas, y, np.ones(4)), alphas)
 
 
+@pytest.mark.parametrize("C", [1e5, 1e6])
+def test_directions_without_curvature_do_not_run_in_circles(C):
+    if backend.implementation() != "native":
+        pytest.skip("too slow without the compiled library")
+    # One feature and a wide kernel: a matrix of rank ten or so, whose float32 copy has full rank.
+    for seed, gamma in itertools.product(range(6), (0.1, 1.0, 5.0)):
+        X, y = problem(150, 1, seed, noise=0.2)
+        K = exact_rbf(X, gamma)
+        for gram in (K, rbf_gram(X, gamma)):
+            solution = solve(gram, y, C)
+            assert solution.converged
+            assert gap(K, y, solution.alphas, C) < TOL
+
+
+def test_the_stop_is_the_stricter_the_fewer_the_rows(either):
+    gaps = {}
+    for rows in (40, 400):
+        X, y = problem(rows, 3, seed=9)
+        K = exact_rbf(X, 0.5)
+        gaps[rows] = gap(K, y, solve(K, y, 1.0).alphas, 1.0)
+    assert gaps[40] < 0.1 * TOL
+    assert gaps[400] < 0.5 * TOL
+
+
 def test_one_class_gives_its_own_sign_everywhere(either):
     K = Kernel("rbf")(np.arange(5.0)[:, None])
     for sign in (1.0, -1.0):
@@ -202,7 +134,7 @@ def test_hard_parts_end_well(either, C, gamma):
         solution = solve(K, y, C, max_seconds=20.0)
         assert solution.converged
         assert np.isfinite(solution.alphas).all()
-        assert gap(K, y, solution.alphas, C) < 1.1e-3
+        assert gap(K, y, solution.alphas, C) < 1e-3
         assert np.isfinite(solution.bias)
 
 
