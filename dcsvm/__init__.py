@@ -72,6 +72,8 @@ if TYPE_CHECKING:
     from dcsvm.stages import together as together
     from dcsvm.store import load as load
     from dcsvm.store import save as save
+    from dcsvm.subspaces import BlockSum as BlockSum
+    from dcsvm.subspaces import Subspaces as Subspaces
     from dcsvm.views import Chain as Chain
     from dcsvm.views import Columns as Columns
     from dcsvm.views import LinearMap as LinearMap
@@ -108,6 +110,7 @@ _WHERE = {
     "search": "GranularitySearch",
     "settings": "component setting",
     "store": "load save",
+    "subspaces": "BlockSum Subspaces",
     "views": "Chain Columns LinearMap LocalScaling Scaling View local_view",
 }
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names.split()}

@@ -173,4 +173,12 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
                 f"y holds one class only ({found}): a classifier needs two classes or more"
             )
         entropy = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return Problem(X, y, len(self.classes_), Seed(entropy), weights)
+        names = getattr(self, "feature_names_in_", None)
+        return Problem(
+            X,
+            y,
+            len(self.classes_),
+            Seed(entropy),
+            weights,
+            names=None if names is None else tuple(names.tolist()),
+        )

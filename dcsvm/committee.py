@@ -13,6 +13,7 @@ from scipy import sparse
 from dcsvm.answers import Answers, mean_or_nan
 from dcsvm.division import Division, Router, Routing
 from dcsvm.member import Member
+from dcsvm.models import KernelExpansion
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
 from dcsvm.panel import Seats, pooled
 from dcsvm.problem import union
@@ -89,12 +90,7 @@ class Committee:
         to; what one block of Answers says is meant to be added to what the others say.
         """
         for group in self.groups:
-            everyone = np.arange(group.first, group.last)
-            if group.router is None:
-                for rows in self._blocks(np.arange(X.shape[0]), everyone):
-                    yield self.ask(X, rows, everyone)
-            else:
-                yield from self._routed(X, group, group.router)
+            yield from self._answers_of(X, group)
 
     def ask(
         self, X: Matrix, rows: IntArray, members: IntArray, weights: FloatArray | None = None
@@ -122,12 +118,7 @@ class Committee:
 
         (n, classes), NaN where no one can.
         """
-        sums = np.zeros((X.shape[0], self.n_classes))
-        known = np.zeros_like(sums)
-        for answers in self.answers(X):
-            sums[answers.rows] += answers.sums()
-            known[answers.rows] += answers.known()
-        return mean_or_nan(sums, known)
+        return self._means(X, self.answers(X))
 
     def routed_labels(self, X: Matrix) -> IntArray:
         """The winners of rows X, (n,): what the one member says that a row is routed to.
@@ -160,6 +151,57 @@ class Committee:
             table[np.ix_(said.rows, self._columns(said.members))] = said.values
         return table
 
+    def table(self, X: Matrix) -> FloatArray:
+        """What a second-level learner sees of rows X: (n, columns of `table_code`).
+
+        Groups that every row asks have the columns of their members. A group with a router has a
+        column for each class (one for two classes), the mean of those that a row was sent to, so
+        that its columns mean the same however the group is divided; NaN for a class that none of
+        them can speak for.
+        """
+        columns = []
+        for group in self.groups:
+            said = self._answers_of(X, group)
+            if group.router is None:
+                width = self.starts[group.last] - self.starts[group.first]
+                block = np.empty((X.shape[0], width))
+                for answers in said:
+                    block[answers.rows] = answers.values
+            else:
+                block = _one_column(self._means(X, said))
+            columns.append(block)
+        return np.hstack(columns)
+
+    @cached_property
+    def table_code(self) -> IntArray:
+        """What the columns of `table` mean for each class, like the code of a member."""
+        own = (
+            np.array([[-1, 1]], dtype=np.int8)
+            if self.n_classes == 2
+            else np.eye(self.n_classes, dtype=np.int8)
+        )
+        codes: list[IntArray] = []
+        for group in self.groups:
+            members = self.members[group.first : group.last]
+            codes += [own] if group.router else [member.code for member in members]
+        return np.vstack(codes)
+
+    def _answers_of(self, X: Matrix, group: Group) -> Iterator[Answers]:
+        if group.router is not None:
+            yield from self._routed(X, group, group.router)
+            return
+        everyone = np.arange(group.first, group.last)
+        for rows in self._blocks(np.arange(X.shape[0]), everyone):
+            yield self.ask(X, rows, everyone)
+
+    def _means(self, X: Matrix, said: Iterator[Answers]) -> FloatArray:
+        sums = np.zeros((X.shape[0], self.n_classes))
+        known = np.zeros_like(sums)
+        for answers in said:
+            sums[answers.rows] += answers.sums()
+            known[answers.rows] += answers.known()
+        return mean_or_nan(sums, known)
+
     def _routed(self, X: Matrix, group: Group, router: Router) -> Iterator[Answers]:
         routing = router.route(X)
         if self.tally is not None:
@@ -190,10 +232,10 @@ class Committee:
         """How many numbers a row may need at once: kernel values, or answers."""
         if len(members) == 1:
             member = self.members[members[0]]
-            return max(len(member.support), len(member.code))
+            return max(_points_of(member), len(member.code))
         seats = self._seats(tuple(members.tolist()))
         pools = [panel.pool.shape[0] for panel in seats.panels]
-        alone = [len(member.support) for member in seats.singles]
+        alone = [_points_of(member) for member in seats.singles]
         return int(max(len(seats.owner), *pools, *alone, 0))
 
 
@@ -203,6 +245,20 @@ def _by_member(routing: Routing) -> Iterator[tuple[int, IntArray]]:
     asked, first = np.unique(routing.member[order], return_index=True)
     for number, places in zip(asked, np.split(order, first[1:]), strict=True):
         yield int(number), places
+
+
+def _points_of(member: Member) -> int:
+    """How many kernel values a row needs at once; a pipeline asks its own members in blocks."""
+    return len(member.support) if isinstance(member.model, KernelExpansion) else 0
+
+
+def _one_column(scores: FloatArray) -> FloatArray:
+    """Scores of two classes as one column, positive for the second; more classes as they are."""
+    if scores.shape[1] != 2:
+        return scores
+    first, second = scores[:, :1], scores[:, 1:]
+    both = (second - first) / 2
+    return np.where(np.isnan(first), second, np.where(np.isnan(second), -first, both))
 
 
 def _winners(scores: FloatArray) -> IntArray:

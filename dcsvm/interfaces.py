@@ -215,6 +215,17 @@ class LocalLearner(Component):
         """Hand the work to the one engine, for a learner made of others; None: `fit` does it."""
         return None
 
+    def memory(self, n_rows: int, n_features: int) -> float:
+        """The bytes that fitting takes beside the problem, where they are known; 0 where not.
+
+        Asked by those who can choose what is learned, such as the fusion of many answers.
+        """
+        return 0.0
+
+    def simpler(self) -> LocalLearner | None:
+        """The next simpler learner of this kind, one that takes less memory, if there is one."""
+        return None
+
     def check(self) -> None:
         """Refuse settings that cannot work together; called before anything is trained."""
         return
@@ -246,9 +257,10 @@ class Combiner(Component):
     ) -> Combination:
         """Learn how to combine; most combiners have nothing to learn and return themselves.
 
-        Called once per fit when every member is trained. `answers` is (n, columns of the
-        committee), or None where the class does not want them. What is returned must be `self`
-        or one of the `stored_types`.
+        Called once per fit when every member is trained. `answers` is (n, columns), what
+        `committee.table` says of the training rows (with `folds`, what committees without the row
+        say), or None where the class does not want them. What is returned must be `self` or one of
+        the `stored_types`.
         """
         return self
 

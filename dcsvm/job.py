@@ -60,12 +60,12 @@ class Job:
             y = (signs > 0).astype(np.intp)
         whole = len(rows) == self.problem.n_rows and bool((np.diff(rows) == 1).all())
         X = self.problem.X if whole else self.problem.X[rows]
-        view = self._view(rows)
+        view, names = self._view(rows), self.problem.names
         if view is not None:
             view = view.fit(X)
-            X = view.apply(X)
+            X, names = view.apply(X), view.names(names)
         sides = len(present) if signs is None else len(np.unique(y))
-        local = Problem(X, y, sides, self.seed, weights, start, _threads.get())
+        local = Problem(X, y, sides, self.seed, weights, start, _threads.get(), names)
         return Cut(local, rows, view, code)
 
     @property

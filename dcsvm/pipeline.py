@@ -18,7 +18,7 @@ from dcsvm.job import Job, Outcome
 from dcsvm.ledger import Record
 from dcsvm.member import Member
 from dcsvm.numeric.matrix import FloatArray, IntArray
-from dcsvm.problem import Part, Problem
+from dcsvm.problem import Part, Problem, Seed
 from dcsvm.registry import Registry
 from dcsvm.stages import concluded, together
 from dcsvm.views import View
@@ -55,34 +55,31 @@ class Pipeline:
     def conquer(self, problem: Problem) -> Work[Composite]:
         """Divide the problem, train the parts, combine the answers: work for an engine."""
         ledger: list[Record] = []
-        committee = yield from self._committee(problem, ledger)
+        committee = yield from self._committee(problem, problem.seed, ledger)
         answers = None
         if self.combiner.wants_answers:
             answers = yield from self._answers(committee, problem)
         return Composite(committee, self.combiner.fit(committee, problem, answers), ledger)
 
-    def _committee(self, problem: Problem, ledger: list[Record]) -> Work[Committee]:
+    def _committee(self, problem: Problem, seed: Seed, ledger: list[Record]) -> Work[Committee]:
+        """Divide a problem by its own seed, and train the parts by the one given."""
         division = concluded(self.decomposer.divide(problem.seeded(DIVISION)))
         stage = 0
         try:
             parts = next(division)
             while True:
-                members = yield from self._train(problem, parts, stage, ledger)
+                members = yield from self._train(problem, parts, seed.child(PARTS, stage), ledger)
                 parts = division.send(members)
                 stage += 1
         except StopIteration as stop:
             return Committee.of(stop.value, problem.n_classes)
 
     def _train(
-        self, problem: Problem, parts: list[Part], stage: int, ledger: list[Record]
+        self, problem: Problem, parts: list[Part], seed: Seed, ledger: list[Record]
     ) -> Work[list[Member]]:
+        stage = seed.path[-1]
         jobs = [
-            Job(
-                problem,
-                part,
-                part.learner or self.learner,
-                problem.seed.child(PARTS, stage, place),
-            )
+            Job(problem, part, part.learner or self.learner, seed.child(place))
             for place, part in enumerate(self.checked(parts, problem))
         ]
         outcomes = yield jobs
@@ -115,27 +112,37 @@ class Pipeline:
         return parts
 
     def _answers(self, committee: Committee, problem: Problem) -> Work[FloatArray]:
-        """The members' answers on the training rows: in-sample, or from folds without the row."""
-        answers = committee.values(problem.X)
+        """What is said of training rows: in-sample, or by committees of folds without the row."""
         if self.combiner.folds < 2:
-            return answers
+            return committee.table(problem.X)
         fold_of = _folds(problem, self.combiner.folds)
-        held_out = [np.flatnonzero(fold_of == fold) for fold in range(self.combiner.folds)]
+        # A fold is divided by the seed of the whole: a subspace drawn at random is the same one.
         committees = yield from together(
             self._committee(
-                problem.subset(np.flatnonzero(fold_of != fold)).seeded(FOLDS, fold), []
+                problem.subset(np.flatnonzero(fold_of != fold)),
+                problem.seed.child(FOLDS, fold),
+                [],
             )
             for fold in range(self.combiner.folds)
         )
-        for rows, other in zip(held_out, committees, strict=True):
-            if other.code.shape != committee.code.shape or (other.code != committee.code).nnz:
+        # The only row of a class is in no fold: the whole committee must answer it.
+        fold_of[fold_of < 0] = len(committees)
+        answers = np.empty((problem.n_rows, len(committee.table_code)))
+        for fold, other in enumerate([*committees, committee]):
+            if _differ(other.table_code, committee.table_code):
                 raise CompositionError(
                     f"combiner {self.combiner.name!r} wants answers from {self.combiner.folds} "
                     f"folds, but decomposer {self.decomposer.name!r} divides each fold into other "
                     "parts; set folds = 0"
                 )
-            answers[rows] = other.values(problem.X[rows])
+            rows = np.flatnonzero(fold_of == fold)
+            if len(rows):
+                answers[rows] = other.table(problem.X[rows])
         return answers
+
+
+def _differ(one: IntArray, other: IntArray) -> bool:
+    return one.shape != other.shape or bool((one != other).any())
 
 
 def _view(job: Job, outcome: Outcome) -> View | None:

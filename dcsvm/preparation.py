@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import attrs
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from dcsvm.interfaces import ONE_PART, Decomposer
-from dcsvm.layout import Layout
+from dcsvm.layout import Column, Layout
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
 from dcsvm.problem import Part, Problem
 from dcsvm.settings import component, setting
@@ -104,7 +104,7 @@ class Prepared(Decomposer):
         levels = np.zeros(n_features, dtype=np.intp)
         for place, column in enumerate(columns):
             levels[place] = 0 if column.levels is None else len(column.levels)
-        return Preparation(levels, self.scale, self.encode, self.missing == "mark")
+        return Preparation(levels, self.scale, self.encode, self.missing == "mark", columns)
 
 
 @attrs.frozen(eq=False)
@@ -119,6 +119,8 @@ class Preparation(View):
     encode : {"onehot", "codes"}
     mark : bool
         Add a feature that is 1 where a value was missing, for columns that had any when fitted.
+    columns : tuple of Column
+        What the columns and their levels are called, where that is known.
     fill : (d,) float array, fitted
         What stands for a missing value: the median, or the most frequent level.
     seen : tuple of int arrays, fitted
@@ -133,6 +135,7 @@ class Preparation(View):
     scale: Scale = "minmax"
     encode: Encode = "onehot"
     mark: bool = False
+    columns: tuple[Column, ...] = attrs.field(default=(), metadata={"stored": False})
     fill: FloatArray | None = None
     seen: tuple[IntArray, ...] = ()
     marked: IntArray | None = None
@@ -170,6 +173,22 @@ class Preparation(View):
             for j in np.flatnonzero(self._encoded)
         ]
         return np.hstack([numbers, *categories, absent[:, self.marked].astype(float)])
+
+    def names(self, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        titles = tuple(column.name for column in self.columns) or given
+        if titles is None or self.marked is None:
+            return titles  # sparse rows keep their columns
+        kept = [titles[j] for j in np.flatnonzero(~self._encoded)]
+        levels = [
+            f"{titles[j]}={self._level(j, code)}"
+            for j in np.flatnonzero(self._encoded)
+            for code in self.seen[j]
+        ]
+        return (*kept, *levels, *(f"{titles[j]} missing" for j in self.marked))
+
+    def _level(self, column: Any, code: Any) -> str:
+        levels = self.columns[column].levels if self.columns else None
+        return str(code) if levels is None else levels[code]
 
     def unknown(self, X: Matrix) -> IntArray:
         """How many values of each column are levels that no training row had, as (d,)."""

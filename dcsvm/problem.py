@@ -57,6 +57,8 @@ class Problem:
         Signed dual values by row to start a solver from; it projects them to feasible ones.
     threads : int
         How many cores a learner may use. No result may depend on it.
+    names : tuple of str, optional
+        What the features are called, where they have names.
     """
 
     X: Matrix
@@ -66,6 +68,7 @@ class Problem:
     weights: FloatArray | None = None
     start: FloatArray | None = None
     threads: int = attrs.field(default=1, metadata={"stored": False})
+    names: tuple[str, ...] | None = None
 
     @property
     def n_rows(self) -> int:

@@ -23,6 +23,10 @@ class View(ABC):
     def apply(self, X: Matrix) -> Matrix:
         """Return what the part sees of rows X (n, d), as (n, features of the view)."""
 
+    def names(self, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        """What the view's features are called where those it is fitted on are called `given`."""
+        return None
+
 
 @attrs.frozen(eq=False)
 class Columns(View):
@@ -32,6 +36,9 @@ class Columns(View):
 
     def apply(self, X: Matrix) -> Matrix:
         return X[:, self.columns]
+
+    def names(self, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        return None if given is None else tuple(given[column] for column in self.columns)
 
 
 @attrs.frozen(eq=False)
@@ -72,6 +79,9 @@ class Scaling(View):
             return sparse.csr_array(X @ sparse.diags_array(self.factor))
         return (X if self.offset is None else X - self.offset) * self.factor
 
+    def names(self, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        return given
+
 
 @attrs.frozen(eq=False)
 class Chain(View):
@@ -90,6 +100,11 @@ class Chain(View):
         for view in self.views:
             X = view.apply(X)
         return X
+
+    def names(self, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        for view in self.views:
+            given = view.names(given)
+        return given
 
 
 #: What a region decomposer's setting `local_scaling` may say.

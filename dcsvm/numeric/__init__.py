@@ -11,6 +11,7 @@ from dcsvm.numeric.gram import Gram, as_gram
 from dcsvm.numeric.kernels import Kernel, kernel_of
 from dcsvm.numeric.large import solve_large
 from dcsvm.numeric.matrix import BoolArray, FloatArray, IntArray, Matrix
+from dcsvm.numeric.moments import block_products, covariance, directions, means
 from dcsvm.numeric.multiclass import Pairs, Rest, grams, solve_grid, solve_pairs, solve_rest
 from dcsvm.numeric.oblique import GrowthSettings, PlaneTree, grow_oblique
 from dcsvm.numeric.pegasos import PegasosSettings, Plane, Rows, best_bias, pegasos_plane
@@ -40,6 +41,9 @@ __all__ = [
     "Solution",
     "as_gram",
     "best_bias",
+    "block_products",
+    "covariance",
+    "directions",
     "evaluate",
     "fair_prices",
     "feasible",
@@ -51,6 +55,7 @@ __all__ = [
     "kernel_matrices",
     "kernel_of",
     "manhattan_distances",
+    "means",
     "pegasos_plane",
     "prepare",
     "products",

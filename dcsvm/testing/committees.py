@@ -109,7 +109,7 @@ def committee_of(decomposer: Decomposer, problem: Problem) -> Committee:
 
 def fitted(combiner: Combiner, committee: Committee, problem: Problem) -> Combination:
     """Fit a combiner as the core would, with in-sample answers if it wants any."""
-    answers = committee.values(problem.X) if combiner.wants_answers else None
+    answers = committee.table(problem.X) if combiner.wants_answers else None
     return combiner.fit(committee, problem, answers)
 
 

@@ -80,11 +80,68 @@ def test_folds_spread_every_class_and_never_hold_out_the_only_row_of_one():
     assert fold_of[15] == -1
 
 
+@component
+class Tens(Deal):
+    """As many parts as there are tens of rows."""
+
+    name = "tens"
+
+    def divide(self, problem):
+        yield from Deal(problem.n_rows // 10).divide(problem)
+
+
 def test_folds_over_parts_that_differ_from_fold_to_fold_are_refused():
     sentence = (
-        "combiner 'learning' wants answers from 2 folds, but decomposer 'strips' divides each "
+        "combiner 'learning' wants answers from 2 folds, but decomposer 'tens' divides each "
         "fold into other parts; set folds = 0"
     )
     with pytest.raises(CompositionError) as error:
-        fitted(Strips(8), folds=2)
+        fitted(Tens(), folds=2)
     assert str(error.value) == sentence
+
+
+@pytest.mark.parametrize("folds", [0, 2])
+def test_a_group_with_a_router_says_one_thing_of_each_class_however_it_is_divided(folds):
+    clf = fitted(Strips(8) + Rest(), folds=folds)
+    answers, committee = clf.model_.combination.answers, clf.model_.committee
+    assert answers.shape == (len(X), 6)
+    assert committee.table_code.tolist() == [
+        *np.eye(3).tolist(),
+        *committee.code.toarray()[-3:].tolist(),
+    ]
+    if folds == 0:
+        alone = DivideAndConquerClassifier(Strips(8), Centroids(), Average()).fit(X, y)
+        np.testing.assert_allclose(answers[:, :3], alone.model_.committee.mean_scores(X))
+
+
+def test_two_classes_have_one_column_for_a_group_with_a_router_even_where_a_region_has_one():
+    rows, labels = X[y < 2], y[y < 2]
+    pipeline = DivideAndConquerClassifier(Strips(7), Centroids(), Learning(), random_state=0)
+    clf = pipeline.fit(rows, labels)
+    (said,) = clf.model_.combination.answers.T
+    scores = clf.model_.committee.mean_scores(rows)
+    one_class = np.isnan(scores).any(axis=1)
+    assert 0 < one_class.sum() < len(rows)
+    np.testing.assert_allclose(said[~one_class], scores[~one_class, 1])
+    assert ((said > 0) == (labels == 1))[one_class].all()
+
+
+def test_folds_divide_by_the_seed_of_the_whole_and_train_by_their_own():
+    drawn = []
+
+    class Watching(Deal):
+        def divide(self, problem):
+            drawn.append(problem.seed.generator().random())
+            yield from super().divide(problem)
+
+    seeds = []
+
+    class Noting(Centroids):
+        def fit(self, problem):
+            seeds.append(problem.seed)
+            return super().fit(problem)
+
+    DivideAndConquerClassifier(Watching(2), Noting(), Learning(folds=3), random_state=0).fit(X, y)
+    assert len(drawn) == 4
+    assert len(set(drawn)) == 1
+    assert len(set(seeds)) == len(seeds) == 8

@@ -5,6 +5,8 @@ from dcsvm.registry import KINDS, default_registry
 
 #: What the defaults of a component do not suit problems of 2 to 60 rows with.
 SETTINGS = {
+    ("decomposer", "abd_subspaces"): {"subspaces": 3},
+    ("decomposer", "bcd_subspaces"): {"subspaces": 3},
     ("decomposer", "bootstrap"): {"samples": 3, "size": 0.5},
     ("decomposer", "cascade"): {"ceiling": 12},
     ("decomposer", "chunks"): {"parts": 2},
@@ -32,12 +34,17 @@ VARIANTS = [
     ("decomposer", "tree", {"ceiling": 5, "splitter": "random", "border": 0.2}),
     ("learner", "kernel_svm", {"kernel": "linear"}),
     ("learner", "krr", {"kernel": "laplacian", "ridge": 1e-6}),
+    ("decomposer", "dca_subspaces", {"length": "within", "local_scaling": "standard"}),
+    ("decomposer", "pca_subspaces", {"features": 1, "subspaces": 2}),
     ("learner", "linear_svm", {"loss": "hinge"}),
     ("learner", "sklearn", {"classifier": "DecisionTreeClassifier"}),
     ("combiner", "dag", {"order": "similarity"}),
     ("combiner", "decode", {"loss": "hamming"}),
 ]
+    ("learner", "trbf_krr", {"space": "intrinsic", "balance": True}),
 
+    ("combiner", "fusion", {"answers": "labels", "form": "by_class"}),
+    ("combiner", "fusion", {"learner": "linear_svm", "folds": 3}),
 
 def components():
     """The kind and name of everything that the registry lists."""

@@ -1,0 +1,107 @@
+"""Means, covariances and their directions: what linear transforms of features are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigh
+
+from dcsvm.numeric.distances import BLOCK_BYTES, Floats, Rows, as_dense, row_slices
+from dcsvm.numeric.matrix import FloatArray, IntArray
+
+
+def covariance(
+    X: Rows, weights: FloatArray | None, centres: Floats, home: IntArray | None = None
+) -> Floats:
+    """The mean outer product (d, d) of rows X (n, d) around centres (k, d).
+
+    Row i is around centre `home[i]`, or around the only one; a row of weight w counts as w rows.
+    Rows are taken block by block.
+    """
+    n, d = X.shape
+    total = np.zeros((d, d))
+    given = np.ones(n) if weights is None else weights
+    roots = np.sqrt(given / given.sum())
+    for rows in row_slices(n, 8 * d, BLOCK_BYTES):
+        around = centres[0] if home is None else centres[home[rows]]
+        block = (as_dense(X[rows]) - around) * roots[rows, None]
+        total += block.T @ block
+    return total
+
+
+def means(
+    X: Rows, weights: FloatArray | None = None, home: IntArray | None = None, n_homes: int = 1
+) -> Floats:
+    """The weighted mean rows (n_homes, d) of all rows X (n, d), or of the rows of each home.
+
+    A home without rows has zeros.
+    """
+    n = X.shape[0]
+    given = np.ones(n) if weights is None else weights
+    where = np.zeros(n, dtype=np.intp) if home is None else home
+    shares = sparse.csr_array((given, (where, np.arange(n))), shape=(n_homes, n))
+    masses = np.bincount(where, given, minlength=n_homes)
+    return np.asarray(as_dense(shares @ X) / np.where(masses > 0, masses, 1.0)[:, None])
+
+
+def block_products(
+    X: Rows,
+    weights: FloatArray | None,
+    place: IntArray,
+    block: IntArray,
+    n_blocks: int,
+    width: int,
+) -> Floats:
+    """The sum over rows X (n, d) of the inner products of every two blocks, (n_blocks, n_blocks).
+
+    Feature j is at `place[j]` of the block `block[j]`; a block has `width` places, and what it
+    lacks counts as zeros. Sparse rows cost their values, never their width.
+    """
+    total = np.zeros((n_blocks, n_blocks))
+    roots = np.ones(X.shape[0]) if weights is None else np.sqrt(weights)
+    for columns in _stacked(X, roots, place, block, n_blocks, width):
+        product = columns.T @ columns
+        total += product.toarray() if sparse.issparse(product) else product
+    return total
+
+
+def directions(matrix: Floats, metric: Floats | None = None) -> Floats:
+    """Eigenvectors as columns (d, d), those of the largest values first.
+
+    With a metric they solve `matrix v = value metric v`. The largest entry of each is positive, so
+    that a sign never depends on the library.
+    """
+    _, vectors = eigh(matrix, metric)
+    vectors = vectors[:, ::-1]
+    largest = np.abs(vectors).argmax(axis=0)
+    signs = np.sign(vectors[largest, np.arange(vectors.shape[1])])
+    return np.ascontiguousarray(vectors * np.where(signs == 0, 1.0, signs))
+
+
+def _stacked(
+    X: Rows, roots: Floats, place: IntArray, block: IntArray, n_blocks: int, width: int
+) -> Iterator[Any]:
+    """Rows, some at a time, as columns of blocks below each other: (rows * width, n_blocks)."""
+    n, d = X.shape
+    if sparse.issparse(X):
+        per_row = 64 * max(1, X.nnz // max(1, n))
+        for rows in row_slices(n, per_row, BLOCK_BYTES):
+            part = X[rows]
+            row = np.repeat(np.arange(part.shape[0], dtype=np.int64), np.diff(part.indptr))
+            entry = row * width + place[part.indices]
+            # Few of all places hold anything: the others need no row.
+            used, where = np.unique(entry, return_inverse=True)
+            values = part.data * roots[rows][row]
+            yield sparse.csr_array(
+                (values, (where, block[part.indices])), shape=(len(used), n_blocks)
+            )
+        return
+    order = np.full((n_blocks, width), d)
+    order[block, place] = np.arange(d)
+    for rows in row_slices(n, 24 * d, BLOCK_BYTES):
+        weighted = X[rows] * roots[rows, None]
+        padded = np.hstack([weighted, np.zeros((len(weighted), 1))])
+        yield padded[:, order].transpose(0, 2, 1).reshape(-1, n_blocks)

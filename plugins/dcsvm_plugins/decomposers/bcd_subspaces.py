@@ -1,0 +1,74 @@
+"""Subspaces of features that are made uncorrelated group by group."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from dcsvm import LinearMap, Problem, Subspaces, View, component, setting
+from dcsvm.numeric import FloatArray, IntArray, covariance, means
+
+
+@component
+class BCDSubspaces(Subspaces):
+    """Block Cholesky decomposition: groups of features, each less what the ones before tell of it.
+
+    The covariance is eliminated block by block. Features of different groups are then
+    uncorrelated, those of one group stay as related as they are. The groups of one grouping hold
+    every feature once; more subspaces come from other groupings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from dcsvm import DivideAndConquerClassifier, build
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> spaces = build("decomposer", "bcd_subspaces", subspaces=4, features=15)
+    >>> clf = DivideAndConquerClassifier(spaces, "krr", "mean", random_state=0).fit(X, y)
+    >>> [member.view.matrix.shape for member in clf.model_.committee.members]
+    [(30, 15), (30, 15), (30, 15), (30, 15)]
+
+    References
+    ----------
+    Guo, Chen, Jiang, Ji, Kung: Efficient divide-and-conquer classification based on feature-space
+    decomposition (2015).
+    """
+
+    name = "bcd_subspaces"
+
+    max_features: int = setting(
+        10_000, at_least=1, help="more features are refused: their covariances are d x d"
+    )
+
+    def views(self, problem: Problem) -> list[View]:
+        self.check_width(problem, self.max_features)
+        mean = means(problem.X, problem.weights)
+        matrix = covariance(problem.X, problem.weights, mean)
+        wanted = len(self.groups) or self.subspaces
+        maps = [each for groups in self.groupings(problem) for each in uncoupled(matrix, groups)]
+        return [LinearMap(each, mean[0] @ each) for each in maps[:wanted]]
+
+
+def uncoupled(covariance: FloatArray, groups: list[IntArray]) -> list[FloatArray]:
+    """For each group the map (d, features of the group) that makes groups uncorrelated."""
+    d = len(covariance)
+    order = np.concatenate(groups)
+    edges = np.cumsum([0] + [len(group) for group in groups])
+    rest = covariance[np.ix_(order, order)]
+    transform = np.eye(d)
+    for start, stop in pairwise(edges.tolist()):
+        mine, later = slice(start, stop), slice(stop, d)
+        gain = rest[later, mine] @ _inverse(rest[mine, mine])
+        rest[later, later] -= gain @ rest[mine, later]
+        transform[later] -= gain @ transform[mine]
+    maps = []
+    for start, stop in pairwise(edges.tolist()):
+        each = np.zeros((d, stop - start))
+        each[order] = transform[start:stop].T
+        maps.append(each)
+    return maps
+
+
+def _inverse(block: FloatArray) -> FloatArray:
+    """The inverse; of a singular block that of its range, since no other can be told by it."""
+    values, vectors = np.linalg.eigh(block)
+    kept = values > len(values) * np.finfo(float).eps * max(float(values[-1]), 0.0)
+    return np.asarray((vectors[:, kept] / values[kept]) @ vectors[:, kept].T)

@@ -1,0 +1,45 @@
+"""Subspaces of principal components."""
+
+import numpy as np
+
+from dcsvm import LinearMap, Problem, Subspaces, View, component, setting
+from dcsvm.numeric import covariance, directions, means
+
+
+@component
+class PCASubspaces(Subspaces):
+    """Principal components, dealt into subspaces: no two of them are correlated.
+
+    Components are numbered by their variance, 0 for the largest, and stand in that order in a
+    subspace. Distances and products are those of the rows in the subspace's directions.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from dcsvm import DivideAndConquerClassifier, build
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> spaces = build("decomposer", "pca_subspaces", groups=[[0, 1, 2], [0, 3, 4]])
+    >>> clf = DivideAndConquerClassifier(spaces, "krr", "mean").fit(X, y)
+    >>> [member.view.matrix.shape for member in clf.model_.committee.members]
+    [(30, 3), (30, 3)]
+
+    References
+    ----------
+    Guo, Chen, Jiang, Ji, Kung: Efficient divide-and-conquer classification based on feature-space
+    decomposition (2015).
+    """
+
+    name = "pca_subspaces"
+
+    max_features: int = setting(
+        10_000, at_least=1, help="more features are refused: their covariances are d x d"
+    )
+
+    def views(self, problem: Problem) -> list[View]:
+        self.check_width(problem, self.max_features)
+        mean = means(problem.X, problem.weights)
+        components = directions(covariance(problem.X, problem.weights, mean))
+        return [
+            LinearMap(np.ascontiguousarray(components[:, group]), mean[0] @ components[:, group])
+            for group in self.dealt(problem, named=False)
+        ]

@@ -1,0 +1,32 @@
+"""Subspaces of features as they are."""
+
+from dcsvm import Columns, Problem, Subspaces, View, component
+
+
+@component
+class RDSubspaces(Subspaces):
+    """Random decomposition: each subspace has some of the features, as they are.
+
+    Features are dealt like cards, so that all are used equally often; subspaces may overlap.
+    Nothing is computed, and sparse rows of millions of features stay sparse.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from dcsvm import DivideAndConquerClassifier, build
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> spaces = build("decomposer", "rd_subspaces", subspaces=3, features=10)
+    >>> clf = DivideAndConquerClassifier(spaces, "krr", "mean", random_state=0).fit(X, y)
+    >>> [member.view.columns.size for member in clf.model_.committee.members]
+    [10, 10, 10]
+
+    References
+    ----------
+    Guo, Chen, Jiang, Ji, Kung: Efficient divide-and-conquer classification based on feature-space
+    decomposition (2015).
+    """
+
+    name = "rd_subspaces"
+
+    def views(self, problem: Problem) -> list[View]:
+        return [Columns(group) for group in self.dealt(problem)]

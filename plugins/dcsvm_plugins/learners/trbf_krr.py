@@ -1,0 +1,192 @@
+"""Ridge regression with the truncated RBF kernel, solved where that is cheaper."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from math import comb
+from operator import attrgetter
+from typing import Any, Literal
+
+import attrs
+import numpy as np
+from scipy import linalg
+from sklearn.base import clone
+
+from dcsvm import (
+    DataError,
+    Hyperplanes,
+    KernelExpansion,
+    LocalLearner,
+    LocalModel,
+    MappedHyperplanes,
+    Problem,
+    component,
+    setting,
+)
+from dcsvm.numeric import FloatArray, Kernel, kernel_of
+
+#: Bytes of mapped rows at a time; fixed, so that no bit depends on the machine.
+BLOCK_BYTES = 2**22
+
+
+@component
+class TRBFKRR(LocalLearner):
+    """Ridge regression of +1 and -1 with an RBF kernel whose series is cut after some order.
+
+    Of m features and order p such a kernel has a feature space of J = C(m + p, p) dimensions. The
+    regression is solved there, in time N J^2 + J^3 and memory J^2 however many rows there are; or,
+    where N^3 is less, by the kernel matrix of the rows. Both give the same function. A row of
+    weight w counts as w rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier, build
+    >>> X, y = load_iris(return_X_y=True)
+    >>> learner = build("learner", "trbf_krr", order=3, ridge=0.1)
+    >>> DivideAndConquerClassifier("whole", learner, "route").fit(X, y).score(X, y) > 0.9
+    True
+
+    References
+    ----------
+    Kung, Wu: On efficient learning and classification kernel methods (2012).
+    Guo, Chen, Jiang, Ji, Kung: Efficient divide-and-conquer classification based on feature-space
+    decomposition (2015).
+    """
+
+    name = "trbf_krr"
+
+    order: int = setting(2, at_least=1, help="where the series of the kernel is cut")
+    ridge: float = setting(1.0, above=0, help="how much the norm of the solution costs")
+    gamma: Literal["scale", "auto"] | float = setting(
+        "scale", above=0, help="kernel width; 'scale' is 1 / (features * variance)"
+    )
+    balance: bool = setting(
+        False, help="whether all classes weigh the same, however many rows they have"
+    )
+    space: Literal["auto", "intrinsic", "empirical"] = setting(
+        "auto", help="solve in the feature space, or by the rows' kernel matrix; auto: the cheaper"
+    )
+    max_size: int = setting(
+        20_000, at_least=1, help="larger systems of equations are refused: they are size x size"
+    )
+
+    def fit(self, problem: Problem) -> LocalModel:
+        return self._equations(problem).solve(self.ridge)
+
+    def fit_path(
+        self, problem: Problem, grid: Iterable[Mapping[str, Any]]
+    ) -> Iterator[tuple[Mapping[str, Any], LocalModel]]:
+        """Yield (cell, model); cells in a row that differ in their ridge share the equations."""
+        machines = ((cell, clone(self).set_params(**cell)) for cell in grid)
+        kind = attrgetter("order", "gamma", "balance", "space", "max_size")
+        for _, same in groupby(machines, key=lambda pair: kind(pair[1])):
+            equations = None
+            for cell, machine in same:
+                if equations is None:
+                    equations = machine._equations(problem)
+                yield cell, equations.solve(machine.ridge)
+
+    def dimensions(self, n_features: int) -> int:
+        """The dimensions of the kernel's feature space, J."""
+        return comb(n_features + self.order, self.order)
+
+    def memory(self, n_rows: int, n_features: int) -> float:
+        """The bytes that fitting so many rows and features takes beside the rows."""
+        size = min(self._size(n_rows, n_features), 10**9)
+        return 16.0 * size**2
+
+    def simpler(self) -> LocalLearner | None:
+        """The same learner with an order less, which needs less memory; None at order 1."""
+        return None if self.order == 1 else clone(self).set_params(order=self.order - 1)
+
+    def _size(self, n_rows: int, n_features: int) -> int:
+        """How many unknowns the equations have."""
+        intrinsic = self._is_intrinsic(n_rows, n_features)
+        return self.dimensions(n_features) if intrinsic else n_rows
+
+    def _is_intrinsic(self, n_rows: int, n_features: int) -> bool:
+        if self.space != "auto":
+            return self.space == "intrinsic"
+        J = self.dimensions(n_features)
+        return J**2 * n_rows + J**3 <= n_rows**3
+
+    def _weights(self, problem: Problem) -> FloatArray | None:
+        if not self.balance:
+            return problem.weights
+        weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+        masses = np.bincount(problem.y, weights, minlength=problem.n_classes)
+        return np.asarray(weights * (weights.sum() / (len(masses) * masses))[problem.y])
+
+    def _equations(self, problem: Problem) -> "Intrinsic | Empirical":
+        n, d = problem.X.shape
+        if self._size(n, d) > self.max_size:
+            raise DataError(
+                f"trbf_krr of order {self.order} on {n} rows of {d} features has "
+                f"{self._size(n, d)} unknowns, but max_size is {self.max_size}; lower the order, "
+                "divide finer, or raise max_size if the memory allows"
+            )
+        labels = np.arange(1, 2) if problem.n_classes == 2 else np.arange(problem.n_classes)
+        targets = np.where(problem.y[:, None] == labels, 1.0, -1.0)
+        weights: Any = self._weights(problem)
+        kernel = kernel_of("trbf", self.gamma, self.order, 0.0, problem.X, weights)
+        weights = np.ones(n) if weights is None else weights
+        kind = Intrinsic if self._is_intrinsic(n, d) else Empirical
+        return kind.of(problem.X, targets, weights, kernel)
+
+
+@attrs.frozen(eq=False)
+class Intrinsic:
+    """Equations (J, J) in the kernel's feature space, and their right-hand sides (J, targets)."""
+
+    kernel: Kernel
+    matrix: FloatArray
+    right: FloatArray
+
+    @classmethod
+    def of(cls, X: Any, targets: FloatArray, weights: FloatArray, kernel: Kernel) -> "Intrinsic":
+        """Sum the equations up over blocks of rows, so that no more than a block is mapped."""
+        J = comb(X.shape[1] + kernel.degree, kernel.degree)
+        matrix, right = np.zeros((J, J)), np.zeros((J, targets.shape[1]))
+        roots = np.sqrt(weights)[:, None]
+        size = max(256, BLOCK_BYTES // (8 * J))
+        for start in range(0, X.shape[0], size):
+            rows = slice(start, start + size)
+            mapped = kernel.feature_map(X[rows]) * roots[rows]
+            matrix += mapped.T @ mapped
+            right += mapped.T @ (targets[rows] * roots[rows])
+        return cls(kernel, matrix, right)
+
+    def solve(self, ridge: float) -> LocalModel:
+        weights = _solve(self.matrix, np.full(len(self.matrix), ridge), self.right)
+        planes = Hyperplanes(np.ascontiguousarray(weights), np.zeros(weights.shape[1]))
+        return MappedHyperplanes(self.kernel, planes)
+
+
+@attrs.frozen(eq=False)
+class Empirical:
+    """Equations (n, n) by the kernel matrix of the rows, and the targets (n, targets)."""
+
+    kernel: Kernel
+    points: Any
+    matrix: FloatArray
+    weights: FloatArray
+    right: FloatArray
+
+    @classmethod
+    def of(cls, X: Any, targets: FloatArray, weights: FloatArray, kernel: Kernel) -> "Empirical":
+        return cls(kernel, X, kernel(X), weights, targets)
+
+    def solve(self, ridge: float) -> LocalModel:
+        duals = np.ascontiguousarray(_solve(self.matrix, ridge / self.weights, self.right))
+        rows = np.arange(len(duals))
+        return KernelExpansion(self.points, duals, np.zeros(duals.shape[1]), self.kernel, rows)
+
+
+def _solve(matrix: FloatArray, diagonal: FloatArray, right: FloatArray) -> Any:
+    """The solution with more on the diagonal; with so little that rounding eats it, the least."""
+    shifted = matrix.copy()
+    np.fill_diagonal(shifted, shifted.diagonal() + diagonal)
+    try:
+        return linalg.solve(shifted, right, assume_a="pos")
+    except linalg.LinAlgError:
+        return linalg.lstsq(shifted, right)[0]
