@@ -31,7 +31,7 @@ def from_fine_to_coarse(
         left = None if asked.seconds is None else asked.seconds - bench.spent
         if found and left is not None and left <= 0:
             break
-        share = None if left is None else max(left, 0.01) / (_n_cells(ways) - place)
+        share = None if left is None else max(left, 1e-9) / (_n_cells(ways) - place)
         found.append(_through_levels(candidate, make(way), asked, X, y, fold, bench, way, share))
     best = max(found, key=lambda each: each.score)
     tried = tuple(trial for each in found for trial in each.tried)

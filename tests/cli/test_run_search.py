@@ -21,7 +21,7 @@ learner = "kernel_svm"
 combiner = "route"
 
 [search]
-learner.C = [0.0001, 10.0]
+learner.C = [10.0, 0.0001]
 learner.gamma = [1.0, 1000.0]
 """
 
@@ -60,6 +60,13 @@ def test_a_time_budget_ends_a_search_after_what_was_begun():
     (chosen,) = trained.found
     assert len(chosen.tried) == 1
     assert chosen.stopped == ("the time budget of 1e-09 s was used up after 1 of 4 combinations")
+
+
+def test_a_search_begins_in_the_middle_of_every_list():
+    more = 'seconds = 1e-9\ndata.scale = ["none", "minmax", "standard"]\n'
+    trained, _ = found(more, overrides=["search.learner.C=[1.0, 2.0, 3.0, 4.0]"])
+    (first,) = trained.found[0].tried
+    assert first.values == {"data.scale": "minmax", "learner.C": 2.0, "learner.gamma": 1.0}
 
 
 def test_folds_judge_by_every_row():
