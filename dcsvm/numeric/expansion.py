@@ -143,7 +143,8 @@ def vote(
 ) -> Integers:
     """Labels by votes of all class pairs; of equals, the larger sum of decisions wins.
 
-    With ``float32`` the rows whose label rounding could change are asked again in float64.
+    With ``float32`` the rows whose label rounding could change are asked again in float64; what
+    rounding can do is bounded by `Doubt`, so labels are those of ``float64``.
 
     Parameters
     ----------
@@ -261,13 +262,16 @@ def _label(
         if walks:
             return _walk(decisions, classes), unsure
         return pair_scores(decisions, classes).argmax(axis=1), unsure
+    finite = None if errors is None else np.where(np.isinf(errors), 1.0, errors)
     function = library.dcsvm_label_f32 if sums.dtype == np.float32 else library.dcsvm_label_f64
     done = function(
-        *(address(sums), rows, classes, columns, address(biases), address(errors)),
+        *(address(sums), rows, classes, columns, address(biases), address(finite)),
         *(int(walks), address(labels), address(unsure)),
     )
     if not done:
         raise MemoryError("vote: no room for the decisions of one row")
+    if errors is not None:
+        unsure[np.isinf(errors)] = 1
     return labels, unsure
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from dcsvm.numeric import backend
 from dcsvm.numeric.distances import Floats, Rows, as_dense, is_sparse
+from dcsvm.numeric.doubt import Doubt
 from dcsvm.numeric.kernels import Kernel
 from dcsvm.numeric.native import ExpansionStructure, address
 
@@ -21,10 +22,6 @@ MOST_BYTES = 1 << 30
 """Points whose packed copy would be larger than this are left to numpy."""
 
 Integers = npt.NDArray[np.int64]
-
-ROUNDING = 2.0**-24
-SAFETY = 16.0
-"""Measured errors stay below a share of 4 of the roundings that are counted."""
 
 
 @attrs.frozen(eq=False)
@@ -39,10 +36,8 @@ class Packed:
         What the structures point into.
     room : int
         Numbers that one row's answer needs beside them.
-    largest_square : float
-        The largest squared norm of a point.
-    gamma : float
-        Zero where the kernel is no function of distances.
+    doubt : Doubt
+        How far off float32 may be.
     """
 
     origin: Floats
@@ -50,26 +45,25 @@ class Packed:
     double: ExpansionStructure
     arrays: list[npt.NDArray[Any]]
     room: int
-    largest_square: float
-    gamma: float
+    doubt: Doubt
     scratch: threading.local = attrs.field(factory=threading.local)
 
     def ask(
         self, library: ctypes.CDLL, X: Floats, precision: str
     ) -> tuple[npt.NDArray[Any], Floats | None]:
-        """Sums by row, class and column, and the share by which float32 may be off, by row."""
+        """Sums by row, class and column; in float32 also the share by which each row may be off.
+
+        The share is of the last column. It is infinite where nothing can be said of a row.
+        """
         moved = X - self.origin
         if precision == "float64":
             return self._expand(library.dcsvm_expand_f64, self.double, moved), None
         squares = np.einsum("ij,ij->i", moved, moved)
-        rounded = np.ascontiguousarray(moved, dtype=np.float32)
-        # An expanded distance is off by some roundings of the squared norms; the exponent
-        # multiplies that by gamma, and the sums add a few roundings of their own.
-        error = self.gamma * (squares + self.largest_square) + 4.0
-        return (
-            self._expand(library.dcsvm_expand_f32, self.single, rounded),
-            SAFETY * ROUNDING * error,
-        )
+        shares = self.doubt.shares(squares)
+        moved[np.isinf(shares)] = 0.0
+        sums = self._expand(library.dcsvm_expand_f32, self.single, moved.astype(np.float32))
+        self.doubt.measure(squares, sums[:, :, -1])
+        return sums, shares
 
     def _expand(self, function: Any, structure: Any, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
         sums = np.empty((len(X), structure.classes, structure.columns), dtype=X.dtype)
@@ -107,18 +101,17 @@ def pack_native(
     # The last column of the float32 table gives magnitudes, against which errors are measured.
     magnitudes = np.abs(coefficients).max(axis=1, initial=0.0)
     widened = np.hstack([coefficients, magnitudes[:, None]])
-    single = _structure(kernel, centred.astype(np.float32), widened, sizes, arrays)
+    with np.errstate(over="ignore"):  # of what float32 cannot hold, every answer is in doubt
+        single = _structure(kernel, centred.astype(np.float32), widened, sizes, arrays)
     double = _structure(kernel, centred, coefficients, sizes, arrays)
     classes, padded = len(sizes), int(_starts(sizes, 8)[-1])
-    squares = np.einsum("ij,ij->i", centred, centred)
     return Packed(
         origin=origin,
         single=single,
         double=double,
         arrays=arrays,
         room=rows.shape[1] + padded + classes * (classes - 1) + 4 * classes + 16,
-        largest_square=float(squares.max(initial=0.0)),
-        gamma=kernel.gamma if kernel.kind == "rbf" else 0.0,
+        doubt=Doubt.of(kernel, centred, magnitudes, sizes),
     )
 
 
