@@ -24,6 +24,8 @@ SHOWN = (
     *("unique_kernel_evaluations_mean", "hyperplanes_mean", "hyperplanes_max"),
 )
 MISSING = "not given"
+#: Keys of a recipe that are for people: they change nothing.
+WORDS = ("name", "about", "suits")
 
 
 @attrs.frozen
@@ -52,7 +54,8 @@ def compare_runs(folders: Sequence[Path]) -> Comparison:
     names = _names([run.path for run in runs])
     found = [run.read_json(METRICS) for run in runs]
     scores = [key for each in found for key in each if key.startswith("test_")]
-    shown = [*SHOWN[:1], *dict.fromkeys(key for key in scores if key not in SHOWN), *SHOWN[1:]]
+    more = sorted({*scores} - {*SHOWN, "test_error"}, key=lambda key: ("_fold_" in key, key))
+    shown = [SHOWN[0], *more, *SHOWN[1:]]
     recipes = [_flat(_table(run.path / RESOLVED)) for run in runs]
     keys = list(dict.fromkeys(key for recipe in recipes for key in recipe))
     return Comparison(
@@ -61,7 +64,8 @@ def compare_runs(folders: Sequence[Path]) -> Comparison:
         {
             key: [recipe.get(key, MISSING) for recipe in recipes]
             for key in keys
-            if len({repr(recipe.get(key, MISSING)) for recipe in recipes}) > 1
+            if key.partition(".")[0] not in WORDS
+            and len({repr(recipe.get(key, MISSING)) for recipe in recipes}) > 1
         },
         _chosen(runs),
         tuple(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ import attrs
 import typer
 
 from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, registry_with, say, speaking
-from dcsvm.errors import UsageError
+from dcsvm.errors import DataError, UsageError
 from dcsvm.tables import print_result
 
 if TYPE_CHECKING:
@@ -178,6 +179,8 @@ def _carried_out(wanted: _Wanted, progress: TerminalProgress) -> Kept:
     except KeyboardInterrupt:
         folder.state("interrupted")
         raise KeyboardInterrupt(f"{resume_command(folder.path)} goes on from here") from None
+    except DataError as error:
+        raise DataError(f"{error}{_on_the_command_line(str(error), wanted)}") from error
     except Exception:
         if folder.has(FINISHED) and (folder.path / FINISHED).stat().st_size:
             say(f"finished parts are kept: {resume_command(folder.path)} goes on from there")
@@ -188,6 +191,14 @@ def _carried_out(wanted: _Wanted, progress: TerminalProgress) -> Kept:
         progress.step_begins("saving the model")
         save(kept.result.model, wanted.copy)
     return kept
+
+
+def _on_the_command_line(sentence: str, wanted: _Wanted) -> str:
+    """How to leave out a column without writing a recipe, for those who gave a file by --data."""
+    column = re.search(r"column '([^']+)'.*`drop`", sentence)
+    if column is None or not any(each.startswith("--data ") for each in wanted.overrides):
+        return ""
+    return f" (--set {shlex.quote(f'data.drop=[{json.dumps(column[1], ensure_ascii=False)}]')})"
 
 
 def _plugins_before(folder: Path) -> list[Path]:

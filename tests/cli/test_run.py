@@ -336,3 +336,11 @@ def test_a_mistake_beside_a_shipped_recipe_is_told_where_it_was_made(dcsvm, give
     assert f"error: {sentence}" in result.stderr
     assert "td_svm:" not in result.stderr
     assert result.exit_code == 2
+
+
+def test_a_column_to_leave_out_is_told_as_a_word_of_the_command_line(dcsvm, tmp_path, recipe):
+    (tmp_path / "dates.csv").write_text("size,since,kind\n1,2024-01-02,a\n2,2024-01-03,b\n")
+    given = ("--data", "dates.csv", "--target", "kind")
+    result = dcsvm("run", "global_svm", *given)
+    assert result.stderr.endswith("or list the column in `drop` (--set 'data.drop=[\"since\"]')\n")
+    assert result.exit_code == 4

@@ -4,13 +4,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn import metrics
 
 from dcsvm.checkpoints import CheckpointLog
 from dcsvm.errors import DataError
 from dcsvm.job import Outcome
 from dcsvm.recipe import Split, parse, resolved
+from dcsvm.recipe.tables import SCORES
 from dcsvm.registry import default_registry
 from dcsvm.run import Session, load, run_recipe
+from dcsvm.run.measures import score_of
 from dcsvm.run.splitting import folds_of, held_out, rows_of
 from dcsvm.search.paths import PathJob, PathOutcome
 
@@ -209,6 +212,16 @@ def test_what_a_search_chooses_by_decides_what_it_chooses(rare_class, decomposer
     assert by_rows.found[0].values != by_class.found[0].values
     assert by_class.measures.more["test_balanced_accuracy"] > 0.5
     assert "test_balanced_accuracy" not in by_rows.measures.more
+
+
+@pytest.mark.parametrize("name", sorted(SCORES))
+def test_scores_are_those_of_scikit_learn(name):
+    generator = np.random.default_rng(0)
+    truth, answers = generator.choice(["a", "b", "c"], (2, 60), p=[0.6, 0.3, 0.1])
+    more = {"average": "macro"} if name == "f1_macro" else {}
+    theirs = getattr(metrics, SCORES[name])(truth, answers, **more)
+    assert score_of(name, truth, answers) == pytest.approx(theirs)
+    assert score_of("balanced_accuracy", np.array(["a", "a"]), np.array(["a", "d"])) == 0.5
 
 
 def test_class_weights_can_be_searched_for(rare_class):
