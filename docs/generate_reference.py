@@ -143,12 +143,8 @@ def parameters_of(function: Any) -> Iterator[tuple[str, str, str, str]]:
             continue  # typer's own context
         kind, info = typing.get_args(hints[name])[:2]
         # The first name given to an option stands where its default would.
-        names = (
-            [str(info.default)] if isinstance(info, OptionInfo) else [info.metavar or name.upper()]
-        )
-        names = [
-            each for given in (*names, *(info.param_decls or ())) for each in given.split("/")
-        ]
+        first = info.default if isinstance(info, OptionInfo) else info.metavar or name.upper()
+        names = "/".join([str(first), *(info.param_decls or ())]).split("/")
         written = " or ".join(f"`{each}`" for each in names)
         default = parameter.default
         if default is inspect.Parameter.empty:

@@ -14,7 +14,9 @@ from dcsvm.tables import print_table
 
 @app.command()
 def inspect(
-    model: Annotated[Path, typer.Argument(help="A model file, or a run's folder.")],
+    model: Annotated[
+        Path, typer.Argument(help="A model file, or a run's folder.", metavar="MODEL")
+    ],
     plugin: PluginFiles = None,
     as_json: AsJson = False,
     debug: Debug = False,
