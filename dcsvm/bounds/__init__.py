@@ -2,14 +2,24 @@
 
 from dcsvm.bounds.graph import GraphBounds, Node, graph_bounds
 from dcsvm.bounds.machines import Bound, enclosing_radius
+from dcsvm.bounds.planes import (
+    PlaneTerms,
+    plane_terms,
+    relative_complexity,
+    relative_error,
+)
 from dcsvm.bounds.tree import TreeTerms, tree_terms
 
 __all__ = [
     "Bound",
     "GraphBounds",
     "Node",
+    "PlaneTerms",
     "TreeTerms",
     "enclosing_radius",
     "graph_bounds",
+    "plane_terms",
+    "relative_complexity",
+    "relative_error",
     "tree_terms",
 ]

@@ -106,6 +106,14 @@ class PlaneTree:
             node = int(self.children[node, int(product > self.thresholds[node])])
         return passed
 
+    def products(self, X: Matrix, node: int) -> FloatArray:
+        """The products of rows X (n, d) with a node's weights, as its threshold is asked."""
+        blocks = [
+            exact_products(Rows.of(_dense(X[at : at + BLOCK_ROWS])).dense, self.weights[node])
+            for at in range(0, X.shape[0], BLOCK_ROWS)
+        ]
+        return np.concatenate(blocks)
+
     @cached_property
     def structure(self) -> ObliqueStructure:
         """The C struct; it holds addresses of the tree's own arrays."""

@@ -30,6 +30,8 @@ VARIANTS = [
     ("decomposer", "oblique_tree", {"threshold": "machine", "merge": "none", "grain": 9}),
     ("decomposer", "oblique_tree", {"prune": 0.3, "merge": "majority", "splitter": "linear_svm"}),
     ("decomposer", "oblique_tree", {"prune": 0.3, "relearn": True, "deepest": 2}),
+    ("decomposer", "tree", {"ceiling": 4, "prune": 0.3}),
+    ("decomposer", "svm_tree", {"splitter": "linear_svm", "nodes": 3}),
     ("decomposer", "class_codes", {"code": "sparse"}),
     ("decomposer", "tree", {"ceiling": 5, "splitter": "random", "border": 0.2}),
     ("learner", "kernel_svm", {"kernel": "linear"}),

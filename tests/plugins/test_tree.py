@@ -271,3 +271,35 @@ def test_a_setting_out_of_range_is_refused(settings, message):
 def test_a_decomposer_without_levels_says_so():
     with pytest.raises(dcsvm.DcsvmError, match=r"^decomposer 'chunks' has no levels to search"):
         build("decomposer", "chunks").levels(problem(*waves(20)))
+
+
+def test_pruning_joins_leaves_that_other_rows_do_not_confirm():
+    X, y = waves(3000)
+    noisy = np.where(np.random.default_rng(0).random(3000) < 0.2, 1, y)
+    sizes, scores = [], []
+    for share in (0.0, 0.3):
+        model = DivideAndConquerClassifier(
+            tree(ceiling=1, prune=share), "majority", random_state=0
+        )
+        model.fit(X[:2000], noisy[:2000])
+        sizes.append(len(model.model_.committee.members))
+        scores.append(model.score(X[2000:], y[2000:]))
+    assert sizes[1] < sizes[0] / 3
+    assert scores[1] > scores[0] + 0.03
+
+
+def test_leaves_learn_the_rows_that_a_tree_was_pruned_by():
+    X, y = waves()
+    levels = list(tree(ceiling=20, prune=0.3).levels(problem(X, y)))
+    for level in levels:
+        assert sorted(np.concatenate([part.rows for part in level.parts])) == list(range(1500))
+    assert len(levels[-1].parts) == 1
+
+
+def test_more_standard_errors_leave_fewer_leaves():
+    X, y = waves()
+    counts = [
+        len(finest(tree(ceiling=1, prune=0.3, standard_errors=errors), X, y).parts)
+        for errors in (0.0, 3.0)
+    ]
+    assert counts[1] < counts[0]

@@ -19,6 +19,7 @@ from dcsvm_plugins.decomposers.kmeans import KMeans
 from dcsvm_plugins.decomposers.oblique_tree import ObliqueTree
 from dcsvm_plugins.decomposers.pca_subspaces import PCASubspaces
 from dcsvm_plugins.decomposers.rd_subspaces import RDSubspaces
+from dcsvm_plugins.decomposers.svm_tree import SVMTree
 from dcsvm_plugins.decomposers.tree import Tree
 from dcsvm_plugins.decomposers.whole import Whole
 
@@ -47,6 +48,7 @@ def dcsvm_decomposers() -> list[type[Decomposer]]:
         Repeat,
         Scaled,
         Sum,
+        SVMTree,
         Tree,
         Whole,
     ]

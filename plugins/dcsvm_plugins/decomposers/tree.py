@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
 
 from dcsvm import (
+    Branches,
     Decomposer,
     Level,
     LocalScaling,
@@ -21,8 +22,10 @@ from dcsvm import (
     Stages,
     component,
     draw_tree,
+    held_back,
     local_view,
     parts_by,
+    prune,
     setting,
 )
 from dcsvm.numeric import (
@@ -37,6 +40,8 @@ from dcsvm.numeric import (
 
 #: A split must gain more than rounding does; a node where none does is halved instead.
 NO_GAIN = 1e-12
+# The stream of random numbers below the problem's seed that rows are held back by.
+HOLDING = 2**20
 
 
 @attrs.frozen(eq=False)
@@ -127,6 +132,16 @@ class Tree(Decomposer):
         at_least=0,
         help="rows nearest to a leaf from outside that it learns too, as a share of its own",
     )
+    prune: float = setting(
+        0.0,
+        at_least=0,
+        below=1,
+        help="share of the rows that the tree is pruned by, as if its leaves named their most "
+        "frequent class; leaves learn these rows, too",
+    )
+    standard_errors: float = setting(
+        0.0, at_least=0, help="how far from the best a smaller pruned tree may be to be chosen"
+    )
 
     def divide(self, problem: Problem) -> Stages:
         level = next(self.levels(problem))
@@ -134,7 +149,7 @@ class Tree(Decomposer):
         return level.router
 
     def levels(self, problem: Problem, factor: int = 4) -> Iterator[Level]:
-        grown = self._grow(problem)
+        grown = self._pruned(problem) if self.prune else self._grow(problem)
         ceiling, n_parts = self.ceiling, 0
         while n_parts != 1:
             level = self._level(problem, grown.cut(ceiling), ceiling)
@@ -162,6 +177,24 @@ class Tree(Decomposer):
                 sides = grown.halve(first + leaf, here.X[mine])
                 waiting += [(rows[mine[side]], first + leaf) for side in reversed(sides)]
         return grown
+
+    def _pruned(self, problem: Problem) -> "_Grown":
+        """Grow from some of the rows, and prune by the others."""
+        held = held_back(problem.y, self.prune, problem.seed.child(HOLDING).generator())
+        learned = np.setdiff1d(np.arange(problem.n_rows), held)
+        grown = self._grow(problem.subset(learned))
+        masses = np.zeros((2, len(grown.left), problem.n_classes))
+        for at, rows in zip(masses, (learned, held), strict=True):
+            weights = 1.0 if problem.weights is None else problem.weights[rows]
+            np.add.at(at, (grown.tree().leaves(problem.X[rows]), problem.y[rows]), weights)
+        branches = Branches.of(np.column_stack([grown.left, grown.right]), *masses, len(held))
+        grown = grown.without_below(prune(branches, self.standard_errors))
+        # What counts for levels is how many rows there are in all.
+        counts = np.bincount(grown.tree().leaves(problem.X), minlength=len(grown.left))
+        for node in range(len(counts) - 1, -1, -1):
+            if grown.left[node] >= 0:
+                counts[node] = counts[grown.left[node]] + counts[grown.right[node]]
+        return attrs.evolve(grown, rows=counts)
 
     def _level(self, problem: Problem, grown: "_Grown", ceiling: int) -> Level:
         tree = grown.tree()
@@ -230,7 +263,19 @@ class _Grown:
 
     def cut(self, ceiling: int) -> "_Grown":
         """The same tree with every node of at most `ceiling` rows a leaf."""
-        inner = (self.left >= 0) & (self.rows > ceiling)
+        return self._kept((self.left >= 0) & (self.rows > ceiling))
+
+    def without_below(self, nodes: IntArray) -> "_Grown":
+        """The same tree with these nodes made leaves."""
+        inner = self.left >= 0
+        inner[nodes] = False
+        for node in range(len(inner)):
+            # Parents come before their children: what hangs on a leaf is no inner node either.
+            if not inner[node] and self.left[node] >= 0:
+                inner[self.left[node]] = inner[self.right[node]] = False
+        return self._kept(inner)
+
+    def _kept(self, inner: BoolArray) -> "_Grown":
         kept = np.zeros(len(self.left), dtype=bool)
         kept[0] = kept[self.left[inner]] = kept[self.right[inner]] = True
         number = np.cumsum(kept) - 1

@@ -1,0 +1,156 @@
+"""A chain of linear SVMs, each of which answers for the rows of one side."""
+
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dcsvm import (
+    Decomposer,
+    Division,
+    Hyperplanes,
+    Member,
+    Part,
+    PlaneRouter,
+    Problem,
+    SettingError,
+    Stages,
+    Task,
+    component,
+    parts_by,
+    setting,
+)
+from dcsvm.numeric import FloatArray, IntArray, PlaneTree, Rows
+
+
+@component
+class SVMTree(Decomposer):
+    """A tree of which one side grows: every linear SVM sends rows of one class out of it.
+
+    At each node the largest class is set against the rest, and the rows of one side weigh `weight`
+    times more, so that none of them is on the wrong side if that can be; then the hyperplane is
+    moved until one side of it holds a single class. Those rows are a leaf, and what is left goes
+    on. Of the possible sides, the one is taken that sends most rows out. Leaves of one class are
+    one part; the last node is a part for the pipeline's learner: `linear_svm` in Zapien's tree, a
+    kernel SVM in Fehr's and Sun's.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = DivideAndConquerClassifier("svm_tree", "linear_svm", random_state=0).fit(X, y)
+    >>> clf.score(X, y) > 0.9
+    True
+
+    References
+    ----------
+    Zapien, Fehr, Burkhardt: Fast support vector machine classification using linear SVMs (2006).
+    """
+
+    name = "svm_tree"
+    yields = frozenset({"regions"})
+    stored_types = (PlaneRouter, PlaneTree)
+
+    nodes: int = setting(16, at_least=1, help="hyperplanes at the most")
+    smallest: float = setting(
+        0.01, at_least=0, at_most=1, help="the share of the rows that a hyperplane must send out"
+    )
+    weight: float = setting(
+        100.0, at_least=1, help="what the side without errors weighs against the other"
+    )
+    splitter: Any = setting("linear_svm", kind="learner", help="a learner of hyperplanes")
+
+    def divide(self, problem: Problem) -> Stages:
+        left = np.arange(problem.n_rows)
+        planes: list[_Cut] = []
+        while len(planes) < self.nodes and len(np.unique(problem.y[left])) > 1:
+            members = yield self._machines(problem, left)
+            cuts = [_cut(problem, left, member) for member in members]
+            best = max(cuts, key=lambda cut: len(cut.out))
+            if len(best.out) < max(1, self.smallest * problem.n_rows):
+                break
+            planes.append(best)
+            left = np.setdiff1d(left, best.out)
+        parts, router = _leaves(problem, planes, left)
+        yield parts
+        return Division(router)
+
+    def _machines(self, problem: Problem, left: IntArray) -> list[Part]:
+        """The node's rows twice: once with its largest class heavy, once with all others."""
+        y = problem.y[left]
+        present, counts = np.unique(y, return_counts=True)
+        largest = int(present[counts.argmax()])
+        others = tuple(int(each) for each in present if each != largest)
+        heavy, light = self.weight, 1.0
+        return [
+            Part(
+                left,
+                task=Task(others, (largest,)),
+                weights=np.where((y == largest) == first, heavy, light),
+                learner=self.splitter,
+                about={"without errors": "the largest class" if first else "the others"},
+            )
+            for first in (True, False)
+        ]
+
+
+@attrs.frozen(eq=False)
+class _Cut:
+    """A hyperplane, and the rows of one class that it sends out to one side of it."""
+
+    weights: FloatArray
+    threshold: float
+    out: IntArray
+    out_is_left: bool
+
+
+def _cut(problem: Problem, left: IntArray, member: Member) -> _Cut:
+    """Move a machine's hyperplane until the side that it sends out holds one class only."""
+    model = member.model
+    if not isinstance(model, Hyperplanes):
+        raise SettingError(
+            "svm_tree: splitter must learn hyperplanes, as linear_svm and pegasos do; it gave a "
+            f"{type(model).__name__}"
+        )
+    plane = Rows.of(model.weights.T).dense
+    assert plane is not None
+    tree = PlaneTree(plane, np.zeros(1), np.array([[~0, ~1]], dtype=np.int32), problem.n_features)
+    scores, y = tree.products(problem.X[left], 0), problem.y[left]
+    # From either end, as far as one class goes; it may be the other than was learned to be there.
+    lowest, highest = y[scores.argmin()], y[scores.argmax()]
+    least = float(np.nextafter(scores[y != lowest].min(), -np.inf))
+    most = float(scores[y != highest].max())
+    below, above = left[scores <= least], left[scores > most]
+    if len(below) >= len(above):
+        return _Cut(plane[0], least, below, True)
+    return _Cut(plane[0], most, above, False)
+
+
+def _leaves(
+    problem: Problem, planes: list[_Cut], left: IntArray
+) -> tuple[list[Part], PlaneRouter]:
+    """The chain as a tree: leaf i hangs on hyperplane i, the last one on the end."""
+    n = len(planes)
+    owner = np.empty(problem.n_rows, dtype=np.intp)
+    owner[left] = n
+    for number, cut in enumerate(planes):
+        owner[cut.out] = number
+    # Leaves of one class are one part; the end may hold several.
+    keys = [int(problem.y[cut.out[0]]) for cut in planes]
+    mixed = len(np.unique(problem.y[left])) > 1
+    keys.append(problem.n_classes if mixed else int(problem.y[left[0]]))
+    used, member = np.unique(keys, return_inverse=True)
+    children = np.empty((n, 2), dtype=np.int32)
+    for number, cut in enumerate(planes):
+        after = number + 1 if number + 1 < n else ~n
+        children[number] = (~number, after) if cut.out_is_left else (after, ~number)
+    tree = PlaneTree.leaf(problem.n_features)
+    if n:
+        tree = PlaneTree(
+            np.stack([cut.weights for cut in planes]),
+            np.array([cut.threshold for cut in planes]),
+            children,
+            problem.n_features,
+        )
+    return parts_by(member[owner], len(used)), PlaneRouter(tree, member)
