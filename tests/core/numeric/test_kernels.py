@@ -1,5 +1,6 @@
 """Kernels and explicit feature maps against brute force."""
 
+import itertools
 from math import comb, factorial
 
 import numpy as np
@@ -8,7 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from dcsvm.numeric import Kernel, manhattan_distances, products, squared_distances
+from dcsvm.numeric import (
+    Kernel,
+    as_gram,
+    backend,
+    manhattan_distances,
+    products,
+    squared_distances,
+)
+from dcsvm.numeric.rowcache import KernelRows
 
 KERNELS = [
     Kernel("rbf", gamma=0.3),
@@ -18,7 +27,7 @@ KERNELS = [
     Kernel("laplacian", gamma=0.2),
     Kernel("sigmoid", gamma=0.1, coef0=-0.3),
     Kernel("trbf", gamma=0.4, degree=3),
-    Kernel("callable", function=lambda X, Y: (X @ Y.T) ** 2),
+    Kernel("callable", function=lambda X, Y: np.asarray(products(X, Y)) ** 2),
 ]
 
 
@@ -56,7 +65,7 @@ def test_the_diagonal_is_that_of_the_matrix(kernel):
     np.testing.assert_allclose(kernel.diagonal(X), np.diagonal(kernel(X)), rtol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", KERNELS[:-1], ids=lambda kernel: kernel.kind)
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.kind)
 def test_sparse_rows_give_what_dense_ones_give(kernel):
     X, Y = rows(9, 4), rows(6, 4, seed=1)
     X[X < 0.3] = 0.0
@@ -64,6 +73,9 @@ def test_sparse_rows_give_what_dense_ones_give(kernel):
     left, right = sparse.csr_matrix(X), sparse.csr_array(Y)
     for a, b in ((left, right), (X, right), (left, Y)):
         np.testing.assert_allclose(kernel(a, b), kernel(X, Y), rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(kernel.diagonal(left), kernel.diagonal(X), rtol=1e-10)
+    expected = [[value(kernel, x, y) for y in Y] for x in X]
+    np.testing.assert_allclose(kernel(left, right), expected, rtol=1e-10, atol=1e-14)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.kind)
@@ -73,6 +85,14 @@ def test_blocks_put_together_are_the_matrix(kernel):
     assert len(blocks) > 5
     assert [part.start for part, _ in blocks] == [0, *(part.stop for part, _ in blocks[:-1])]
     np.testing.assert_allclose(np.vstack([block for _, block in blocks]), kernel(X, Y), rtol=1e-12)
+
+
+def test_a_precomputed_kernel_may_be_sparse():
+    gram = np.where(rows(5, 5) > 0, rows(5, 5), 0.0)
+    kernel, thin = Kernel("precomputed"), sparse.csr_matrix(gram)
+    np.testing.assert_array_equal(kernel(thin), gram)
+    np.testing.assert_array_equal(kernel(thin, np.array([3, 0])), gram[:, [3, 0]])
+    np.testing.assert_array_equal(kernel.diagonal(thin), np.diagonal(gram))
 
 
 def test_a_precomputed_kernel_takes_columns_of_the_given_matrix():
@@ -120,6 +140,57 @@ def test_the_truncated_map_has_the_kernel_as_its_products(features, order):
     left, right = kernel.feature_map(X), kernel.feature_map(sparse.csr_matrix(Y))
     assert left.shape == (8, comb(features + order, order))
     np.testing.assert_allclose(left @ right.T, kernel(X, Y), rtol=1e-11, atol=1e-14)
+
+
+def test_the_truncated_map_holds_every_monomial_by_its_formula():
+    X, gamma, order = rows(6, 3), 0.3, 3
+    mapped = Kernel("trbf", gamma=gamma, degree=order).feature_map(X)
+    powers = [p for p in itertools.product(range(order + 1), repeat=3) if sum(p) <= order]
+    powers.sort(key=lambda p: (sum(p), tuple(-exponent for exponent in p)))
+    for column, p in zip(mapped.T, powers, strict=True):
+        weight = (2 * gamma) ** sum(p) / np.prod([factorial(exponent) for exponent in p])
+        expected = np.exp(-gamma * (X**2).sum(axis=1)) * np.sqrt(weight) * np.prod(X**p, axis=1)
+        np.testing.assert_allclose(column, expected, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("gamma", [1e-6, 0.3, 30.0, 1e6])
+def test_a_gram_matrix_holds_the_kernel_to_single_and_its_entries_to_double_precision(
+    either, gamma
+):
+    X = rows(40, 5)
+    X[7] = X[3]
+    expected = np.array([[value(Kernel("rbf", gamma=gamma), x, y) for y in X] for x in X])
+    every = np.arange(40)
+    distances = backend.distances(X)
+    np.testing.assert_allclose(distances, ((X[:, None] - X[None]) ** 2).sum(-1), rtol=1e-9)
+    for gram in (
+        backend.rbf_gram(X, gamma),
+        backend.gram_of_distances(distances, gamma),
+        as_gram(expected),
+    ):
+        full = gram.scale * (gram.values.astype(float) + gram.shift)
+        np.testing.assert_allclose(full, expected, atol=1.2e-7)
+        exact = gram.scale * (gram.exact(every, every) + gram.shift)
+        np.testing.assert_allclose(exact, expected, atol=1e-14)
+    # Of a tiny gamma all digits are kept: what the solver works on is the matrix less one.
+    tiny = np.array([[np.expm1(-gamma * np.sum((x - y) ** 2)) for y in X] for x in X])
+    np.testing.assert_allclose(backend.rbf_rows(X, None, gamma), tiny, rtol=4e-7, atol=1e-30)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.kind)
+@pytest.mark.parametrize("cache_bytes", [0, 1 << 20])
+def test_kernel_rows_of_large_problems_are_those_of_the_matrix(either, kernel, cache_bytes):
+    X = rows(50, 4)
+    for form in (X, sparse.csr_matrix(X)):
+        kept = KernelRows(kernel, form, cache_bytes, 5, None)
+        expected = kernel(X) - kept.shift
+        chosen = np.array([3, 40, 7, 7 + 20, 11])
+        size = np.abs(expected).max()
+        square = kept.square(chosen)[:, :5]
+        np.testing.assert_allclose(square, expected[np.ix_(chosen, chosen)], atol=2e-7 * size)
+        steps, f = np.random.default_rng(0).normal(size=50), np.zeros(kept.stride)
+        kept.add(np.arange(50), steps, f)
+        np.testing.assert_allclose(f[:50], steps @ expected, atol=3e-6 * size)
 
 
 def test_a_long_series_is_the_rbf_kernel():

@@ -39,6 +39,28 @@ def test_both_implementations_reach_the_same_optimum():
         assert native.bias == pytest.approx(plain.bias, abs=1e-3)
 
 
+@pytest.mark.parametrize("kind", ["rbf", "linear", "poly", "laplacian", "trbf"])
+@pytest.mark.parametrize("C", [0.1, 10.0, 1e3])
+def test_margins_obey_the_optimality_conditions_row_by_row(either, kind, C):
+    X, y = problem(120, 3, seed=11)
+    K = Kernel(kind, gamma=0.4, degree=2, coef0=1.0)(X)
+    bounds = C * np.random.default_rng(1).uniform(0.2, 1.0, size=120)
+    solution = solve(K, y, bounds)
+    alphas = solution.alphas
+    margins = y * (K @ (y * alphas) + solution.bias)
+    assert (margins[alphas == 0.0] >= 1.0 - TOL).all()
+    assert (margins[alphas == bounds] <= 1.0 + TOL).all()
+    assert (np.abs(margins[(alphas > 0.0) & (alphas < bounds)] - 1.0) <= TOL).all()
+    assert {0.0} < set(alphas)
+    assert solution.gap == pytest.approx(gap(K, y, alphas, bounds), abs=0.1 * TOL)
+    # Nothing in reach is better: the objective does not fall towards any other feasible point.
+    beta, random = y * alphas, np.random.default_rng(2)
+    gradient = K @ beta - y
+    for _ in range(50):
+        other = y * feasible(random.uniform(size=120) * bounds, y, bounds)
+        assert gradient @ (other - beta) >= -TOL * np.abs(other - beta).sum()
+
+
 def test_a_path_over_c_gives_what_single_solves_give(either):
     X, y = problem(100, 3, seed=1)
     K, Cs = Kernel("rbf", gamma=0.5)(X), [0.01, 0.1, 1.0, 10.0, 1000.0]
@@ -84,7 +106,7 @@ def test_directions_without_curvature_do_not_run_in_circles(C):
     if backend.implementation() != "native":
         pytest.skip("too slow without the compiled library")
     # One feature and a wide kernel: a matrix of rank ten or so, whose float32 copy has full rank.
-    for seed, gamma in itertools.product(range(6), (0.1, 1.0, 5.0)):
+    for seed, gamma in itertools.product(range(2), (0.1, 1.0, 5.0)):
         X, y = problem(150, 1, seed, noise=0.2)
         K = exact_rbf(X, gamma)
         for gram in (K, rbf_gram(X, gamma)):
