@@ -27,6 +27,7 @@ JOBS = 2
 PLUGIN = """
 import os
 import time
+import zlib
 
 import numpy as np
 
@@ -42,7 +43,8 @@ class Counted(LocalLearner):
     C: float = setting(1.0, above=0, help="as for kernel_svm")
 
     def fit(self, problem):
-        name = f"{problem.seed.path}-{problem.n_rows}-{self.C}"
+        rows = zlib.crc32(np.ascontiguousarray(problem.X).tobytes())
+        name = f"{problem.seed.path}-{problem.n_rows}-{rows}-{self.C}"
         if os.path.exists("stop") and len(open(os.environ["COUNTED"]).readlines()) == STOP:
             open("stopped", "w").close()
             time.sleep(600)

@@ -223,3 +223,15 @@ def test_a_learner_without_support_vectors_is_refused():
     clf = DivideAndConquerClassifier(cascade(), "linear_svm", "route")
     with pytest.raises(CompositionError, match="needs a learner with support vectors"):
         clf.fit(X, y)
+
+
+def test_a_cascade_that_would_not_end_is_refused():
+    y = np.arange(112) % 2
+    with pytest.raises(SettingError) as refused:
+        first_stage(y, ratio=0.01, ceiling=3)
+    assert str(refused.value) == (
+        "cascade: a ceiling of 3 cuts 112 rows into more than 1000000 parts; raise it, "
+        "or the ratio"
+    )
+    parts = len(first_stage(y, ceiling=3))
+    assert 1 / 3 < cascade(ceiling=3)._forecast(112 / 3) / parts < 3

@@ -11,6 +11,7 @@ from dcsvm import (
     Member,
     Part,
     Problem,
+    SettingError,
     Stages,
     component,
     duals_of,
@@ -20,6 +21,8 @@ from dcsvm import (
 )
 from dcsvm.numeric import IntArray
 
+#: A cascade of more parts than these, by a forecast, is refused: it would not end in a day.
+MOST_PARTS = 1_000_000
 #: Stages that end with one member.
 Climb = Generator[list[Part], list[Member], Member]
 
@@ -68,8 +71,29 @@ class Cascade(Decomposer):
     warm: bool = setting(True, help="whether a step starts from the duals of the one before")
 
     def divide(self, problem: Problem) -> Stages:
+        if self.ceiling is not None and self._forecast(problem.n_rows / self.ceiling) > MOST_PARTS:
+            raise SettingError(
+                f"cascade: a ceiling of {self.ceiling} cuts {problem.n_rows} rows into more than "
+                f"{MOST_PARTS} parts; raise it, or the ratio"
+            )
         yield from self._climb(problem, np.arange(problem.n_rows), ())
         return None
+
+    def _forecast(self, times: float) -> float:
+        """About how many parts come of a set that is so many times as large as the ceiling.
+
+        Crossed parts hold the shares s of their set, so the number grows with the power p of its
+        size for which the sum of s ** p is 1: quickly, where one of them is nearly the whole set.
+        """
+        first = 1.0 / self.pieces if self.ratio is None else self.ratio
+        rest = (1.0 - first) / (self.pieces - 1)
+        pieces = np.array([first, *([rest] * (self.pieces - 1))])
+        shares = (pieces[:, None] + pieces) / 2
+        low, high = 1.0, 1e4
+        for _ in range(60):
+            power = (low + high) / 2
+            low, high = (power, high) if (shares**power).sum() > 1.0 else (low, power)
+        return float(np.exp(min(high * np.log(max(times, 1.0)), 100.0)))
 
     def _climb(self, problem: Problem, rows: IntArray, path: tuple[int, ...]) -> Climb:
         """Learn the rows by a cascade; `path` leads to them from the whole problem."""
