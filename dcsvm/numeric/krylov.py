@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.linalg.blas import dsymv
 
 from dcsvm.numeric.distances import Floats
+
+PATIENCE = 3
+"""After so many looks that found no further shift answered, a subspace grows no more."""
 
 PRECISION = 1e-15
 """The backward error of an answer, as a Cholesky factorisation would leave it."""
@@ -46,14 +51,19 @@ class Krylov:
         self.projected = np.zeros((most + self.width, most))
         self.size = 0
 
-    def grow_for(self, shift: float) -> None:
-        """Take steps until a shift is answered precisely, or the room is used up."""
-        each = max(4 // self.width, 1)
-        while self.size + self.width <= self.projected.shape[1]:
+    def grow_for(self, shifts: Sequence[float]) -> dict[float, Floats]:
+        """Take steps while they answer further shifts precisely, and return these answers."""
+        each = max(8 // self.width, 1)
+        found: dict[float, Floats] = {}
+        idle = 0
+        while self.size + self.width <= self.projected.shape[1] and idle < PATIENCE:
             self.grow()
-            steps = self.size // self.width
-            if (steps % each == 0 or self._closed()) and self.solve([shift]):
-                return
+            if (self.size // self.width) % each == 0 or self._closed():
+                before, found = len(found), self.solve(shifts)
+                idle = idle + 1 if found and len(found) == before else 0
+                if len(found) == len(shifts):
+                    break
+        return found
 
     def grow(self) -> None:
         """One step: the last block through the matrix, made orthogonal to all before it."""
@@ -83,7 +93,7 @@ class Krylov:
         end = self.size
         return self.projected[end : end + self.width, end - self.width : end]
 
-    def solve(self, shifts: list[float]) -> dict[float, Floats]:
+    def solve(self, shifts: Sequence[float]) -> dict[float, Floats]:
         """The answers in the basis, (size, columns) arrays, to those shifts that are precise."""
         matrix = self.projected[: self.size, : self.size]
         values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
