@@ -1,0 +1,68 @@
+"""The page about the feature-space paper says what was measured, and its data is what it says."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[2] / "examples" / "reproduce_fsd"
+
+
+@pytest.fixture
+def module(monkeypatch):
+    """Import a script of the folder as its neighbours would."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    before = set(sys.modules)
+
+    def load(name):
+        spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+        made = importlib.util.module_from_spec(spec)
+        sys.modules[name] = made
+        spec.loader.exec_module(made)
+        return made
+
+    yield load
+    for name in set(sys.modules) - before:
+        if getattr(sys.modules[name], "__file__", None) and str(FOLDER) in str(
+            sys.modules[name].__file__
+        ):
+            del sys.modules[name]
+
+
+def test_the_page_is_what_its_script_writes(module):
+    page = module("page")
+    assert page.PAGE.read_text() == "\n".join(page.page()) + "\n"
+
+
+def test_generated_texts_have_the_shape_of_news20(module):
+    split = module("data").generated(rows=300, features=200_000, per_row=450)
+    X, y = split.training
+    assert (X.shape[1], X.shape[0] + len(split.validation[1]) + len(split.test()[1])) == (
+        200_000,
+        300,
+    )
+    assert 250 < X.nnz / X.shape[0] <= 460
+    np.testing.assert_allclose(X.multiply(X).sum(axis=1), 1.0)
+    assert 0.3 < y.mean() < 0.7
+
+
+def test_swapping_answers_of_equal_methods_finds_no_difference(module):
+    text = module("text")
+    truth = np.arange(200) % 2
+    theirs = np.where(np.arange(200) < 20, 1 - truth, truth)
+    assert text.randomised(truth, theirs.copy(), theirs) == 1.0
+    assert text.randomised(truth, truth.copy(), theirs) < 0.01
+
+
+def test_table_twos_setting_has_twenty_subspaces(module):
+    classifier = module("covertype").fsd(level=1, folds=0, ridge=1.0)
+    spaces = classifier.decomposer.summands
+    assert [(each.name, each.subspaces, each.features) for each in spaces] == [
+        ("rd_subspaces", 4, 40),
+        ("pca_subspaces", 4, 40),
+        ("dca_subspaces", 4, 40),
+        ("bcd_subspaces", 4, 27),
+        ("abd_subspaces", 4, 27),
+    ]
