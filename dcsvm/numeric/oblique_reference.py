@@ -104,20 +104,32 @@ def _split(
     both = np.array([mass[here][~plus].sum(), mass[here][plus].sum()])
     # Both sides weigh the same, and rows 1 in the mean.
     weights = mass[here] * len(here) / (2.0 * both[plus.astype(np.intp)])
-    found = plane_of(here, np.where(plus, 1.0, -1.0), weights)
-    w = np.zeros(rows.stride, dtype=np.float32)
-    w[: rows.n_features] = found.weights
+    signs = np.where(plus, 1.0, -1.0)
+    found = plane_of(here, signs, weights)
     taken = rows.subset(here)
-    dense = taken.dense if taken.dense is not None else Rows.of(taken.sparse.toarray()).dense
-    scores = exact_products(dense, w)
-    threshold = -found.bias
+    directions = [found.weights]
     if by_impurity:
-        threshold = best_cut(scores, y[here], mass[here], n_classes)
-    left = scores <= threshold
-    after = sum(
-        entropy(_masses(y[here[side]], mass[here[side]], n_classes)) for side in (left, ~left)
-    )
-    return (w, threshold, left) if impurity - after > NO_GAIN * total else None
+        # Where the machine's own direction gains nothing: from mean to mean.
+        means = (taken.dense if taken.dense is not None else taken.sparse).T @ (signs * weights)
+        directions.append(np.asarray(means)[: rows.n_features])
+    for direction in directions:
+        w = np.zeros(rows.stride, dtype=np.float32)
+        w[: rows.n_features] = direction
+        scores = exact_products(_dense_rows(taken), w)
+        threshold = -found.bias
+        if by_impurity:
+            threshold = best_cut(scores, y[here], mass[here], n_classes)
+        left = scores <= threshold
+        after = sum(
+            entropy(_masses(y[here[side]], mass[here[side]], n_classes)) for side in (left, ~left)
+        )
+        if impurity - after > NO_GAIN * total:
+            return w, threshold, left
+    return None
+
+
+def _dense_rows(rows: Rows) -> Any:
+    return rows.dense if rows.dense is not None else Rows.of(rows.sparse.toarray()).dense
 
 
 def _masses(y: IntArray, mass: FloatArray, n_classes: int) -> FloatArray:

@@ -51,6 +51,13 @@ SMALLER: Mapping[tuple[str, str], Mapping[str, list[Any]]] = {
     ("banana", "h_lsvm"): CAREFUL,
     ("ijcnn1", "h_lsvm"): CAREFUL,
     ("shuttle", "h_lsvm"): CAREFUL,
+    ("usps", "h_lsvm"): {
+        "scale": ["minmax", "standard"],
+        "regularization": [1e-4, 1e-3, 1e-2],
+        "prune": [0.0],
+        "threshold": ["impurity", "machine"],
+        "passes": [200.0],
+    },
     ("ijcnn1", "rbf"): {"scale": ["none"], "C": [10.0], "gamma": [1.0]},
     # The paper's rows are in [-1, 1], ours in [0, 1]: gamma is four times as large.
     ("shuttle", "rbf"): {"scale": ["minmax"], "C": [1e6], "gamma": [4.0]},

@@ -81,6 +81,12 @@ static int64_t part(growth *g, const rows *X, int64_t begin, int64_t end, const 
     return left;
 }
 
+/* The way from the mean of one side to that of the other, for a node that no machine splits. */
+static void mean_to_mean(growth *g, const rows *X, int64_t begin, int64_t end, float *weights) {
+    memset(weights, 0, sizeof(float) * (size_t)X->stride);
+    for (int64_t i = begin; i < end; i++) add_row(X, g->order[i], g->pulls[i], weights);
+}
+
 /* Split one node into a new node of the tree; gives where its right side begins, or -1. */
 static int64_t split(growth *g, const rows *X, const growth_settings *s, const frame *f,
                      float *weights, double *threshold) {
@@ -103,6 +109,10 @@ static int64_t split(growth *g, const rows *X, const growth_settings *s, const f
     for (int64_t j = 0; j < X->stride; j++) weights[j] = (float)g->w[j];
     double after = threshold_of(g, X, f->begin, f->end, bias, s->by_impurity != 0, weights,
                                 threshold);
+    if (s->by_impurity && !(impurity - after > NO_GAIN * total)) {
+        mean_to_mean(g, X, f->begin, f->end, weights);
+        after = threshold_of(g, X, f->begin, f->end, bias, 1, weights, threshold);
+    }
     if (!(impurity - after > NO_GAIN * total)) return -1;
     return part(g, X, f->begin, f->end, weights, *threshold);
 }

@@ -1,0 +1,212 @@
+"""Writes docs/reproduction/hierarchical_linear_svm.md from the measurements.
+
+python examples/reproduce_hlsvm/tables.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import measured
+import numpy as np
+
+from dcsvm.bounds import relative_complexity, relative_error
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/reproduction/hierarchical_linear_svm.md"
+#: What the paper has: errors in percent (linear, RBF, H-LSVM), hyperplanes (mean, max), seconds of
+#: training, and the error that was asked for here.
+PAPER: dict[str, tuple[Any, ...]] = {
+    "banana": (45.6, 9.4, 10.0, None, 10, None, 10.0),
+    "ijcnn1": (7.82, 1.01, 2.36, 7.28, 16, 1.44e3, 2.36),
+    "shuttle": (2.21, 0.062, 0.10, 5.18, 12, 2.37e4, 0.10),
+    "mnist": (2.09, 0.33, 1.79, 3.15, 8, 6.25e3, 1.79),
+    "covertype": (23.66, 18.57, 11.39, 12.93, 44, 3.13e4, 11.39),
+    "usps": (8.67, 4.53, 5.38, 64.77, 117, 5.88e3, 5.38),
+    "cbcl": (None, None, None, None, None, None, None),
+}
+METHODS = {
+    "h_lsvm": "H-LSVM",
+    "h_lsvm_first_grid": "H-LSVM, first grid",
+    "h_lsvm_direct": "one tree for all classes",
+    "svm_tree": "SVM tree",
+    "linear": "linear SVM",
+    "rbf": "RBF SVM",
+    "adaboost": "AdaBoost of stumps",
+}
+
+
+def main() -> None:
+    PAGE.parent.mkdir(parents=True, exist_ok=True)
+    text = "\n\n".join([INTRODUCTION, errors(), details(), scaling(), NOTES])
+    PAGE.write_text(text + "\n", encoding="utf-8")
+    print(PAGE)
+
+
+INTRODUCTION = """# Hierarchical linear SVM
+
+Rodriguez-Lujan, Santa Cruz, Huerta: *Hierarchical linear support vector machine* (2012), measured
+again by `examples/reproduce_hlsvm`. This page is written by its `tables.py` from the lines in
+`measured/`; nothing here was typed by hand but the paper's own figures. Settings were chosen by
+cross-validation on training rows, and the test rows asked afterwards."""
+
+
+def errors() -> str:
+    """Test errors beside the paper's, with what was asked."""
+    lines = [
+        "## Errors",
+        "Test errors in percent; where there are several random splits, mean and standard "
+        "deviation. RE and RC are the paper's (12) and (13), from the SVMs measured here.",
+        "| data | method | error | paper's | asked | reached | hyperplanes mean (max) | paper's "
+        "| RE | RC |\n|---|---|---|---|---|---|---|---|---|---|\n" + "\n".join(_rows()),
+    ]
+    return "\n\n".join(lines)
+
+
+def _rows() -> list[str]:
+    rows = []
+    for name, paper in PAPER.items():
+        for method, title in METHODS.items():
+            runs = measured.find("tests", data_set=name, method=method)
+            if runs:
+                rows.append(_row(name, method, title, runs, paper))
+    return rows
+
+
+def _row(name: str, method: str, title: str, runs: list[Any], paper: tuple[Any, ...]) -> str:
+    error = 100 * np.array([run["error"] for run in runs])
+    theirs = {"linear": paper[0], "rbf": paper[1], "h_lsvm": paper[2]}.get(method)
+    asked = paper[6] if method == "h_lsvm" else None
+    planes = [run["hyperplanes_mean"] for run in runs if "hyperplanes_mean" in run]
+    most = [run["hyperplanes_max"] for run in runs if "hyperplanes_max" in run]
+    support = np.mean([run.get("support_vectors", np.nan) for run in runs])
+    cost = f"{support:,.0f} support vectors" if method == "rbf" else "unknown"
+    if planes and method != "rbf":
+        cost = f"{np.mean(planes):.2f} ({max(most):.0f})"
+    relative = _relative(name, error.mean(), np.mean(planes) if planes else np.nan)
+    told = f"{paper[3]} ({paper[4]})" if method == "h_lsvm" and paper[3] else ""
+    cells = [
+        *(name, title, _spread(error), _number(theirs), _number(asked)),
+        "" if asked is None else ("yes" if error.mean() <= asked + 1e-9 else "**no**"),
+        *(cost, told),
+        *(relative if method not in ("linear", "rbf") else ("", "")),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _relative(name: str, error: float, planes: float) -> tuple[str, str]:
+    linear, rbf = (measured.find("tests", data_set=name, method=m) for m in ("linear", "rbf"))
+    if not linear or not rbf:
+        return "", ""
+    rates = [100 * np.mean([run["error"] for run in runs]) for runs in (linear, rbf)]
+    support = np.mean([run["support_vectors"] for run in rbf])
+    return (
+        f"{relative_error(error, *rates):.2f}",
+        f"{relative_complexity(planes, support):.2g}" if planes == planes else "",
+    )
+
+
+def details() -> str:
+    """What training and answering took, and the terms of the bound."""
+    rows = []
+    for name, paper in PAPER.items():
+        for run in measured.find("tests", data_set=name, method="h_lsvm", seed=0):
+            cell = ", ".join(f"{key} {value}" for key, value in run["cell"].items())
+            single = run.get("single_seconds_per_row")
+            cells = [
+                *(name, cell, f"{run['rows']:,} x {run['features']}"),
+                *(f"{run['fit_seconds']:.2f}", _number(paper[5])),
+                *("" if single is None else f"{1e6 * single:.1f}",),
+                f"{1e6 * run['batch_seconds_per_row']:.2f}" if single is not None else "",
+                *(f"{run.get('leaves', '')}", _number(run.get("effective_leaves"))),
+                *(_number(run.get("complexity")), f"{100 * run['training_error']:.2f}"),
+            ]
+            rows.append(f"| {' | '.join(cells)} |")
+    return "\n\n".join(
+        [
+            "## What it took",
+            "The first random split. Seconds of the processor; answers by `compile_tree`: one row "
+            "by `one`, and a batch by `predict`. L, L'eff and T are those of the paper's bound.",
+            "| data | chosen | rows | training s | paper's | one row, µs | in a batch, µs | L "
+            "| L'eff | T | training error |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
+            + "\n".join(rows),
+        ]
+    )
+
+
+def scaling() -> str:
+    """Covertype at growing sizes, and beside others."""
+    rows, before = [], None
+    for run in measured.find("scaling", method="h_lsvm", repeat=0):
+        n, seconds = run["rows"], run["fit_seconds"]
+        power = ""
+        if before is not None:
+            power = f"{np.log(seconds / before[1]) / np.log(n / before[0]):.2f}"
+        before = (n, seconds)
+        rows.append(
+            f"| {n:,} | {seconds:.2f} | {1e6 * seconds / (n * np.log(n)):.3f} | {power} "
+            f"| {run['nodes']:,} | {100 * run['training_error']:.2f} | {100 * run['error']:.2f} |"
+        )
+    parts = [
+        "## Growing with the rows (figure 5)",
+        "Covertype with one fixed setting: lambda = 1e-3, no pruning, leaves of at most the share "
+        "10^-floor(log10 N). The power is that of N between a line and the one before.",
+        "| rows | seconds | µs / (N ln N) | power of N | nodes | training error | test error |\n"
+        "|---|---|---|---|---|---|---|\n" + "\n".join(rows),
+    ]
+    others = [
+        run
+        for method in ("h_lsvm", "decision_tree", "lightgbm")
+        for run in measured.find("scaling", method=method, repeat=0)[-1:]
+    ]
+    table = [
+        f"| {run['method']} | {run['rows']:,} | {run['fit_seconds']:.1f} "
+        f"| {100 * run['error']:.2f} | {1e6 * run['batch_seconds_per_row']:.3f} "
+        f"| {_by_node(run)} |"
+        for run in others
+    ]
+    return "\n\n".join(
+        [
+            *parts,
+            "One thread each, defaults for the others, the same random split:",
+            "| method | rows | training s | error | in a batch, µs per row | ns per visited node |"
+            "\n|---|---|---|---|---|---|\n" + "\n".join(table),
+        ]
+    )
+
+
+def _by_node(run: dict[str, Any]) -> str:
+    if "nodes_per_row" not in run:
+        return ""
+    return f"{1e9 * run['batch_seconds_per_row'] / run['nodes_per_row']:.0f}"
+
+
+def _spread(values: Any) -> str:
+    return f"{values.mean():.2f}" + (f" ± {values.std(ddof=1):.2f}" if len(values) > 1 else "")
+
+
+def _number(value: Any) -> str:
+    return "" if value is None else f"{value:.4g}"
+
+
+NOTES = """## Notes
+
+- The paper leaves a hyperplane where the SVM put it (`threshold="machine"`). Moved along its
+  normal to where it lowers the entropy most (`"impurity"`) it makes far better trees of the same
+  growth on covertype; that is the default here.
+- The paper moves the bias a hundredth as far as the normal (tau = 0.01). With a bounded number of
+  steps that can leave it far from its best, so the default here is 1; and as the paper weighs by
+  (7) and then averages again in (8), its weights are multiplied by N here to keep
+  lambda = 1 / (C N) true.
+- First grid: banana, shuttle and USPS were tested once with a smaller grid, before the grid got
+  more passes and steps; these results stay on record. Later grids were judged by folds alone.
+- On covertype and MNIST two folds of some training rows choose, on ijcnn1 and shuttle three.
+- On covertype and MNIST the linear and the RBF SVM were not measured again, so RE and RC are
+  left out.
+- An oblique node is a product over all features, an axis-parallel one a single comparison, so by
+  visited node an oblique tree is not faster than scikit-learn's DecisionTreeClassifier: the table
+  above says by how much it is slower."""
+
+
+if __name__ == "__main__":
+    main()
