@@ -152,6 +152,11 @@ class BlockSum(View):
     weights: FloatArray
     width: int
 
+    def __attrs_post_init__(self) -> None:
+        """Refuse places that compiled code for sparse rows would follow out of bounds."""
+        if len(self.place) and not 0 <= self.place.min() <= self.place.max() < self.width:
+            raise ValueError(f"BlockSum: places must be 0 to {self.width - 1}")
+
     def apply(self, X: Matrix) -> Matrix:
         factors = self.weights[self.block]
         if sparse.issparse(X):

@@ -17,11 +17,12 @@ from dcsvm.regions import Regions
 from dcsvm.registry import KINDS, Offer, Registry
 from dcsvm.settings import settings_of
 from dcsvm.store.archive import Flaw
+from dcsvm.subspaces import BlockSum
 from dcsvm.views import Chain, Columns, LinearMap, Scaling
 
 CORE_TYPES: tuple[type, ...] = (
     *STORED_TYPES,
-    *(Chain, Columns, LinearMap, Scaling),
+    *(BlockSum, Chain, Columns, LinearMap, Scaling),
     Regions,
     *(Committee, Composite, Group, Member),
     *(Seed, Task),

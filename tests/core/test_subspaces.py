@@ -62,6 +62,12 @@ def test_blocks_are_added_up_place_by_place():
     assert thin.toarray().tolist() == [[531, 42], [0, 10]]
 
 
+@pytest.mark.parametrize("place", [[0, 2], [-1, 0]])
+def test_places_beyond_the_width_are_refused(place):
+    with pytest.raises(ValueError, match="BlockSum: places must be 0 to 1"):
+        BlockSum(np.array(place), np.array([0, 1]), np.ones(2), 2)
+
+
 @pytest.mark.parametrize(
     ("view", "names"),
     [

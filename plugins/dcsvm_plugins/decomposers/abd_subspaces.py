@@ -33,7 +33,6 @@ class ABDSubspaces(Subspaces):
     """
 
     name = "abd_subspaces"
-    stored_types = (BlockSum,)
 
     def views(self, problem: Problem) -> list[View]:
         wanted = len(self.groups) or self.subspaces
