@@ -23,6 +23,11 @@ ROWS = {
         "chunks part, 2 jobs",
     ],
     "startup.py": ["import dcsvm", "dcsvm --help"],
+    "first_fit.py": [
+        "first fit in a fresh environment",
+        "first fit of a later process",
+        "first fit, dcsvm imported",
+    ],
 }
 
 
