@@ -119,25 +119,31 @@ def moneyfx(features: int = 5000) -> Split:
     return Split(_unit_length(X[:, columns]), y, (_unit_length(T[:, columns]), t))
 
 
-def generated_text(rows: int = 16000, features: int = 5000, seed: int = 0) -> Split:
-    """Documents of 60 words drawn from two mixtures of the same forty topics; half to test on."""
+def generated_text(
+    rows: int = 16000, features: int = 5000, draws: int = 3, noise: float = 0.0, seed: int = 0
+) -> Split:
+    """Documents drawn from two mixtures of the same forty topics; half of them to test on.
+
+    A document has 20 words from each of `draws` topics; `noise` is the share of wrong labels.
+    """
     generator = np.random.default_rng(seed)
     common = 1.0 / np.arange(1, features + 1)
     topics = generator.permuted(np.tile(common, (40, 1)), axis=1) + 2.0 * common
     topics /= topics.sum(axis=1, keepdims=True)
     taste = generator.dirichlet(np.full(40, 0.3), size=2)
     y = generator.integers(2, size=2 * rows)
-    places, words = [], []
+    words = []
     for row in range(2 * rows):
         mixture = generator.dirichlet(8.0 * taste[y[row]] + 0.02)
-        topic = generator.choice(40, size=3, p=mixture)
-        for each in topic:
+        for each in generator.choice(40, size=draws, p=mixture):
             words.append(generator.choice(features, size=20, p=topics[each]))
-        places.append(np.full(60, row))
-    entries = (np.ones(120 * rows), (np.concatenate(places), np.concatenate(words)))
+    places = np.repeat(np.arange(2 * rows), 20 * draws)
+    entries = (np.ones(len(places)), (places, np.concatenate(words)))
     counts = sparse.csr_matrix(entries, shape=(2 * rows, features))
     seen = np.maximum(counts[:rows].getnnz(axis=0), 1)
     X = _unit_length(sparse.csr_matrix(counts.multiply(np.log(rows / seen))))
+    if noise:
+        y = np.where(generator.random(2 * rows) < noise, 1 - y, y)
     return Split(X[:rows], y[:rows], (X[rows:], y[rows:]))
 
 

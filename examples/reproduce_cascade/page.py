@@ -196,8 +196,9 @@ def text() -> Iterator[str]:
     yield ""
     yield from prose(
         "The paper's corpus is not public. Reuters money-fx (its 5,000 most frequent words) and "
-        "a set that was generated, both of unit length, sigma = 2 read as gamma = 1/8, C = 64, r "
-        "= 0.5."
+        "two sets that were generated, all of unit length, sigma = 2 read as gamma = 1/8, C = 64, "
+        "r = 0.5. Documents of 60 words are far harder to tell apart than the paper's (its test "
+        "accuracies: 93.6 to 96.0), those of 240 about as hard."
     )
     rows = []
     for one in read("text"):
