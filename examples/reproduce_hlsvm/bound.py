@@ -1,0 +1,45 @@
+"""Section 5.6: does the gap between test and training error grow with the complexity T?
+
+    python examples/reproduce_hlsvm/bound.py
+
+Trees of falling delta on ijcnn1 and on CBCL's faces; appended to measured/bound.jsonl.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import measured
+from data import split
+
+from dcsvm import DivideAndConquerClassifier, Scaling, build
+from dcsvm.bounds import plane_terms
+
+#: The paper's grid of delta.
+DELTAS = [0.05, 0.025, 0.01, 0.0075, 0.005, 0.0025, 0.001, 0.00075, 0.0005, 0.00025, 0.0001]
+
+
+def main() -> None:
+    for name in ("cbcl", "ijcnn1"):
+        rows = split(name)
+        for delta in DELTAS:
+            if not measured.find("bound", data_set=name, delta=delta):
+                record = {"data_set": name, "delta": delta, **gap(rows, delta)}
+                print(measured.write("bound", record), flush=True)
+
+
+def gap(rows: Any, delta: float) -> dict[str, float]:
+    """The terms of one tree, and its errors on both kinds of rows."""
+    X, y = rows.training
+    scaling = Scaling("minmax").fit(X)
+    tree = build("decomposer", "oblique_tree", smallest=delta, merge="majority")
+    model = DivideAndConquerClassifier(tree, "majority", random_state=0)
+    model.fit(scaling.apply(X), y)
+    X_test, y_test = rows.test()
+    error = float((model.predict(scaling.apply(X_test)) != y_test).mean())
+    return {"error": error, **attrs.asdict(plane_terms(model, scaling.apply(X), y))}
+
+
+if __name__ == "__main__":
+    main()
