@@ -29,3 +29,12 @@ def test_an_empty_sample_is_refused() -> None:
     assert str(refused.value) == (
         "bootstrap: size must be a whole number above 0 or a number above 0, not 0"
     )
+
+
+def test_a_sample_that_no_machine_could_hold_is_refused():
+    with pytest.raises(SettingError) as refusal:
+        samples(size=1e300)
+    assert str(refusal.value) == (
+        "bootstrap: a sample may have 100000000 rows at the most; with size = 1e+300 it would "
+        "have 2e+302"
+    )

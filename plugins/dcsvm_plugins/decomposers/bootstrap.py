@@ -2,7 +2,10 @@
 
 import numpy as np
 
-from dcsvm import Decomposer, Problem, Stages, component, part, setting
+from dcsvm import Decomposer, Problem, SettingError, Stages, component, part, setting
+
+#: A larger sample is a slip of the pen: no machine could learn from it.
+MOST_ROWS = 100_000_000
 
 
 @component
@@ -37,6 +40,11 @@ class Bootstrap(Decomposer):
         generator = problem.seed.generator()
         share = isinstance(self.size, float)
         size = max(1, round(self.size * problem.n_rows)) if share else self.size
+        if size > MOST_ROWS:
+            raise SettingError(
+                f"bootstrap: a sample may have {MOST_ROWS} rows at the most; with size = "
+                f"{self.size:g} it would have {size:g}"
+            )
         yield [
             part(np.sort(generator.integers(problem.n_rows, size=size)))
             for _ in range(self.samples)
