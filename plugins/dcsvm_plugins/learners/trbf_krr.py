@@ -35,13 +35,15 @@ class TRBFKRR(LocalLearner):
     Of m features and order p such a kernel has a feature space of J = C(m + p, p) dimensions. The
     regression is solved there, in time N J^2 + J^3 and memory J^2 however many rows there are; or,
     where N^3 is less, by the kernel matrix of the rows. Both give the same function. A row of
-    weight w counts as w rows.
+    weight w counts as w rows. Unlike the RBF kernel, the cut one depends on the origin: features
+    should be centred there (`scale = "standard"` in a recipe).
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from dcsvm import DivideAndConquerClassifier, build
     >>> X, y = load_iris(return_X_y=True)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
     >>> learner = build("learner", "trbf_krr", order=3, ridge=0.1)
     >>> DivideAndConquerClassifier("whole", learner, "route").fit(X, y).score(X, y) > 0.9
     True
