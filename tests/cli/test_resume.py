@@ -23,7 +23,7 @@ from dcsvm.models import Constant
 LONG = bool(os.environ.get("DCSVM_LONG_TESTS"))
 KILLS = 10 if LONG else 5
 JOBS = 2
-#: Seconds after which a run that learns nothing more hangs; on a busy machine, starting takes long.
+#: Seconds after which a run that learns nothing more hangs; a busy machine is slow to start one.
 PATIENCE = 1800
 
 PLUGIN = """
