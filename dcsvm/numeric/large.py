@@ -14,7 +14,7 @@ from dcsvm.numeric import backend
 from dcsvm.numeric.distances import Floats, Rows, row_slices
 from dcsvm.numeric.kernels import Kernel
 from dcsvm.numeric.reference import MOST_ROUNDS, OUTCOME, PLAIN_ROUNDS, stricter
-from dcsvm.numeric.refinement import Refinement, ridge_for
+from dcsvm.numeric.refinement import Refinement
 from dcsvm.numeric.rowcache import Integers, KernelRows
 from dcsvm.numeric.svm import MAX_ITERATIONS, Solution, as_signs, feasible, warn_unless_converged
 
@@ -127,14 +127,15 @@ class _Run:
         """The gradient of the start, then the descent, until the exact gradient agrees."""
         n = len(state.beta)
         rows = KernelRows(self.kernel, self.X, self.cache_bytes, working_set_size(n), self.pool)
-        refinement = Refinement(self._products, np.zeros(n), state.f)
+        size = 1.0 if rows.shift else float(np.abs(self.kernel.diagonal(self.X)).max(initial=0.0))
+        refinement = Refinement(self._products, np.zeros(n), state.f, size)
         _move(rows, state, np.flatnonzero(state.beta), state.beta[state.beta != 0.0], 0.0)
         converged, rounds = self._descend(rows, state, 0.0), 0
         while converged and refinement.correct(state, self.tol, search=rounds > PLAIN_ROUNDS):
             if state.gap() < self.tol or rounds == MOST_ROUNDS:
                 break
             if rounds == PLAIN_ROUNDS:
-                refinement.ridge = ridge_for(n)
+                refinement.stiffen()
             converged, rounds = self._descend(rows, state, refinement.ridge), rounds + 1
 
     def _products(self, rows: Integers, steps: Floats) -> Floats:

@@ -17,7 +17,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from dcsvm.numeric.distances import Floats
 from dcsvm.numeric.gram import Gram
-from dcsvm.numeric.refinement import Refinement, ridge_for
+from dcsvm.numeric.refinement import Refinement
 
 Integers = npt.NDArray[np.int64]
 Singles = npt.NDArray[np.float32]
@@ -172,9 +172,8 @@ def _solve_exactly(problem: Problem, effort: Effort, refinement: Refinement) -> 
         lowest, highest = problem.extremes()
         if highest - lowest < effort.tol or rounds == MOST_ROUNDS:
             break
-        if rounds == PLAIN_ROUNDS and refinement.ridge == 0.0:
-            refinement.ridge = ridge_for(len(problem.beta))
-            problem.K[np.diag_indices_from(problem.K)] += np.float32(refinement.ridge)
+        if rounds == PLAIN_ROUNDS:
+            problem.K[np.diag_indices_from(problem.K)] += np.float32(refinement.stiffen())
         converged, rounds = _solve(problem, effort), rounds + 1
 
 

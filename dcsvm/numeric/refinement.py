@@ -40,13 +40,16 @@ class Refinement:
         nothing exact is known.
     beta, f : (n,) arrays
         Coefficients, and their exact gradient.
+    size : float
+        The largest absolute entry of the rounded matrix.
     ridge : float
-        What was added to the rounded diagonal.
+        What was added to its diagonal.
     """
 
     products: Callable[[Integers, Floats], Floats | None]
     beta: Floats
     f: Floats
+    size: float = 1.0
     ridge: float = 0.0
 
     def correct(self, problem: Bounded, tol: float, *, search: bool) -> bool:
@@ -56,7 +59,7 @@ class Refinement:
         """
         change = problem.beta - self.beta
         moved = np.flatnonzero(change)
-        noise = ROUNDING * float(np.linalg.norm(change))
+        noise = ROUNDING * self.size * float(np.linalg.norm(change))
         noise += self.ridge * float(np.abs(change).max(initial=0.0))
         if noise < NOTICEABLE * tol:
             return False
@@ -85,16 +88,16 @@ class Refinement:
         least = -slope / curvature if curvature > 0.0 else np.inf
         return most if least >= most else min(least, max(MOST_OF_THE_WAY * least, 1.0))
 
+    def stiffen(self) -> float:
+        """What to add to the rounded diagonal: the size that rounding has in any direction.
+
+        With it a round of refinement is a proximal step: directions of almost no curvature no
+        longer follow the rounding. Zero where it was added before.
+        """
+        before, self.ridge = self.ridge, ROUNDING * self.size * float(np.sqrt(len(self.beta)))
+        return self.ridge - before
+
     def rescale(self, factor: float, signs: Floats) -> None:
         """Follow coefficients that were multiplied by a factor."""
         self.beta = factor * self.beta
         self.f = factor * (self.f + signs) - signs
-
-
-def ridge_for(rows: int) -> float:
-    """The size that rounding has in any direction of a matrix of so many rows.
-
-    With it on the diagonal, a round of refinement is a proximal step: directions of almost no
-    curvature no longer follow the rounding.
-    """
-    return ROUNDING * float(np.sqrt(rows))

@@ -1,9 +1,11 @@
 """Pairs, rests, grids and large problems: shared work gives what separate work gives."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
+from dual_formulas import gap
 from scipy import sparse
 from sklearn.svm import SVC
 
@@ -168,3 +170,26 @@ def test_a_large_problem_that_reaches_a_limit_warns():
     X, y = classes(rows=400, count=2)
     with pytest.warns(ConvergenceWarning, match="solve_large: 1 of 1"):
         solve_large(Kernel("rbf"), X, np.where(y == 0, 1, -1), 100.0, max_iterations=5)
+
+
+@pytest.mark.usefixtures("small_working_sets")
+def test_a_large_problem_that_runs_out_of_time_warns(either):
+    X, y = classes(rows=600, count=2)
+    begin = time.monotonic()
+    with pytest.warns(ConvergenceWarning, match="limit of iterations or time"):
+        solution = solve_large(
+            Kernel("rbf"), X, np.where(y == 0, 1, -1), 1e6, tol=1e-9, max_seconds=0.05
+        )
+    assert not solution.converged
+    assert time.monotonic() - begin < 20.0
+
+
+@pytest.mark.parametrize("kind", ["rbf", "laplacian", "poly"])
+def test_the_gap_of_a_large_problem_is_that_of_the_exact_kernel(kind):
+    X, y = classes(rows=500, count=2, features=2)
+    signs, kernel = np.where(y == 0, 1.0, -1.0), Kernel(kind, gamma=0.3, degree=2, coef0=1.0)
+    for C in (1e3, 1e5):
+        for rows in (X, sparse.csr_matrix(X)):
+            solution = solve_large(kernel, rows, signs, C)
+            assert solution.converged
+            assert gap(kernel(X), signs, solution.alphas, C) < 1e-3
