@@ -66,3 +66,14 @@ def test_table_twos_setting_has_twenty_subspaces(module):
         ("bcd_subspaces", 4, 27),
         ("abd_subspaces", 4, 27),
     ]
+
+
+def test_no_test_row_is_read_before_something_was_chosen(module, monkeypatch, tmp_path):
+    covertype = module("covertype")
+    monkeypatch.setattr(covertype.measured, "FOLDER", tmp_path)
+    with pytest.raises(SystemExit, match=r"nothing is chosen yet: run .*ablation\.py first"):
+        covertype.chosen()
+    for folds, error in ((0, 9.5), (2, 9.1)):
+        record = {"kind": "choice", "folds": folds, "ridge": 1.0, "error": error}
+        covertype.measured.append("ablation", record)
+    assert covertype.chosen() == {"folds": 2, "ridge": 1.0}
