@@ -1,6 +1,6 @@
 """A chain of linear SVMs, each of which answers for the rows of one side."""
 
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import numpy as np
@@ -9,6 +9,8 @@ from dcsvm import (
     Decomposer,
     Division,
     Hyperplanes,
+    LocalLearner,
+    LocalModel,
     Member,
     Part,
     PlaneRouter,
@@ -21,6 +23,25 @@ from dcsvm import (
     setting,
 )
 from dcsvm.numeric import FloatArray, IntArray, PlaneTree, Rows
+
+
+@component
+class Evenly(LocalLearner):
+    """A learner that is given row weights of mean 1, so that a machine's C keeps its meaning."""
+
+    name = "evenly"
+
+    learner: Any = setting(kind="learner", help="who learns")
+
+    @property
+    def releases_gil(self) -> bool:  # type: ignore[override]
+        return bool(self.learner.releases_gil)
+
+    def fit(self, problem: Problem) -> LocalModel:
+        weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+        return cast(
+            LocalModel, self.learner.fit(attrs.evolve(problem, weights=weights / weights.mean()))
+        )
 
 
 @component
@@ -88,7 +109,7 @@ class SVMTree(Decomposer):
                 left,
                 task=Task(others, (largest,)),
                 weights=np.where((y == largest) == first, heavy, light),
-                learner=self.splitter,
+                learner=Evenly(self.splitter),
                 about={"without errors": "the largest class" if first else "the others"},
             )
             for first in (True, False)
