@@ -1,4 +1,4 @@
-"""(K + ridge) x = b for many ridges: by one subspace where it is small, by factors elsewhere."""
+"""Systems (K + ridge) x = b of many ridges: by one small subspace, by factors elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section 5.6: does the gap between test and training error grow with the complexity T?
+"""Section 5.6: whether the gap between test and training error grows with the complexity T.
 
     python examples/reproduce_hlsvm/bound.py
 

@@ -24,29 +24,30 @@ SETTINGS = {
 #: Other settings under which a component goes other ways, checked as well.
 VARIANTS = [
     ("decomposer", "cascade", {"pieces": 3, "ratio": 0.1}),
+    ("decomposer", "cascade", {"in_turn": True, "ceiling": 20}),
     ("decomposer", "dc_svm", {"depth": 2, "branching": 2, "early": 1}),
     ("decomposer", "kernel_kmeans", {"clusters": 4, "kernel": "laplacian", "border": 0.5}),
     ("decomposer", "kmeans", {"clusters": 4, "balance": 1.0, "sample": 10}),
     ("decomposer", "oblique_tree", {"threshold": "machine", "merge": "none", "grain": 9}),
     ("decomposer", "oblique_tree", {"prune": 0.3, "merge": "majority", "splitter": "linear_svm"}),
     ("decomposer", "oblique_tree", {"prune": 0.3, "relearn": True, "deepest": 2}),
-    ("decomposer", "tree", {"ceiling": 4, "prune": 0.3}),
     ("decomposer", "svm_tree", {"splitter": "linear_svm", "nodes": 3}),
+    ("decomposer", "tree", {"ceiling": 4, "prune": 0.3}),
     ("decomposer", "class_codes", {"code": "sparse"}),
     ("decomposer", "tree", {"ceiling": 5, "splitter": "random", "border": 0.2}),
-    ("learner", "kernel_svm", {"kernel": "linear"}),
-    ("learner", "krr", {"kernel": "laplacian", "ridge": 1e-6}),
     ("decomposer", "dca_subspaces", {"length": "within", "local_scaling": "standard"}),
     ("decomposer", "pca_subspaces", {"features": 1, "subspaces": 2}),
+    ("learner", "kernel_svm", {"kernel": "linear"}),
+    ("learner", "krr", {"kernel": "laplacian", "ridge": 1e-6}),
     ("learner", "linear_svm", {"loss": "hinge"}),
     ("learner", "sklearn", {"classifier": "DecisionTreeClassifier"}),
     ("combiner", "dag", {"order": "similarity"}),
-    ("combiner", "decode", {"loss": "hamming"}),
-]
     ("learner", "trbf_krr", {"space": "intrinsic", "balance": True}),
-
+    ("combiner", "decode", {"loss": "hamming"}),
     ("combiner", "fusion", {"answers": "labels", "form": "by_class"}),
     ("combiner", "fusion", {"learner": "linear_svm", "folds": 3}),
+]
+
 
 def components():
     """The kind and name of everything that the registry lists."""
