@@ -92,6 +92,11 @@ class RunFolder:
             raise UsageError(f"{str(path)!r} {what}: a run keeps {REQUEST} and {RESOLVED} there")
         return cls(path)
 
+    def sweep(self) -> None:
+        """Take away what a killed process had begun to write aside."""
+        for left in self.path.glob(".*.part"):
+            left.unlink()
+
     def has(self, name: str) -> bool:
         return (self.path / name).is_file()
 

@@ -122,6 +122,7 @@ def carry_out(
     if len(log):
         folder.note("resumed", parts=len(log))
     if again:
+        folder.sweep()
         folder.state(RUNNING)
     session = _FolderSession(
         request.seed, request.n_jobs, Several(audience, folder), log, _found_before(folder), folder

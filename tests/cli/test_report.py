@@ -66,7 +66,7 @@ def test_the_report_of_a_run_tells_its_story(run: Path) -> None:
     text = (run / "report.html").read_text(encoding="utf-8")
     metrics = json.loads((run / "metrics.json").read_text())
     assert f"{metrics['test_accuracy']:.2%}" in text
-    assert "the undivided model, undivided" in text
+    assert "the undivided model." in text
     assert "a rare &lt;class&gt;, a category &amp; a gap" in text
     assert "rare &amp; &lt;b&gt;odd&lt;/b&gt;" in text
     assert "<b>odd" not in text

@@ -1,8 +1,8 @@
 """Killed runs: at any moment, at any depth of nesting, resumed to the same bytes.
 
 By default each run takes a few seconds and is killed five times. DCSVM_LONG_TESTS=1 makes runs of
-20 s or more, killed at ten moments each: one before anything is learned, eight at random, one
-when all is learned and the folder is being written.
+20 s or more, killed at ten moments each: one before anything is learned, nine at random, and once
+more when all is learned and the folder is being written.
 """
 
 import csv
@@ -203,7 +203,7 @@ def test_a_run_killed_at_random_moments_is_resumed_to_the_same_bytes(tmp_path, t
     writing = time.time() - (whole / "counted").stat().st_mtime
 
     generator = random.Random(title)
-    between = sorted(generator.sample(range(1, len(expected)), KILLS - 2))
+    between = sorted(generator.sample(range(1, len(expected)), KILLS - 1))
     kills, lost = 0, 0
     for goal in (0, *between, len(expected)):
         if state(folder) == "done":
@@ -218,8 +218,8 @@ def test_a_run_killed_at_random_moments_is_resumed_to_the_same_bytes(tmp_path, t
         lost = 0 if state(folder) == "done" else len(set(calls(folder))) - kept(folder)
         # What is not kept was in the hands of a worker, or on its way from there.
         assert 0 <= lost <= 2 * JOBS
-    # On a slow machine the last signal may come when everything is written; no other one.
-    assert kills >= KILLS - 1
+    # The last signal, meant for the writing, may come when everything is written; no other one.
+    assert kills >= KILLS
     if state(folder) != "done":
         before = calls(folder)
         ended(folder)

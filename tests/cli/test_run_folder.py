@@ -12,7 +12,6 @@ import pytest
 
 import dcsvm as package
 from dcsvm.checkpoints import CheckpointLog
-from dcsvm.registry import default_registry
 from dcsvm.report.standing import standing
 
 #: What every metrics.json holds.
@@ -217,19 +216,6 @@ def test_a_model_that_no_file_can_hold_makes_a_run_partial(dcsvm, recipe, iris_p
     assert (tmp_path / "kept" / "metrics.json").exists()
 
 
-@pytest.mark.parametrize(
-    "name", [each for each in default_registry().names("recipe") if each != "quickstart"]
-)
-def test_every_shipped_recipe_is_accurate_on_its_own_data(dcsvm, name, tmp_path):
-    result = dcsvm("run", name, "--out", "kept", "--json")
-    assert result.exit_code == 0, result.stderr
-    (own,) = json.loads(result.stdout)["models"]
-    least = {"two_moons": 0.9, "checkerboard": 0.9, "ringnorm": 0.97}
-    data = json.loads(result.stdout)["data"]
-    assert own["test_accuracy"] > least.get(data, 0.93)
-    assert loaded(tmp_path / "kept" / "status.json")["state"] == "done"
-
-
 def test_what_a_search_tried_is_a_table(dcsvm, recipe, iris_pipeline, tmp_path):
     text = iris_pipeline.replace("class_pairs", "tree").replace('"vote"', '"route"')
     text += '[search]\nuse = "granularity"\nlearner.C = [1.0, 10.0]\n'
@@ -241,3 +227,17 @@ def test_what_a_search_tried_is_a_table(dcsvm, recipe, iris_pipeline, tmp_path):
         lines[0]
     )
     assert all(0 < float(line["score"]) <= 1 for line in lines)
+
+
+def test_what_a_killed_process_left_half_written_is_taken_away(
+    dcsvm, recipe, iris_pipeline, tmp_path
+):
+    assert dcsvm("run", recipe(iris_pipeline), "--out", "kept").exit_code == 0
+    (tmp_path / "kept" / "metrics.json").unlink()
+    (tmp_path / "kept" / ".0123456789abcdef.part").write_text("half of a f")
+    status = tmp_path / "kept" / "status.json"
+    status.write_text(json.dumps(loaded(status) | {"state": "running"}))
+    done = dcsvm("run", "--resume", "kept")
+    assert done.exit_code == 0, done.stderr
+    assert not list((tmp_path / "kept").glob(".*"))
+    assert (tmp_path / "kept" / "metrics.json").exists()

@@ -121,9 +121,9 @@ def test_alike_rows_of_several_classes_stay_together_and_the_ledger_says_so():
     X = np.repeat([[0.0, 0.0], [1.0, 1.0]], 200, axis=0)
     y = np.concatenate([np.arange(200) % 2, np.zeros(200, dtype=int)])
     clf = DivideAndConquerClassifier(tree(ceiling=50), "kernel_svm", "route").fit(X, y)
-    assert [(record.rows, dict(record.about)) for record in clf.ledger_] == [
-        (200, {"rows": "alike"}),
-        (200, {}),
+    assert [(record.rows, record.about.get("rows")) for record in clf.ledger_] == [
+        (200, "alike"),
+        (200, None),
     ]
     assert clf.predict([[1.0, 1.0]]) == [0]
 
