@@ -203,6 +203,15 @@ def test_what_the_second_level_takes_is_counted():
     assert clf.cost(X[:5]).hyperplanes.tolist() == [4.0] * 5
 
 
+def test_what_a_pipeline_as_the_second_level_takes_is_counted_row_by_row():
+    pipeline = DivideAndConquerClassifier("tree", "linear_svm", "route", random_state=0)
+    clf = fused(spaces(subspaces=3), learner="linear_svm")
+    nested = DivideAndConquerClassifier(
+        spaces(subspaces=3), "linear_svm", fusion(learner=pipeline), random_state=0
+    ).fit(X, Y)
+    assert nested.cost(X[:5]).hyperplanes.tolist() == clf.cost(X[:5]).hyperplanes.tolist()
+
+
 def test_answers_beyond_those_learned_count_as_the_farthest_learned():
     clf = fused(spaces(subspaces=2), learner="linear_svm")
     far = clf.decision_function(np.vstack([1e6 * X[0], 1e7 * X[0]]))

@@ -68,7 +68,7 @@ class Fused:
         for start in range(0, X.shape[0], BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
             scores[rows, self.present] = self._scores(seen[rows])
-        self._count(committee, X.shape[0])
+        self._count(committee, seen)
         return scores
 
     def trace(self, committee: Committee, x: Matrix) -> list[str]:
@@ -89,13 +89,14 @@ class Fused:
             return np.hstack([-said[0], said[0]])
         return np.hstack(said)
 
-    def _count(self, committee: Committee, n_rows: int) -> None:
+    def _count(self, committee: Committee, seen: FloatArray) -> None:
         """Let the committee's tally know what the second level took."""
         if committee.tally is None:
             return
         none = np.zeros(0, dtype=np.intp)
-        for model in self.models:
-            cost, ones = model.cost, np.ones(n_rows)
+        for model, columns in zip(self.models, self.columns, strict=True):
+            # A pipeline as a second level takes something else for each row.
+            cost, ones = model.answer(seen[:, columns])[1], np.ones(len(seen))
             committee.tally.add_routing(
                 Routing(
                     none,
