@@ -96,7 +96,7 @@ def stricter(rows: int) -> float:
     No answer shall be worse than that of a solver which stops just below the tolerance; the
     fewer the rows, the more of the objective one pair can hold.
     """
-    return min(max(1e-3 * rows, 0.02), 0.5)
+    return min(0.01 * rows, max(0.2, 1e-3 * rows), 0.5)
 
 
 def solve_paths(

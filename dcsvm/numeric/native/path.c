@@ -11,7 +11,9 @@ typedef struct {
 
 /* The share of the tolerance to stop at, so that no answer is worse than that of a solver which
    stops just below it: the fewer the rows, the more of the objective one pair can hold. */
-static double stricter(int64_t n) { return n < 20 ? 0.02 : n < 500 ? 1e-3 * (double)n : 0.5; }
+static double stricter(int64_t n) {
+    return n < 20 ? 0.01 * (double)n : n < 200 ? 0.2 : n < 500 ? 1e-3 * (double)n : 0.5;
+}
 
 static void conclude(const problem *p, const double *y, const effort *e, double tolerance,
                      outcome *out) {

@@ -121,7 +121,7 @@ def test_the_stop_is_the_stricter_the_fewer_the_rows(either):
         X, y = problem(rows, 3, seed=9)
         K = exact_rbf(X, 0.5)
         gaps[rows] = gap(K, y, solve(K, y, 1.0).alphas, 1.0)
-    assert gaps[40] < 0.1 * TOL
+    assert gaps[40] < 0.2 * TOL
     assert gaps[400] < 0.5 * TOL
 
 
