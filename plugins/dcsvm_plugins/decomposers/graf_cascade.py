@@ -63,24 +63,35 @@ class GrafCascade(Decomposer):
         hands = [np.sort(order[place :: self.parts]) for place in range(self.parts)]
         hands = [hand for hand in hands if len(hand)]
         last: Member | None = None
-        missing = problem.n_rows
+        missing, stuck = np.arange(problem.n_rows), np.zeros(0, dtype=np.intp)
         for number in range(1, self.passes + 1):
             before = last
-            last = yield from self._climb(hands, before, number, missing)
+            last = yield from self._climb(hands, before, number, len(missing), stuck)
             missing = _missing(problem, before, last, self.tol)
-            if not missing:
+            if 2 * number >= self.passes:
+                stuck = np.union1d(stuck, missing)
+            if not len(missing):
                 return
         warnings.warn(
-            f"graf_cascade: {missing} rows outside the last set still belong into it after "
+            f"graf_cascade: {len(missing)} rows outside the last set still belong into it after "
             f"{self.passes} passes; set passes to more",
             ConvergenceWarning,
             stacklevel=2,
         )
 
     def _climb(
-        self, hands: list[IntArray], last: Member | None, number: int, missing: int
+        self,
+        hands: list[IntArray],
+        last: Member | None,
+        number: int,
+        missing: int,
+        stuck: IntArray,
     ) -> Generator[list[Part], list[Member], Member]:
-        """Climb the tree once, from the rows of the first layer and what the last pass kept."""
+        """Climb the tree once, from the rows of the first layer and what the last pass kept.
+
+        Rows still missing after half of all passes join the set at the top: a layer below leaves
+        them out again and again, by no more than its tolerance.
+        """
 
         def about(layer: int) -> dict[str, Any]:
             step = f"pass {number}, layer {layer}"
@@ -97,37 +108,43 @@ class GrafCascade(Decomposer):
                 support_of(*members[place : place + 2], warm=self.warm, about=about(layer))
                 for place in range(0, len(members), 2)
             ]
+            if len(stage) == 1:
+                stage = [_with_rows(stage[0], stuck)]
 
 
 def _joined(rows: IntArray, last: Member | None, warm: bool, about: dict[str, Any]) -> Part:
     """A first part, together with the support vectors of the last pass."""
     if last is None:
         return Part(rows, about=about)
-    kept = support_of(last, warm=warm)
-    together = np.union1d(rows, kept.rows)
+    return _with_rows(support_of(last, warm=warm, about=about), rows)
+
+
+def _with_rows(kept: Part, rows: IntArray) -> Part:
+    """A part with further rows, which start from nothing."""
+    together = np.union1d(kept.rows, rows)
     start = None
     if kept.start is not None:
         start = np.zeros(len(together))
         start[np.searchsorted(together, kept.rows)] = kept.start
-    return Part(together, start=start, about=about)
+    return Part(together, start=start, about=kept.about)
 
 
-def _missing(problem: Problem, before: Member | None, last: Member, tol: float) -> int:
-    """How many rows outside the last set break optimality: those inside the margin.
+def _missing(problem: Problem, before: Member | None, last: Member, tol: float) -> IntArray:
+    """The rows outside the last set that break optimality: those inside the margin.
 
-    Where that cannot be told, how many support vectors changed since the pass before.
+    Where that cannot be told, the support vectors that changed since the pass before.
     """
     learned = np.zeros(0, dtype=np.intp) if last.part is None else last.part.rows
     outside = np.setdiff1d(np.arange(problem.n_rows), learned)
     if not len(outside) or isinstance(last.model, Constant):
-        return 0
+        return outside[:0]
     if len(last.code) > 1:
         kept = np.zeros(0, dtype=np.intp) if before is None else before.support
-        return len(np.setxor1d(kept, last.support))
+        return np.setxor1d(kept, last.support)
     signs = last.code[0][problem.y]
-    broken = 0
+    broken = [outside[:0]]
     for start in range(0, len(outside), BLOCK_ROWS):
         rows = outside[start : start + BLOCK_ROWS]
         margins = signs[rows] * last.scores(problem.X[rows])[:, 0]
-        broken += int(np.count_nonzero((margins < 1.0 - tol) & (signs[rows] != 0)))
-    return broken
+        broken.append(rows[(margins < 1.0 - tol) & (signs[rows] != 0)])
+    return np.concatenate(broken)
