@@ -68,7 +68,7 @@ class Interval:
         """The interval in a sentence."""
         points = [f"{100 * share:+.2f}" for share in (self.difference, self.low, self.high)]
         return (
-            f"the first is {points[0]} points more accurate than the second "
+            f"accuracy of the first minus that of the second: {points[0]} points "
             f"({100 * self.confidence:g}% interval {points[1]} to {points[2]})"
         )
 

@@ -194,9 +194,13 @@ def _carried_out(wanted: _Wanted, progress: TerminalProgress) -> Kept:
 
 
 def _on_the_command_line(sentence: str, wanted: _Wanted) -> str:
-    """How to leave out a column without writing a recipe, for those who gave a file by --data."""
+    """The way out without writing a recipe, for those who gave a file by --data."""
+    if not any(each.startswith("--data ") for each in wanted.overrides):
+        return ""
+    if sentence.endswith('`missing = "impute"`'):
+        return " (--set data.missing=impute)"
     column = re.search(r"column '([^']+)'.*`drop`", sentence)
-    if column is None or not any(each.startswith("--data ") for each in wanted.overrides):
+    if column is None:
         return ""
     return f" (--set {shlex.quote(f'data.drop=[{json.dumps(column[1], ensure_ascii=False)}]')})"
 

@@ -344,3 +344,10 @@ def test_a_column_to_leave_out_is_told_as_a_word_of_the_command_line(dcsvm, tmp_
     result = dcsvm("run", "global_svm", *given)
     assert result.stderr.endswith("or list the column in `drop` (--set 'data.drop=[\"since\"]')\n")
     assert result.exit_code == 4
+
+
+def test_values_to_fill_in_are_told_as_a_word_of_the_command_line(dcsvm, tmp_path):
+    (tmp_path / "gaps.csv").write_text("size,kind\n1,a\n,b\n3,a\n")
+    result = dcsvm("run", "global_svm", "--data", "gaps.csv", "--target", "kind")
+    assert result.stderr.endswith('or say `missing = "impute"` (--set data.missing=impute)\n')
+    assert result.exit_code == 4

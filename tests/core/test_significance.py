@@ -76,7 +76,8 @@ def test_the_interval_covers_the_true_difference_about_as_often_as_it_says() -> 
 
 def test_the_interval_is_told_in_points() -> None:
     assert paired_interval(*answers(90, 6, 2, 2)).statement == (
-        "the first is +4.00 points more accurate than the second (95% interval -1.79 to +9.64)"
+        "accuracy of the first minus that of the second: +4.00 points "
+        "(95% interval -1.79 to +9.64)"
     )
 
 
