@@ -27,6 +27,11 @@ def scores_altered(cls, alter):
     return {"fit": lambda self, problem: Altered(cls.fit(self, problem), alter)}
 
 
+def looks_at_features(component):
+    """A learner of labels only has nothing to tell such problems apart by."""
+    return not component.labels_only
+
+
 @mutation("learner", "scores_every_row_and_class")
 def gives_two_columns_for_two_classes(cls):
     return scores_altered(cls, lambda s: np.hstack([-s, s]) if s.shape[1] == 1 else s)
@@ -42,7 +47,7 @@ def scores_far_rows_with_nan(cls):
     return scores_altered(cls, lambda s: np.where(np.arange(len(s))[:, None] == 1, np.nan, s))
 
 
-@mutation("learner", "learns_what_is_easy")
+@mutation("learner", "learns_what_is_easy", applies=looks_at_features)
 def turns_the_scores_round(cls):
     return scores_altered(cls, lambda s: -s)
 
@@ -85,7 +90,7 @@ def keeps_its_model_on_itself(cls):
     return {"fit": fit}
 
 
-@mutation("learner", "fits_in_two_threads_at_once")
+@mutation("learner", "fits_in_two_threads_at_once", applies=looks_at_features)
 def shares_a_buffer_between_threads(cls):
     def fit(self, problem):
         cls.buffer = problem
