@@ -1,8 +1,8 @@
 """Every registered recipe on its embedded data: seconds, accuracy and whether it was quick enough.
 
 `python tests/benchmarks/recipes.py` runs each by the command line, as a user would, the time of
-starting included. Asked: under 10 s each, under 5 minutes all together. On a machine that is shared
-with others, the processor's seconds (of all cores together) say more.
+starting included. Asked: under 10 s each, under 5 minutes all together. On a machine shared with
+others, the processor's seconds (of all cores together) say more.
 """
 
 import argparse
