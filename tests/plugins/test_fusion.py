@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, make_classification
 
-from dcsvm import Committee, DivideAndConquerClassifier, Problem, build
+from dcsvm import Committee, DivideAndConquerClassifier, Problem, SettingError, build
 from dcsvm.division import Division
 from dcsvm.member import Member
 from dcsvm.models import Hyperplanes
@@ -201,6 +201,18 @@ def test_the_trace_says_how_it_was_fused_and_what_came_of_it():
 def test_what_the_second_level_takes_is_counted():
     clf = fused(spaces(subspaces=3))
     assert clf.cost(X[:5]).hyperplanes.tolist() == [4.0] * 5
+
+
+def test_a_second_level_with_a_precomputed_kernel_is_refused():
+    with pytest.raises(SettingError) as refusal:
+        DivideAndConquerClassifier(
+            spaces(subspaces=3),
+            "linear_svm",
+            fusion(learner=build("learner", "krr", kernel="precomputed")),
+        ).fit(X, Y)
+    assert str(refusal.value) == (
+        "fusion: its learner takes answers as features, and can have no precomputed kernel"
+    )
 
 
 def test_what_a_pipeline_as_the_second_level_takes_is_counted_row_by_row():

@@ -16,6 +16,7 @@ from dcsvm import (
     Problem,
     Routing,
     Scaling,
+    SettingError,
     View,
     component,
     setting,
@@ -170,6 +171,10 @@ class Fusion(Combiner):
             np.flatnonzero(committee.table_code[:, label]) for label in present.tolist()
         ]
         learner, joint, about = self._plan(problem.n_rows, table.shape[1], columns)
+        if learner.pairwise:
+            raise SettingError(
+                "fusion: its learner takes answers as features, and can have no precomputed kernel"
+            )
         if joint:
             columns, sides = [np.arange(table.shape[1])], [(y, len(present))]
         else:
