@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from dcsvm import Problem, SettingError, build
+from dcsvm import DataError, Problem, SettingError, build
 from dcsvm.testing import easy_problem
 from dcsvm.testing.problems import as_sparse
 
@@ -192,3 +192,12 @@ def test_a_large_part_of_nearly_one_class_is_solved_without_its_whole_matrix(
 
 def dict_of(path):
     return {tuple(cell.values()): model for cell, model in path}
+
+
+def test_a_precomputed_kernel_that_is_not_square_is_refused():
+    problem = easy_problem()
+    with pytest.raises(DataError) as refusal:
+        build("learner", "kernel_svm", kernel="precomputed").fit(problem)
+    assert str(refusal.value) == (
+        f"kernel_svm: a precomputed kernel takes a square matrix, not {problem.X.shape}"
+    )

@@ -66,3 +66,12 @@ def test_a_part_that_is_too_large_is_refused():
 
 def negative_distance(X, Y):
     return -np.linalg.norm(X[:, None] - Y[None], axis=2)
+
+
+def test_a_precomputed_kernel_that_is_not_square_is_refused():
+    problem = easy_problem()
+    with pytest.raises(DataError) as refusal:
+        build("learner", "krr", kernel="precomputed").fit(problem)
+    assert str(refusal.value) == (
+        f"krr: a precomputed kernel takes a square matrix, not {problem.X.shape}"
+    )

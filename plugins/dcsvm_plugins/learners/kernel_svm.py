@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.svm import SVC
 
-from dcsvm import KernelExpansion, LocalLearner, LocalModel, Problem, component, setting
+from dcsvm import DataError, KernelExpansion, LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import (
     FloatArray,
     IntArray,
@@ -90,6 +90,10 @@ class KernelSVM(LocalLearner):
         self, problem: Problem, grid: Iterable[Mapping[str, Any]]
     ) -> Iterator[tuple[Mapping[str, Any], LocalModel]]:
         """Yield (cell, model) for every cell; cells that differ in C and gamma only share work."""
+        if self.pairwise and problem.X.shape[1] != problem.n_rows:
+            raise DataError(
+                f"kernel_svm: a precomputed kernel takes a square matrix, not {problem.X.shape}"
+            )
         for batch in _batches(self, grid, problem):
             for kernel, C, model in batch.solve(problem):
                 for cell in batch.cells[kernel.gamma, C]:

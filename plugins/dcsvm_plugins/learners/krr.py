@@ -87,6 +87,10 @@ class KRR(LocalLearner):
         )
 
     def _check_size(self, problem: Problem) -> None:
+        if self.pairwise and problem.X.shape[1] != problem.n_rows:
+            raise DataError(
+                f"krr: a precomputed kernel takes a square matrix, not {problem.X.shape}"
+            )
         if problem.n_rows > self.max_rows:
             raise DataError(
                 f"krr was given a part of {problem.n_rows} rows, but max_rows is {self.max_rows}; "
