@@ -31,6 +31,9 @@ class Packed:
     Parameters
     ----------
     origin : (features,) array
+    columns : (depth,) array
+        Those in which points differ from the origin. The others add the same to the distances of
+        a row from all points, as part of its norm.
     single, double : ExpansionStructure
     arrays : list
         What the structures point into.
@@ -41,6 +44,7 @@ class Packed:
     """
 
     origin: Floats
+    columns: Integers
     single: ExpansionStructure
     double: ExpansionStructure
     arrays: list[npt.NDArray[Any]]
@@ -56,18 +60,24 @@ class Packed:
         The share is of the last column. It is infinite where nothing can be said of a row.
         """
         moved = X - self.origin
-        if precision == "float64":
-            return self._expand(library.dcsvm_expand_f64, self.double, moved), None
         squares = np.einsum("ij,ij->i", moved, moved)
+        if len(self.columns) < X.shape[1]:
+            moved = np.ascontiguousarray(moved[:, self.columns])
+        if precision == "float64":
+            return self._expand(library.dcsvm_expand_f64, self.double, moved, squares), None
         shares = self.doubt.shares(squares)
-        moved[np.isinf(shares)] = 0.0
-        sums = self._expand(library.dcsvm_expand_f32, self.single, moved.astype(np.float32))
+        beyond = np.isinf(shares)
+        moved[beyond], known = 0.0, np.where(beyond, 0.0, squares).astype(np.float32)
+        singles = moved.astype(np.float32)
+        sums = self._expand(library.dcsvm_expand_f32, self.single, singles, known)
         self.doubt.measure(squares, sums[:, :, -1])
         return sums, shares
 
-    def _expand(self, function: Any, structure: Any, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _expand(
+        self, function: Any, structure: Any, X: npt.NDArray[Any], squares: npt.NDArray[Any]
+    ) -> npt.NDArray[Any]:
         sums = np.empty((len(X), structure.classes, structure.columns), dtype=X.dtype)
-        if not function(structure, address(X), len(X), address(sums)):
+        if not function(structure, address(X), address(squares), len(X), address(sums)):
             raise MemoryError("evaluate: no room for the sums of one tile")
         return sums
 
@@ -78,7 +88,8 @@ class Packed:
             self.scratch.keep = np.empty(self.room)
             room = self.scratch.room = address(self.scratch.keep)
         label: int = library.dcsvm_one(
-            *(self.double, address(x), address(self.origin), address(biases), walks, room)
+            *(self.double, address(x), address(self.origin), len(x), address(self.columns)),
+            *(address(biases), walks, room),
         )
         return label
 
@@ -94,8 +105,11 @@ def pack_native(
         return None
     rows = as_dense(points)
     moves = kernel.kind == "rbf" and len(rows) > 0
-    origin = rows.mean(axis=0) if moves else np.zeros(rows.shape[1])
+    origin = _middle(rows) if moves else np.zeros(rows.shape[1])
     centred = rows - origin
+    differ = centred.any(axis=0)
+    columns = np.flatnonzero(differ if differ.any() else ~differ)
+    centred = np.ascontiguousarray(centred[:, columns])
     sizes = np.array([len(rows)], dtype=np.int64) if counts is None else counts
     arrays: list[npt.NDArray[Any]] = []
     # The last column of the float32 table gives magnitudes, against which errors are measured.
@@ -107,12 +121,19 @@ def pack_native(
     classes, padded = len(sizes), int(_starts(sizes, 8)[-1])
     return Packed(
         origin=origin,
+        columns=columns,
         single=single,
         double=double,
         arrays=arrays,
         room=rows.shape[1] + padded + classes * (classes - 1) + 4 * classes + 16,
         doubt=Doubt.of(kernel, centred, magnitudes, sizes),
     )
+
+
+def _middle(points: Floats) -> Floats:
+    """The mean, which is exact in columns of one value."""
+    same = (points == points[0]).all(axis=0)
+    return np.asarray(np.where(same, points[0], points.mean(axis=0)))
 
 
 def _starts(sizes: Integers, width: int) -> Integers:

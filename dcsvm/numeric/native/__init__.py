@@ -131,8 +131,8 @@ SIGNATURES: dict[str, list[Any]] = {
     "dcsvm_inner": [
         *(POINTER, INTEGER, REAL, POINTER, POINTER, POINTER, REAL, INTEGER, REAL, POINTER),
     ],
-    "dcsvm_expand_f32": [EXPANSION, POINTER, INTEGER, POINTER],
-    "dcsvm_expand_f64": [EXPANSION, POINTER, INTEGER, POINTER],
+    "dcsvm_expand_f32": [EXPANSION, POINTER, POINTER, INTEGER, POINTER],
+    "dcsvm_expand_f64": [EXPANSION, POINTER, POINTER, INTEGER, POINTER],
     "dcsvm_label_f32": LABEL,
     "dcsvm_label_f64": LABEL,
     "dcsvm_pegasos": [
@@ -147,7 +147,9 @@ SIGNATURES: dict[str, list[Any]] = {
     "dcsvm_oblique_route": [
         *(TREE, POINTER, INTEGER, POINTER, POINTER, INTEGER, POINTER, POINTER),
     ],
-    "dcsvm_one": [EXPANSION, POINTER, POINTER, POINTER, INTEGER, POINTER],
+    "dcsvm_one": [
+        *(EXPANSION, POINTER, POINTER, INTEGER, POINTER, POINTER, INTEGER, POINTER),
+    ],
 }
 
 

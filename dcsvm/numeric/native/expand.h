@@ -65,13 +65,13 @@ INLINE void OF(add_chunk)(const OF(expansion) * e, int64_t class_start, int64_t 
     }
 }
 
-INLINE void OF(expand_tile)(const OF(expansion) * e, const REAL *X, int64_t start, int64_t count,
-                            REAL *totals, REAL *out) {
+INLINE void OF(expand_tile)(const OF(expansion) * e, const REAL *X, const REAL *norms,
+                            int64_t start, int64_t count, REAL *totals, REAL *out) {
     const REAL *rows[TALL];
     REAL squares[TALL], values[TALL][OF(CHUNK)];
     int64_t wide = OF(padded_columns)(e);
     OF(row_pointers)(X, start, count, e->depth, rows);
-    for (int r = 0; r < TALL; r++) squares[r] = OF(dot)(rows[r], rows[r], e->depth);
+    for (int64_t r = 0; r < TALL; r++) squares[r] = norms[start + r < count ? start + r : count - 1];
     for (int64_t k = 0; k < e->classes; k++) {
         int64_t begin = e->starts[k], end = e->starts[k + 1];
         memset(totals, 0, sizeof(REAL) * (size_t)(TALL * wide));
@@ -86,12 +86,14 @@ INLINE void OF(expand_tile)(const OF(expansion) * e, const REAL *X, int64_t star
     }
 }
 
-/* out[row][class][column]; 0 where memory ran out */
-EXPORT int OF(dcsvm_expand)(const OF(expansion) * e, const REAL *X, int64_t count, REAL *out) {
+/* out[row][class][column]; 0 where memory ran out. norms: squared norms of the rows, with columns
+   that e leaves out because all points have the origin there. */
+EXPORT int OF(dcsvm_expand)(const OF(expansion) * e, const REAL *X, const REAL *norms,
+                            int64_t count, REAL *out) {
     REAL *totals = malloc(sizeof(REAL) * (size_t)(TALL * OF(padded_columns)(e) + 1));
     if (!totals) return 0;
     for (int64_t start = 0; start < count; start += TALL)
-        OF(expand_tile)(e, X, start, count, totals, out);
+        OF(expand_tile)(e, X, norms, start, count, totals, out);
     free(totals);
     return 1;
 }

@@ -160,13 +160,15 @@ static int64_t walk_one(const expansion_f64 *e, const double *x, const double *b
     return first;
 }
 
-/* One row's label, by votes or by a walk; room holds points + 2 pairs + 4 classes numbers. x is
-   moved by -origin first. */
+/* One row's label, by votes or by a walk; room holds depth + points + 2 pairs + 4 classes numbers.
+   x has width columns and is moved by -origin first; columns are those that e knows. */
 EXPORT int64_t dcsvm_one(const expansion_f64 *e, const double *x, const double *origin,
-                         const double *biases, int64_t walks, double *room) {
+                         int64_t width, const int64_t *columns, const double *biases,
+                         int64_t walks, double *room) {
     double *moved = room, *values = moved + e->depth, *rest = values + e->starts[e->classes];
-    for (int64_t d = 0; d < e->depth; d++) moved[d] = x[d] - origin[d];
-    double square = dot_f64(moved, moved, e->depth);
+    double square = 0.0;
+    for (int64_t d = 0; d < width; d++) square += (x[d] - origin[d]) * (x[d] - origin[d]);
+    for (int64_t d = 0; d < e->depth; d++) moved[d] = x[columns[d]] - origin[columns[d]];
     return walks ? walk_one(e, moved, biases, square, values, rest)
                  : vote_one(e, moved, biases, square, values, rest);
 }

@@ -55,6 +55,28 @@ def test_sums_equal_brute_force(either, kernel, points, outputs):
     assert (np.abs(single - expected) <= 1e-5 * size).all()
 
 
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.kind)
+@pytest.mark.parametrize("constant", [[1, 3], [0, 1, 2, 3, 4]])
+def test_columns_in_which_all_points_agree_still_count(either, kernel, constant):
+    P, X = rows(31), rows(23, seed=1)
+    P[:, constant] = 0.1
+    coefficients, counts = rows(31, 2, seed=2), [9, 12, 10]
+    expansion = prepare(kernel, P, coefficients, np.zeros(3), counts)
+    values, ends = kernel(X, P), np.cumsum(counts)
+    sums = [
+        values[:, end - size : end] @ coefficients[end - size : end]
+        for size, end in zip(counts, ends, strict=True)
+    ]
+    pairs = [sums[0][:, 0] + sums[1][:, 0], sums[0][:, 1] + sums[2][:, 0]]
+    pairs.append(sums[1][:, 1] + sums[2][:, 1])
+    np.testing.assert_allclose(
+        evaluate(expansion, X), np.stack(pairs, axis=1), rtol=1e-9, atol=1e-10
+    )
+    labels = vote(expansion, X)
+    np.testing.assert_array_equal(vote(expansion, X, precision="float32"), labels)
+    assert [vote_one(expansion, x) for x in X] == labels.tolist()
+
+
 def test_sparse_rows_and_points_give_the_same(either):
     P, X = rows(40), rows(23, seed=1)
     P[P < 0.2], X[X < 0.2] = 0.0, 0.0
