@@ -66,6 +66,8 @@ class Job:
             X, names = view.apply(X), view.names(names)
         sides = len(present) if signs is None else len(np.unique(y))
         local = Problem(X, y, sides, self.seed, weights, start, _threads.get(), names)
+        if self.part.task is not None and view is None:
+            local = local.within(self.problem, rows)
         return Cut(local, rows, view, code)
 
     @property

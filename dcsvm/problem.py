@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+import threading
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, TypeVar
 
 import attrs
 import numpy as np
@@ -39,6 +40,20 @@ class Seed:
         return np.random.SeedSequence(self.entropy, spawn_key=self.path)
 
 
+Made = TypeVar("Made")
+
+
+class Memo:
+    """What was made of a problem, for all who are given parts of it; it does not travel."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.made: dict[Hashable, Any] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Memo, ()
+
+
 @attrs.frozen(eq=False)
 class Problem:
     """Rows to learn from. Immutable: no one who is given a Problem may write to its arrays.
@@ -59,6 +74,10 @@ class Problem:
         How many cores a learner may use. No result may depend on it.
     names : tuple of str, optional
         What the features are called, where they have names.
+    whole, rows : Problem and (n,) int array, or None
+        For a part with a task that sees all features: the problem that it was cut from, and which
+        of its rows these are. Parts with tasks overlap, so a learner may make something of the
+        whole `once` for all of them.
     """
 
     X: Matrix
@@ -69,6 +88,29 @@ class Problem:
     start: FloatArray | None = None
     threads: int = attrs.field(default=1, metadata={"stored": False})
     names: tuple[str, ...] | None = None
+    whole: Problem | None = attrs.field(
+        default=None, init=False, repr=False, metadata={"stored": False}
+    )
+    rows: IntArray | None = attrs.field(
+        default=None, init=False, repr=False, metadata={"stored": False}
+    )
+    _memo: Memo = attrs.field(factory=Memo, init=False, repr=False, metadata={"stored": False})
+
+    def within(self, whole: Problem, rows: IntArray) -> Problem:
+        """This problem as a part of another one: its rows are these of the whole."""
+        inner = attrs.evolve(self)
+        object.__setattr__(inner, "whole", whole)
+        object.__setattr__(inner, "rows", rows)
+        return inner
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """What `make` makes, made by the first who asks for it and kept as long as the problem."""
+        memo = self._memo
+        with memo.lock:
+            if key not in memo.made:
+                memo.made[key] = make()
+            made: Made = memo.made[key]
+        return made
 
     @property
     def n_rows(self) -> int:

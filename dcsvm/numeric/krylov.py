@@ -10,7 +10,8 @@ from scipy.linalg.blas import dsymv
 from dcsvm.numeric.distances import Floats
 
 PATIENCE = 3
-"""After so many looks that found no further shift answered, a subspace grows no more."""
+"""After so many looks that found no further shift answered, a subspace grows no more; before the
+first it is given twice as many."""
 
 PRECISION = 1e-15
 """The backward error of an answer, as a Cholesky factorisation would leave it."""
@@ -56,11 +57,11 @@ class Krylov:
         each = max(8 // self.width, 1)
         found: dict[float, Floats] = {}
         idle = 0
-        while self.size + self.width <= self.projected.shape[1] and idle < PATIENCE:
+        while self.size + self.width <= self.projected.shape[1] and idle < 2 * PATIENCE:
             self.grow()
             if (self.size // self.width) % each == 0 or self._closed():
                 before, found = len(found), self.solve(shifts)
-                idle = idle + 1 if found and len(found) == before else 0
+                idle = 0 if len(found) > before else idle + (2 if found else 1)
                 if len(found) == len(shifts):
                     break
         return found

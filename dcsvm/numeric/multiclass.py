@@ -266,18 +266,17 @@ class _PairLayout:
     @classmethod
     def of(cls, counts: Integers) -> _PairLayout:
         """The layout for so many rows of each class, sorted by class."""
-        k, ends = len(counts), np.concatenate([[0], np.cumsum(counts)])
-        blocks = [np.arange(ends[c], ends[c + 1], dtype=np.int64) for c in range(k)]
-        rows, signs, places = [np.empty(0, np.int64)], [np.empty(0)], [np.empty(0, np.int64)]
-        sizes = [0]
-        for a in range(k):
-            for b in range(a + 1, k):
-                rows += [blocks[a], blocks[b]]
-                signs += [np.ones(counts[a]), -np.ones(counts[b])]
-                places += [blocks[a] * (k - 1) + b - 1, blocks[b] * (k - 1) + a]
-                sizes.append(int(counts[a] + counts[b]))
-        offsets = np.cumsum(sizes, dtype=np.int64)
-        return cls(np.concatenate(rows), offsets, np.concatenate(signs), np.concatenate(places))
+        first, second = np.triu_indices(len(counts), 1)
+        own = np.column_stack([first, second]).ravel()
+        columns = np.column_stack([second - 1, first]).ravel()
+        lengths = counts[own]
+        begins = np.concatenate([[0], np.cumsum(lengths)[:-1]])[: len(own)]
+        shifts = (np.cumsum(counts) - counts)[own] - begins
+        rows = np.arange(lengths.sum()) + np.repeat(shifts, lengths)
+        signs = np.repeat(np.tile([1.0, -1.0], len(first)), lengths)
+        places = rows * (len(counts) - 1) + np.repeat(columns, lengths)
+        offsets = np.concatenate([[0], np.cumsum(counts[first] + counts[second])])
+        return cls(rows, offsets, signs, places)
 
 
 def _solve_all(

@@ -30,7 +30,7 @@ OUTCOME = np.dtype(
 )
 PLAIN_ROUNDS, MOST_ROUNDS = 2, 1000
 SMALLEST_CURVATURE = 1e-12
-FIRST_NEWTON, SHRUNK_NEWTON, MOST_FREE = 500, 200, 3000
+FIRST_NEWTON, SHRUNK_NEWTON, FEW_ROWS, MOST_FREE = 500, 200, 300, 3000
 
 
 @attrs.frozen(eq=False)
@@ -207,7 +207,8 @@ def _solve(problem: Problem, effort: Effort) -> bool:
         )
         if first or 4 * len(active) > 3 * len(problem.beta):
             chunk = min(effort.left, 2 * len(problem.beta) + 100)
-            _smo(problem, effort, effort.tol, chunk, 0 if first else FIRST_NEWTON)
+            later = SHRUNK_NEWTON if len(problem.f) < FEW_ROWS else 0 if first else FIRST_NEWTON
+            _smo(problem, effort, effort.tol, chunk, later)
         else:
             _solve_shrunk(problem, effort, active, highest - lowest)
         first = False

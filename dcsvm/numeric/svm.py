@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dcsvm.numeric import backend
 from dcsvm.numeric.distances import Floats
 from dcsvm.numeric.gram import Gram, as_gram
-from dcsvm.numeric.reference import Tasks
+from dcsvm.numeric.reference import Integers, Tasks
 
 MAX_ITERATIONS = 10_000_000
 """Where a problem is left alone, with a warning, unless the caller says otherwise."""
@@ -55,6 +55,7 @@ def solve(
     C: float | npt.ArrayLike,
     *,
     start: npt.ArrayLike | None = None,
+    rows: Integers | None = None,
     tol: float = 1e-3,
     max_iterations: int = MAX_ITERATIONS,
     max_seconds: float | None = None,
@@ -69,6 +70,8 @@ def solve(
         The upper bound of each alpha.
     start : (n,) array, optional
         Alphas to start from; whatever they are, they are made feasible first.
+    rows : (n,) array of int, optional
+        Which rows of a larger matrix these are.
     tol : float
         The gap at which to stop, as libsvm's.
     max_iterations, max_seconds
@@ -87,6 +90,7 @@ def solve(
         *(K, signs, [1.0]),
         weights=np.broadcast_to(bounds, (len(np.asarray(signs)),)),
         start=start,
+        rows=rows,
         tol=tol,
         max_iterations=max_iterations,
         max_seconds=max_seconds,
@@ -101,6 +105,7 @@ def solve_path(
     *,
     weights: npt.ArrayLike | None = None,
     start: npt.ArrayLike | None = None,
+    rows: Integers | None = None,
     tol: float = 1e-3,
     max_iterations: int = MAX_ITERATIONS,
     max_seconds: float | None = None,
@@ -116,6 +121,8 @@ def solve_path(
         What C is multiplied with, by row.
     start : (n,) array, optional
         Alphas to start the first value from.
+    rows : (n,) array of int, optional
+        Which rows of a larger matrix these are.
     tol, max_iterations, max_seconds
         For each value, as in `solve`.
     """
@@ -126,8 +133,8 @@ def solve_path(
     if start is not None:
         alphas = np.asarray(start, dtype=np.float64) * gram.scale
         first = feasible(alphas, y, values[0] * share) * y
-    rows = np.arange(len(y), dtype=np.int64)
-    tasks = Tasks(rows, np.array([0, len(y)], dtype=np.int64), y, share, first)
+    places = np.ascontiguousarray(np.arange(len(y)) if rows is None else rows, dtype=np.int64)
+    tasks = Tasks(places, np.array([0, len(y)], dtype=np.int64), y, share, first)
     limits = (max_iterations, max_seconds or 0.0)
     betas, outcomes = backend.solve_paths(gram, tasks, values, tol, limits)
     warn_unless_converged(outcomes, "solve")

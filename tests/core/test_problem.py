@@ -1,5 +1,8 @@
 """Problems, parts, seeds, tasks and views."""
 
+import pickle
+
+import attrs
 import numpy as np
 import pytest
 from scipy import sparse
@@ -106,6 +109,30 @@ def test_a_linear_map_projects_dense_and_sparse_rows_alike():
     view = LinearMap(np.array([[1.0], [2.0]]), offset=np.array([1.0]))
     np.testing.assert_allclose(view.apply(X), view.apply(sparse.csr_array(X)))
     assert view.apply(X)[0].tolist() == [1.0]
+
+
+def test_a_part_with_a_task_knows_the_whole_it_was_cut_from():
+    problem = Problem(X, y, 3)
+    inner = (
+        Job(problem, Part(np.arange(1, 6), task=Task((0,), (2,))), AnyLearner(), Seed(0))
+        .cut()
+        .problem
+    )
+    assert inner.whole is problem
+    assert inner.rows.tolist() == [2, 3, 5]
+    np.testing.assert_array_equal(problem.X[inner.rows], inner.X)
+    assert attrs.evolve(inner, X=inner.X + 1).whole is None
+    for other in (Part(np.arange(6)), Part(np.arange(6), Columns([0]), Task((0,), (1,)))):
+        assert Job(problem, other, AnyLearner(), Seed(0)).cut().problem.whole is None
+
+
+def test_what_is_made_once_is_made_once_for_a_problem():
+    problem, calls = Problem(X, y, 3), []
+    made = [problem.once("total", lambda: calls.append(1) or X.sum()) for _ in range(2)]
+    assert made == [66.0, 66.0]
+    assert calls == [1]
+    assert problem.seeded(1).once("total", lambda: 0.0) == 0.0
+    assert pickle.loads(pickle.dumps(problem)).once("total", lambda: 1.0) == 1.0
 
 
 def test_an_unfitted_scaling_says_so():

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from dcsvm import DataError, Problem, SettingError, build
+from dcsvm import DataError, DivideAndConquerClassifier, Problem, SettingError, build
+from dcsvm.numeric import grams
 from dcsvm.testing import easy_problem
 from dcsvm.testing.problems import as_sparse
 
@@ -201,3 +202,35 @@ def test_a_precomputed_kernel_that_is_not_square_is_refused():
     assert str(refusal.value) == (
         f"kernel_svm: a precomputed kernel takes a square matrix, not {problem.X.shape}"
     )
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("decomposer", "gamma", "matrices"),
+    [
+        ("class_pairs", 0.5, 1),
+        ("class_rest", 0.5, 1),
+        ("class_rest", "scale", 1),
+        ("class_pairs", "scale", 0),
+    ],
+)
+def test_parts_with_a_task_share_one_matrix(monkeypatch, decomposer, gamma, matrices, n_jobs):
+    problem = easy_problem(n_classes=4)
+    module = sys.modules["dcsvm_plugins.learners.kernel_svm"]
+    made = []
+
+    def counted(kernel, X, gammas):
+        made.append(X.shape[0])
+        return grams(kernel, X, gammas)
+
+    def learned():
+        machine = build("learner", "kernel_svm", C=3.0, gamma=gamma)
+        combiner = "vote" if decomposer == "class_pairs" else "argmax"
+        clf = DivideAndConquerClassifier(decomposer, machine, combiner, n_jobs=n_jobs)
+        return clf.fit(problem.X, problem.y).decision_function(problem.X)
+
+    monkeypatch.setattr(module, "grams", counted)
+    shared = learned()
+    assert made == [problem.n_rows] * matrices
+    monkeypatch.setattr(module, "SHARED_ROWS", 0)
+    np.testing.assert_array_equal(learned(), shared)

@@ -1,7 +1,7 @@
 /* The outer loop: SMO on the whole problem first, then on what shrinking leaves of it. */
 #include "numeric.h"
 
-enum { FIRST_NEWTON = 500, SHRUNK_NEWTON = 200 };
+enum { FIRST_NEWTON = 500, SHRUNK_NEWTON = 200, FEW_ROWS = 300 };
 
 /* Rows that can still form a violating pair. */
 static int64_t active_rows(const problem *p, double lowest, double highest, int64_t *rows) {
@@ -49,6 +49,11 @@ static void bring_back(problem *p, int64_t *rows, int64_t count, const problem *
     add_rows(p, rows, steps, moved);
 }
 
+/* Iterations before the first Newton phase on all rows, 0 for none: of a few rows it is cheap. */
+static int64_t patience(const problem *p, int first) {
+    return p->n < FEW_ROWS ? SHRUNK_NEWTON : first ? 0 : FIRST_NEWTON;
+}
+
 static int solve_shrunk(problem *p, effort *e, int64_t *rows, int64_t count, double gap,
                         double *steps) {
     problem small;
@@ -90,7 +95,7 @@ int solve(problem *p, effort *e) {
         else if (e->deadline > 0.0 && seconds_now() > e->deadline) break;
         else {
             int64_t count = active_rows(p, lowest, highest, rows);
-            if (first || 4 * count > 3 * p->n) smo_in_full(p, e, first ? 0 : FIRST_NEWTON);
+            if (first || 4 * count > 3 * p->n) smo_in_full(p, e, patience(p, first));
             else if (!solve_shrunk(p, e, rows, count, gap, steps)) result = -1;
             first = 0;
         }

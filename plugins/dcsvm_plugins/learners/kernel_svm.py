@@ -11,13 +11,16 @@ from sklearn.svm import SVC
 from dcsvm import DataError, KernelExpansion, LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import (
     FloatArray,
+    Gram,
     IntArray,
     Kernel,
     Matrix,
     Pairs,
     Rest,
     Solution,
+    grams,
     kernel_of,
+    solve,
     solve_grid,
     solve_pairs_large,
     solve_part,
@@ -29,6 +32,8 @@ GRID_ROWS = 6000
 #: In larger parts where all but a share of the rows are of one class, few rows support anything,
 #: and most of the matrix would be made for nothing.
 LARGE_ROWS, FEW = 2500, 0.05
+#: One matrix of a problem with no more rows than this serves all of its parts that have a task.
+SHARED_ROWS = 4096
 
 
 @component
@@ -182,15 +187,30 @@ class _Batch:
         C: float,
         start: FloatArray | None,
     ) -> Solution:
+        bounds = C if problem.weights is None else C * problem.weights
+        gram = self._of_the_whole(problem, kernel)
+        if gram is not None:
+            return solve(gram, signs, bounds, start=start, rows=problem.rows, tol=self.machine.tol)
         return solve_part(
             kernel,
             problem.X,
             signs,
-            C if problem.weights is None else C * problem.weights,
+            bounds,
             start=start,
             tol=self.machine.tol,
             cache_bytes=self._cache_bytes(),
             threads=problem.threads,
+        )
+
+    def _of_the_whole(self, problem: Problem, kernel: Kernel) -> Gram | None:
+        """The matrix of the problem that this one is a part of, if all its parts can share it."""
+        whole = problem.whole
+        if whole is None or whole.n_rows > SHARED_ROWS:
+            return None
+        if isinstance(self.machine.gamma, str) and problem.n_rows < whole.n_rows:
+            return None  # each part has a gamma of its own
+        return whole.once(
+            ("gram", kernel), lambda: next(grams(kernel, whole.X, [kernel.gamma]))[1]
         )
 
     def _cache_bytes(self) -> int:

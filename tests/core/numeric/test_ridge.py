@@ -6,7 +6,7 @@ from sklearn.kernel_ridge import KernelRidge
 
 from dcsvm.numeric import Kernel
 from dcsvm.numeric.ridge import decompose, ridge_grid, ridge_path
-from dcsvm.numeric.shifted import FEW_COLUMNS, solve_one, solve_shifted
+from dcsvm.numeric.shifted import FEW_COLUMNS, ONE_BY_ONE, Factors, solve_shifted
 
 
 def rows(count=40, features=3, outputs=2, seed=0):
@@ -53,7 +53,7 @@ def test_a_matrix_of_low_rank_is_decomposed_by_its_factor():
     np.testing.assert_allclose(spectrum.diagonal(0.5), np.diagonal(inverse), rtol=1e-9)
 
 
-@pytest.mark.parametrize("outputs", [1, FEW_COLUMNS, FEW_COLUMNS + 3])
+@pytest.mark.parametrize("outputs", [1, ONE_BY_ONE + 3, FEW_COLUMNS + 3])
 @pytest.mark.parametrize("gamma", 10.0 ** np.arange(-4, 5))
 def test_every_ridge_is_solved_as_well_as_by_a_direct_solver(outputs, gamma):
     X, Y = rows(count=300, features=2, outputs=outputs)
@@ -76,17 +76,17 @@ def test_targets_that_repeat_or_vanish_are_solved_too():
     for ridge, found in zip((1e-3, 1.0), solve_shifted(K, right, [1e-3, 1.0]), strict=True):
         expected = np.linalg.solve(K + ridge * np.eye(100), right)
         np.testing.assert_allclose(found, expected, atol=1e-8)
-        np.testing.assert_array_equal(solve_one(K, 0.0 * Y, ridge), 0.0 * Y)
+        np.testing.assert_array_equal(Factors(K).solve(0.0 * Y, ridge), 0.0 * Y)
 
 
 @pytest.mark.filterwarnings("error")
 def test_huge_entries_and_an_indefinite_matrix_are_solved_without_single_precision():
     _, Y = rows(count=30, outputs=1)
     huge = 1e60 * np.eye(30)
-    np.testing.assert_allclose(solve_one(huge, Y, 1e60), Y / 2e60, rtol=1e-12)
+    np.testing.assert_allclose(Factors(huge).solve(Y, 1e60), Y / 2e60, rtol=1e-12)
     indefinite = np.diag(np.linspace(-3.0, 5.0, 30))
     np.testing.assert_allclose(
-        solve_one(indefinite, Y, 0.1)[:, 0], Y[:, 0] / (np.diagonal(indefinite) + 0.1)
+        Factors(indefinite).solve(Y, 0.1)[:, 0], Y[:, 0] / (np.diagonal(indefinite) + 0.1)
     )
 
 
