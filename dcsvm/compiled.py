@@ -51,7 +51,8 @@ class CompiledTree:
         leaf = self._leaf.ctypes.data
         self._call = None if compiled is None else compiled.dcsvm_oblique_route
         self._arguments = (
-            *(ctypes.byref(self.tree.structure), self._row.ctypes.data, n_features),
+            *(ctypes.byref(self.tree.structure), address(self.tree.lengths)),
+            *(self._row.ctypes.data, n_features),
             *(address(self.offset), address(self.factor), 1, leaf, leaf + 4),
         )
         self._answers = self.labels.tolist()

@@ -5,17 +5,20 @@ from dcsvm.numeric.borders import BoxBorders
 from dcsvm.numeric.clusters import Clusters, fair_prices, kernel_kmeans
 from dcsvm.numeric.descent import AxisTree, single_thresholds
 from dcsvm.numeric.distances import manhattan_distances, products, squared_distances
+from dcsvm.numeric.dual import DualSettings, dual_plane
 from dcsvm.numeric.expansion import Expansion, evaluate, prepare, vote, vote_one, walk, walk_one
 from dcsvm.numeric.global_pairs import solve_pairs_large, solve_part
 from dcsvm.numeric.gram import Gram, as_gram
+from dcsvm.numeric.growing import GrowthSettings, grow_oblique
 from dcsvm.numeric.kernels import Kernel, kernel_of
 from dcsvm.numeric.large import solve_large
 from dcsvm.numeric.matrix import BoolArray, FloatArray, IntArray, Matrix
 from dcsvm.numeric.moments import block_products, covariance, directions, means
 from dcsvm.numeric.multiclass import Pairs, Rest, grams, solve_grid, solve_pairs, solve_rest
-from dcsvm.numeric.oblique import GrowthSettings, PlaneTree, grow_oblique
+from dcsvm.numeric.oblique import PlaneTree
 from dcsvm.numeric.pegasos import PegasosSettings, Plane, Rows, best_bias, pegasos_plane
 from dcsvm.numeric.ridge import Ridge, kernel_matrices, ridge_grid, ridge_path
+from dcsvm.numeric.settling import settle_oblique
 from dcsvm.numeric.svm import ConvergenceWarning, Solution, feasible, solve, solve_path
 
 __all__ = [
@@ -24,6 +27,7 @@ __all__ = [
     "BoxBorders",
     "Clusters",
     "ConvergenceWarning",
+    "DualSettings",
     "Expansion",
     "FloatArray",
     "Gram",
@@ -44,6 +48,7 @@ __all__ = [
     "block_products",
     "covariance",
     "directions",
+    "dual_plane",
     "evaluate",
     "fair_prices",
     "feasible",
@@ -62,6 +67,7 @@ __all__ = [
     "rbf_gram",
     "ridge_grid",
     "ridge_path",
+    "settle_oblique",
     "single_thresholds",
     "solve",
     "solve_grid",

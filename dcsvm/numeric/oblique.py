@@ -1,4 +1,4 @@
-"""Oblique trees: rows going down them, and whole trees grown in one call."""
+"""Oblique trees as arrays, and rows going down them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from scipy import sparse
 
 from dcsvm.numeric.backend import library
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
-from dcsvm.numeric.native import GrowthStructure, ObliqueStructure, address
-from dcsvm.numeric.oblique_reference import PlaneOf, exact_products, grow_numpy
-from dcsvm.numeric.pegasos import PegasosSettings, Rows, padded
+from dcsvm.numeric.native import ObliqueStructure, address
+from dcsvm.numeric.oblique_reference import exact_products
+from dcsvm.numeric.pegasos import Rows, padded
 
 #: Rows that numpy looks at together: their products stay in the processor's cache.
 BLOCK_ROWS = 4096
@@ -39,9 +39,9 @@ class PlaneTree:
     n_features : int
     """
 
-    weights: FloatArray
-    thresholds: FloatArray
-    children: IntArray
+    weights: FloatArray = attrs.field(repr=False)
+    thresholds: FloatArray = attrs.field(repr=False)
+    children: IntArray = attrs.field(repr=False)
     n_features: int
 
     @classmethod
@@ -90,8 +90,8 @@ class PlaneTree:
             return leaf, passed
         dense = np.ascontiguousarray(X, dtype=np.float64)
         done = compiled.dcsvm_oblique_route(
-            *(self._pointer, address(dense), dense.shape[1], address(offset), address(factor)),
-            *(n_rows, address(leaf), address(passed)),
+            *(self._pointer, address(self.lengths), address(dense), dense.shape[1]),
+            *(address(offset), address(factor), n_rows, address(leaf), address(passed)),
         )
         if done < 0:
             raise MemoryError("oblique tree: no memory for a row")
@@ -121,6 +121,12 @@ class PlaneTree:
             *(self.weights.shape[1], address(self.weights)),
             *(address(self.thresholds), address(self.children)),
         )
+
+    @cached_property
+    def lengths(self) -> FloatArray:
+        """Upper bounds of the lengths of the normals: how wrong a quick product may be."""
+        exact = np.linalg.norm(self.weights.astype(np.float64), axis=1)
+        return np.asarray(exact * (1 + 1e-12))
 
     @property
     def _pointer(self) -> Any:
@@ -198,6 +204,43 @@ class PlaneTree:
                 children[here.parent][here.side] = new
         return _assembled(sources, children, self.n_features), home
 
+    def simplified(self, masses: FloatArray) -> PlaneTree:
+        """The tree without sides that no row goes to and splits between leaves of one answer.
+
+        Parameters
+        ----------
+        masses : (leaves, classes) array
+            The weight of the rows of each class at each leaf; the largest is its answer.
+        """
+        answer, held = masses.argmax(axis=1), (masses.sum(axis=1) > 0).tolist()
+        stands = np.arange(len(self.thresholds)).tolist()
+        full = [False] * len(stands)
+        for node in range(len(stands) - 1, -1, -1):
+            pair = [stands[at] if at >= 0 else at for at in self.children[node].tolist()]
+            here = [full[at] if at >= 0 else held[~at] for at in pair]
+            full[node] = any(here)
+            if not all(here):
+                stands[node] = pair[0] if here[0] else pair[1]
+            elif max(pair) < 0 and answer[~pair[0]] == answer[~pair[1]]:
+                stands[node] = pair[0]
+        sources: list[tuple[PlaneTree, int]] = []
+        children: list[list[int]] = []
+        n_leaves = 0
+        waiting = [_Place(self, 0 if stands else ~0)]
+        while waiting:
+            here_ = waiting.pop()
+            at = stands[here_.at] if here_.at >= 0 else here_.at
+            new = len(sources) if at >= 0 else ~n_leaves
+            if at >= 0:
+                sources.append((self, at))
+                children.append([0, 0])
+                waiting += attrs.evolve(here_, at=at).below(new)
+            else:
+                n_leaves += 1
+            if here_.parent >= 0:
+                children[here_.parent][here_.side] = new
+        return _assembled(sources, children, self.n_features)
+
     def _leaves_below(self, at: int) -> list[int]:
         found, waiting = [], [at]
         while waiting:
@@ -238,88 +281,6 @@ def _assembled(
         np.array([tree.thresholds[node] for tree, node in sources]),
         np.array(children, dtype=np.int32),
         n_features,
-    )
-
-
-@attrs.frozen
-class GrowthSettings:
-    """How a tree is grown.
-
-    Parameters
-    ----------
-    pegasos : PegasosSettings
-        How hyperplanes are learned; `iterations` is the most that any node takes.
-    passes : float
-        How often the rows of a node are visited at the most.
-    fewest : int
-        A node with at most so many rows is a leaf.
-    deepest : int
-        A node at this depth is a leaf.
-    by_impurity : bool
-        Move each hyperplane to where it lowers the entropy most; or leave it where it was learned.
-    """
-
-    pegasos: PegasosSettings = attrs.field(factory=PegasosSettings)
-    passes: float = 20.0
-    fewest: int = 1
-    deepest: int = 2**31 - 1
-    by_impurity: bool = True
-
-    def structure(self) -> GrowthStructure:
-        return GrowthStructure(
-            *(self.pegasos.structure(), self.passes, self.fewest, self.deepest, self.by_impurity)
-        )
-
-
-def grow_oblique(
-    rows: Rows,
-    y: IntArray,
-    n_classes: int,
-    masses: FloatArray | None,
-    order: IntArray,
-    settings: GrowthSettings,
-    plane_of: PlaneOf | None = None,
-) -> PlaneTree:
-    """Grow an oblique tree: at every node a hyperplane between two groups of its classes.
-
-    Parameters
-    ----------
-    rows : Rows
-    y : (n,) int array
-    n_classes : int
-    masses : (n,) array, optional
-        Row weights. At each node both sides weigh the same in all, whatever these say.
-    order : (n,) int array
-        A random permutation of the rows, the only randomness there is.
-    settings : GrowthSettings
-    plane_of : function, optional
-        Learns a node's hyperplane instead of Pegasos, from rows (m,), signs (m,), weights (m,).
-
-    References
-    ----------
-    Rodriguez-Lujan, Santa Cruz, Huerta: Hierarchical linear support vector machine (2012).
-    """
-    compiled = library()
-    if compiled is None or plane_of is not None:
-        return PlaneTree(*grow_numpy(rows, y, n_classes, masses, order, settings, plane_of))
-    n, stride = rows.n_rows, rows.stride
-    # Pages that no node needs are never touched.
-    weights = np.empty((max(n - 1, 0), stride), dtype=np.float32)
-    thresholds, children = np.empty(max(n - 1, 0)), np.empty((max(n - 1, 0), 2), dtype=np.int32)
-    tree = ObliqueStructure(stride, address(weights), address(thresholds), address(children))
-    given, wanted = rows.structure(), settings.structure()
-    labels = np.ascontiguousarray(y, dtype=np.int32)
-    mass = None if masses is None else np.ascontiguousarray(masses, dtype=np.float64)
-    places = np.array(order, dtype=np.int64)
-    nodes = compiled.dcsvm_oblique_grow(
-        *(ctypes.byref(given), n, address(labels), n_classes, address(mass), address(places)),
-        *(ctypes.byref(wanted), ctypes.byref(tree)),
-    )
-    if nodes < 0:
-        raise MemoryError("oblique tree: no memory to grow in")
-    return PlaneTree(
-        *(weights[:nodes].copy(), thresholds[:nodes].copy(), children[:nodes].copy()),
-        rows.n_features,
     )
 
 

@@ -12,7 +12,7 @@ from dcsvm.numeric.matrix import BoolArray, FloatArray, IntArray
 from dcsvm.numeric.pegasos import LANES, Plane, Rows, pegasos_plane
 
 if TYPE_CHECKING:
-    from dcsvm.numeric.oblique import GrowthSettings
+    from dcsvm.numeric.growing import GrowthSettings
 
 #: Learns a hyperplane from some rows (m,), with signs and weights of their own.
 PlaneOf: TypeAlias = Callable[[IntArray, FloatArray, FloatArray], Plane]
@@ -115,7 +115,7 @@ def _split(
     for direction in directions:
         w = np.zeros(rows.stride, dtype=np.float32)
         w[: rows.n_features] = direction
-        scores = exact_products(_dense_rows(taken), w)
+        scores = exact_products(dense_rows(taken), w)
         threshold = -found.bias
         if by_impurity:
             threshold = best_cut(scores, y[here], mass[here], n_classes)
@@ -128,7 +128,8 @@ def _split(
     return None
 
 
-def _dense_rows(rows: Rows) -> Any:
+def dense_rows(rows: Rows) -> Any:
+    """Rows as an (n, stride) float32 array."""
     return rows.dense if rows.dense is not None else Rows.of(rows.sparse.toarray()).dense
 
 

@@ -31,6 +31,8 @@ VARIANTS = [
     ("decomposer", "oblique_tree", {"threshold": "machine", "merge": "none", "grain": 9}),
     ("decomposer", "oblique_tree", {"prune": 0.3, "merge": "majority", "splitter": "linear_svm"}),
     ("decomposer", "oblique_tree", {"prune": 0.3, "relearn": True, "deepest": 2}),
+    ("decomposer", "oblique_tree", {"prune": 0.3, "rounds": 3, "deepest": 2}),
+    ("decomposer", "oblique_tree", {"teacher": "kernel_svm", "rounds": 3, "grain": 9}),
     ("decomposer", "svm_tree", {"splitter": "linear_svm", "nodes": 3}),
     ("decomposer", "tree", {"ceiling": 4, "prune": 0.3}),
     ("decomposer", "class_codes", {"code": "sparse"}),

@@ -50,6 +50,36 @@ def test_rows_of_pruning_are_held_back_or_learned_by_the_leaves():
         assert sum(member.n_rows for member in classifier.model_.committee.members) == rows
 
 
+def test_rounds_make_a_small_tree_better_and_no_larger():
+    grown, settled = fitted(deepest=4), fitted(deepest=4, rounds=10)
+    assert settled.score(X[LEARNED], Y[LEARNED]) > grown.score(X[LEARNED], Y[LEARNED])
+    assert settled.score(X[TESTED], Y[TESTED]) > grown.score(X[TESTED], Y[TESTED])
+    assert tree_of(settled).n_leaves <= tree_of(grown).n_leaves
+    (rounds,) = [record for record in settled.ledger_ if record.about.get("piece") == "rounds"]
+    assert rounds.rows == 1000
+
+
+def test_rounds_learn_the_rows_of_pruning_where_the_leaves_do():
+    for relearn in (False, True):
+        ledger = fitted(prune=0.2, rounds=2, relearn=relearn).ledger_
+        (rounds,) = [record for record in ledger if record.about.get("piece") == "rounds"]
+        assert (rounds.rows == 1000) == relearn
+
+
+def test_a_tree_comes_close_to_its_teacher():
+    settings = {"deepest": 5, "rounds": 10}
+    svm = build("learner", "kernel_svm", C=1.0, gamma=1.0)
+    alone, taught = fitted(**settings), fitted(**settings, teacher=svm)
+    teacher = DivideAndConquerClassifier("whole", svm, random_state=0).fit(X[LEARNED], Y[LEARNED])
+    same = [
+        (each.predict(X[TESTED]) == teacher.predict(X[TESTED])).mean() for each in (alone, taught)
+    ]
+    assert same[1] > same[0]
+    assert same[1] > 0.96
+    assert taught.score(X[TESTED], Y[TESTED]) > alone.score(X[TESTED], Y[TESTED])
+    assert taught.cost(X[:5]).kernel_evaluations.max() == 0
+
+
 def test_the_smallest_share_of_a_leaf_is_one_over_n_to_a_power_of_ten():
     tree = build("decomposer", "oblique_tree")
     assert [tree._fewest(n) for n in (150, 1000, 49_990, 522_910)] == [1, 1, 4, 5]

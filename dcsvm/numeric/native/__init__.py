@@ -77,6 +77,12 @@ class PegasosStructure(ctypes.Structure):
     ]
 
 
+class DualStructure(ctypes.Structure):
+    """The C struct ``dual_settings``."""
+
+    _fields_ = [("regularization", REAL), ("tolerance", REAL), ("passes", INTEGER)]
+
+
 class GrowthStructure(ctypes.Structure):
     """The C struct ``growth_settings``."""
 
@@ -145,7 +151,15 @@ SIGNATURES: dict[str, list[Any]] = {
     ],
     "dcsvm_oblique_leaves": [TREE, ROWS, INTEGER, POINTER, POINTER],
     "dcsvm_oblique_route": [
-        *(TREE, POINTER, INTEGER, POINTER, POINTER, INTEGER, POINTER, POINTER),
+        *(TREE, POINTER, POINTER, INTEGER, POINTER, POINTER, INTEGER, POINTER, POINTER),
+    ],
+    "dcsvm_oblique_settle": [
+        *(ROWS, INTEGER, POINTER, INTEGER, POINTER, POINTER, INTEGER),
+        *(ctypes.POINTER(DualStructure), TREE, INTEGER),
+    ],
+    "dcsvm_dual_plane": [
+        *(ROWS, POINTER, INTEGER, POINTER, ctypes.POINTER(DualStructure), POINTER),
+        ctypes.POINTER(REAL),
     ],
     "dcsvm_one": [
         *(EXPANSION, POINTER, POINTER, INTEGER, POINTER, POINTER, INTEGER, POINTER),
@@ -177,7 +191,10 @@ def with_signatures(library: ctypes.CDLL) -> ctypes.CDLL:
     """The library with the types of its functions' arguments and results."""
     for name, arguments in SIGNATURES.items():
         getattr(library, name).argtypes = arguments
-    for name in ("one", "pegasos", "oblique_grow", "oblique_route"):
+    for name in (
+        *("one", "pegasos", "dual_plane"),
+        *("oblique_grow", "oblique_settle", "oblique_route"),
+    ):
         getattr(library, f"dcsvm_{name}").restype = INTEGER
     library.dcsvm_inner.restype = INTEGER
     return library

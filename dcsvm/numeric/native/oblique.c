@@ -1,7 +1,5 @@
-/* Oblique trees: whole trees grown in one call, and rows going down them. */
-#include <float.h>
-#include <math.h>
-
+/* Oblique trees: whole trees grown in one call. */
+#include "oblique.h"
 #include "pegasos.h"
 #include "sides.h"
 
@@ -10,14 +8,6 @@ typedef struct {
     double passes; /* how often a node's rows are visited at the most */
     int64_t fewest, deepest, by_impurity;
 } growth_settings;
-
-/* Inner nodes, parents first. A child is a node, or the complement of a leaf's number. */
-typedef struct {
-    int64_t stride;
-    float *weights;     /* (nodes, stride) */
-    double *thresholds; /* (nodes,): a product of at most this goes left */
-    int32_t *children;  /* (nodes, 2): left, right */
-} oblique_tree;
 
 /* Everything that growing needs beside the rows; n entries where nothing else is said. */
 typedef struct {
@@ -58,6 +48,7 @@ static double threshold_of(growth *g, const rows *X, int64_t begin, int64_t end,
     *threshold = -bias;
     for (int64_t i = begin; i < end; i++) {
         int64_t row = g->order[i];
+        if (i + AHEAD < end) call_for(X, g->order[i + AHEAD]);
         g->found[i] = (scored){exact_product(X, row, w), g->y[row], mass_of(g, row)};
     }
     if (by_impurity) {
@@ -74,6 +65,7 @@ static int64_t part(growth *g, const rows *X, int64_t begin, int64_t end, const 
     int64_t left = begin, right = 0;
     for (int64_t i = begin; i < end; i++) {
         int64_t row = g->order[i];
+        if (i + AHEAD < end) call_for(X, g->order[i + AHEAD]);
         if (exact_product(X, row, w) <= threshold) g->order[left++] = row;
         else g->spare[right++] = row;
     }
@@ -169,52 +161,4 @@ EXPORT int64_t dcsvm_oblique_grow(const rows *X, int64_t n, const int32_t *y, in
     release(&g);
     free(stack);
     return nodes;
-}
-
-INLINE int64_t descend(const oblique_tree *t, const rows *X, int64_t i, int64_t *depth) {
-    int64_t node = 0, passed = 0;
-    do {
-        double product = exact_product(X, i, t->weights + node * t->stride);
-        node = t->children[2 * node + !(product <= t->thresholds[node])];
-        passed++;
-    } while (node >= 0);
-    *depth = passed;
-    return ~node;
-}
-
-INLINE float as_single(double value) {
-    return value > FLT_MAX ? FLT_MAX : value < -FLT_MAX ? -FLT_MAX : (float)value;
-}
-
-/* The leaf of each of n rows, and how many hyperplanes it passed: of rows in single precision. */
-EXPORT void dcsvm_oblique_leaves(const oblique_tree *t, const rows *X, int64_t n, int32_t *leaf,
-                                 int32_t *depth) {
-    int64_t passed;
-    for (int64_t i = 0; i < n; i++) {
-        leaf[i] = (int32_t)descend(t, X, i, &passed);
-        depth[i] = (int32_t)passed;
-    }
-}
-
-/* The same of dense rows x (n, features) in double precision, asked as (x - offset) * factor where
-   these are given; -1 where there is no memory. */
-EXPORT int64_t dcsvm_oblique_route(const oblique_tree *t, const double *x, int64_t features,
-                                   const double *offset, const double *factor, int64_t n,
-                                   int32_t *leaf, int32_t *depth) {
-    enum { SMALL = 1024 };
-    float small[SMALL] = {0}, *row = small;
-    int64_t passed;
-    if (t->stride > SMALL && !(row = calloc((size_t)t->stride, sizeof(float)))) return -1;
-    rows one = {.features = features, .stride = t->stride, .dense = row};
-    for (int64_t i = 0; i < n; i++, x += features) {
-        if (factor)
-            for (int64_t j = 0; j < features; j++)
-                row[j] = as_single((x[j] - offset[j]) * factor[j]);
-        else
-            for (int64_t j = 0; j < features; j++) row[j] = as_single(x[j]);
-        leaf[i] = (int32_t)descend(t, &one, 0, &passed);
-        depth[i] = (int32_t)passed;
-    }
-    if (row != small) free(row);
-    return 0;
 }

@@ -9,6 +9,7 @@ static double subgradient(const rows *X, const int64_t *order, const float *pull
     double towards = 0.0;
     memset(g, 0, sizeof(float) * (size_t)X->stride);
     for (int64_t c = 0, at = first; c < count; c++, at = at + 1 < n ? at + 1 : 0) {
+        if (at + AHEAD < n) call_for(X, order[at + AHEAD]);
         float pull = pulls[at], margin = quick_product(X, order[at], w) + (float)bias;
         if ((pull > 0.0f ? margin : -margin) < 1.0f) {
             add_row(X, order[at], pull, g);

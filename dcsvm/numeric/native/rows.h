@@ -16,6 +16,15 @@ typedef struct {
     const int64_t *starts;
 } rows;
 
+enum { AHEAD = 6, LINE = 64 / sizeof(float) };
+
+/* Rows are visited in a random order, which no processor foresees: call for a dense row early. */
+INLINE void call_for(const rows *X, int64_t i) {
+    if (!X->dense) return;
+    const float *x = X->dense + i * X->stride;
+    for (int64_t j = 0; j < X->stride && j < 16 * LINE; j += LINE) __builtin_prefetch(x + j);
+}
+
 /* The product of row i with w (stride,), in single precision: for learning. */
 INLINE float quick_product(const rows *X, int64_t i, const float *restrict w) {
     float sums[LANES] = {0};
@@ -56,6 +65,15 @@ INLINE double exact_product(const rows *X, int64_t i, const float *restrict w) {
         sums[j % LANES] += (double)X->values[e] * (double)w[j];
     }
     return sum_of_lanes(sums);
+}
+
+/* The squared length of row i. */
+INLINE double row_square(const rows *X, int64_t i) {
+    double sum = 0.0;
+    const float *x = X->dense ? X->dense + i * X->stride : X->values + X->starts[i];
+    int64_t n = X->dense ? X->stride : X->starts[i + 1] - X->starts[i];
+    for (int64_t j = 0; j < n; j++) sum += (double)x[j] * x[j];
+    return sum;
 }
 
 /* to += factor * row i. */

@@ -32,6 +32,7 @@ from dcsvm import (
     setting,
 )
 from dcsvm.numeric import (
+    DualSettings,
     FloatArray,
     GrowthSettings,
     IntArray,
@@ -41,11 +42,12 @@ from dcsvm.numeric import (
     PlaneTree,
     Rows,
     grow_oblique,
+    settle_oblique,
 )
 
 DEEPEST = 2**31 - 1
 # The streams of random numbers below the problem's seed.
-HOLDING, GROWING = range(2)
+HOLDING, GROWING, SETTLING = range(3)
 
 
 @attrs.frozen(eq=False)
@@ -54,6 +56,12 @@ class Subtree(LocalModel):
 
     tree: PlaneTree
     shares: FloatArray
+
+    @classmethod
+    def of(cls, tree: PlaneTree, problem: Problem) -> "Subtree":
+        masses = _masses(tree, problem)
+        shares = masses / masses.sum(axis=1, keepdims=True)
+        return cls(tree, shares[:, 1:] - shares[:, :1] if shares.shape[1] == 2 else shares)
 
     def scores(self, X: Matrix) -> FloatArray:
         return self.shares[self.tree.route(X)[0]]
@@ -72,20 +80,20 @@ class Growing(LocalLearner):
     settings: Any = setting(help="GrowthSettings")
     splitter: Any = setting(None, kind="learner", help="who learns hyperplanes; none: Pegasos")
     seed: Any = setting(None, help="the Seed of the piece's place")
+    taught: Any = setting(None, help="labels (n,) to learn instead of the rows' own")
 
     @property
     def releases_gil(self) -> bool:  # type: ignore[override]
         return self.splitter is None or bool(self.splitter.releases_gil)
 
     def fit(self, problem: Problem) -> LocalModel:
+        problem = _as_taught(problem, self.taught)
         tree = grow_oblique(
             *(Rows.of(problem.X), problem.y, problem.n_classes, problem.weights),
             *(self.seed.generator().permutation(problem.n_rows), self.settings),
             None if self.splitter is None else self._plane_of(problem),
         )
-        masses = leaf_masses(tree, problem.X, problem.y, problem.weights, problem.n_classes)
-        shares = masses / masses.sum(axis=1, keepdims=True)
-        return Subtree(tree, shares[:, 1:] - shares[:, :1] if shares.shape[1] == 2 else shares)
+        return Subtree.of(tree, problem)
 
     def _plane_of(self, problem: Problem) -> Any:
         numbers = iter(range(problem.n_rows))
@@ -105,6 +113,37 @@ class Growing(LocalLearner):
 
 
 @component
+class Settling(LocalLearner):
+    """Learns the hyperplanes of a whole tree again, each with regard to all the others."""
+
+    name = "oblique_rounds"
+    releases_gil = True
+
+    tree: Any = setting(help="the PlaneTree to begin with")
+    rounds: Any = setting(help="how often at the most")
+    regularization: Any = setting(help="lambda")
+    seed: Any = setting(help="the Seed of the order of the rows")
+    taught: Any = setting(None, help="labels (n,) to learn instead of the rows' own")
+
+    def fit(self, problem: Problem) -> LocalModel:
+        problem = _as_taught(problem, self.taught)
+        tree = settle_oblique(
+            *(self.tree, Rows.of(problem.X), problem.y, problem.n_classes, problem.weights),
+            *(self.seed.generator().permutation(problem.n_rows), self.rounds),
+            DualSettings(self.regularization),
+        )
+        return Subtree.of(tree.simplified(_masses(tree, problem)), problem)
+
+
+def _as_taught(problem: Problem, labels: IntArray | None) -> Problem:
+    return problem if labels is None else attrs.evolve(problem, y=labels)
+
+
+def _masses(tree: PlaneTree, problem: Problem) -> FloatArray:
+    return leaf_masses(tree, problem.X, problem.y, problem.weights, problem.n_classes)
+
+
+@component
 class ObliqueTree(Decomposer):
     """A tree with a linear SVM at each node; both children grow, and the leaves are the parts.
 
@@ -113,6 +152,12 @@ class ObliqueTree(Decomposer):
     hyperplane is then moved to where it lowers the entropy most, which makes far better trees;
     `"machine"` leaves it where it was learned, as in the paper. A node is a leaf when it is of one
     class, when it holds at most the share `smallest` of the rows, or when its split gains nothing.
+
+    A tree grown from its root down is greedy. With `rounds`, its hyperplanes are learned again
+    from the leaves up, each as a linear SVM over the rows that one of its sides answers right and
+    the other wrong: smaller trees then make far fewer errors. Begin with one that has errors to
+    put right, by `deepest` or `prune`. Where labels are noisy, let a kernel SVM be the `teacher`:
+    the tree then learns what that answers, at a small part of its cost.
 
     Nodes of more rows than the `grain` are learned side by side; below it, whole subtrees are.
     With the `majority` learner in the leaves this is the H-LSVM, and `merge="majority"` answers
@@ -133,6 +178,8 @@ class ObliqueTree(Decomposer):
     References
     ----------
     Rodriguez-Lujan, Santa Cruz, Huerta: Hierarchical linear support vector machine (2012).
+    Carreira-Perpinan, Tavallali: Alternating optimization of decision trees, with application to
+    learning sparse oblique trees (2018).
     """
 
     name = "oblique_tree"
@@ -158,11 +205,24 @@ class ObliqueTree(Decomposer):
     standard_errors: float = setting(
         0.0, at_least=0, help="how far from the best a smaller tree may be to be chosen"
     )
-    relearn: bool = setting(False, help="let the leaves learn the rows of pruning, too")
+    relearn: bool = setting(
+        False, help="let the rounds and the leaves learn the rows of pruning, too"
+    )
+    rounds: int = setting(
+        0,
+        at_least=0,
+        help="how often all hyperplanes of the grown tree are learned again at the most",
+    )
     merge: Literal["none", "pure", "majority"] = setting(
         "pure",
         help="a part for each leaf, one for all leaves of a single class, or one for all leaves "
         "with the same most frequent class",
+    )
+    teacher: Any = setting(
+        None,
+        kind="learner",
+        help="a learner of all rows whose answers the tree learns instead of their labels; none: "
+        "the labels",
     )
     splitter: Any = setting(
         None, kind="learner", help="a learner of hyperplanes instead of Pegasos as set here"
@@ -185,30 +245,44 @@ class ObliqueTree(Decomposer):
         generator = problem.seed.child(HOLDING).generator()
         held = held_back(problem.y, self.prune, generator)
         learned = np.setdiff1d(everyone, held)
-        tree = yield from self._grown(problem, learned)
+        taught = None
+        if self.teacher is not None:
+            (master,) = yield [Part(learned, learner=self.teacher, about={"piece": "teacher"})]
+            taught = master.model.labels(problem.X)
+        tree = yield from self._grown(problem, learned, taught)
         if len(held):
             tree = self._pruned(tree, problem.subset(learned), problem.subset(held))
         rows = everyone if self.relearn else learned
+        if self.rounds and tree.n_leaves > 1:
+            seed = problem.seed.child(SETTLING)
+            labels = None if taught is None else taught[rows]
+            rounds = Settling(tree, self.rounds, self.regularization, seed, labels)
+            (member,) = yield [Part(rows, learner=rounds, about={"piece": "rounds"})]
+            tree = member.model.tree
         parts, router = self._leaves(problem, tree, rows)
         yield parts
         return Division(router, held_back=None if self.relearn else held)
 
     def _grown(
-        self, problem: Problem, rows: IntArray
+        self, problem: Problem, rows: IntArray, taught: IntArray | None
     ) -> Generator[list[Part], list[Member], PlaneTree]:
         """Grow the tree round by round: large nodes by one split, small ones to their end."""
+        y = problem.y if taught is None else taught
         fewest = self._fewest(len(rows))
         tree, waiting, depth = PlaneTree.leaf(problem.n_features), {0: rows}, 0
         while True:
             growing = {
                 leaf: here
                 for leaf, here in waiting.items()
-                if len(here) > fewest and len(np.unique(problem.y[here])) > 1
+                if len(here) > fewest and len(np.unique(y[here])) > 1
             }
             if not growing or depth >= (self.deepest or DEEPEST):
                 return tree
             members = yield [
-                self._piece(here, fewest, depth, problem.seed.child(GROWING, depth, place))
+                self._piece(
+                    *(here, fewest, depth, problem.seed.child(GROWING, depth, place)),
+                    None if taught is None else taught[here],
+                )
                 for place, here in enumerate(growing.values())
             ]
             stumps = {leaf: m.model.tree for leaf, m in zip(growing, members, strict=True)}
@@ -221,7 +295,9 @@ class ObliqueTree(Decomposer):
                         waiting[int(new)] = here[side == number]
             depth += 1
 
-    def _piece(self, rows: IntArray, fewest: int, depth: int, seed: Any) -> Part:
+    def _piece(
+        self, rows: IntArray, fewest: int, depth: int, seed: Any, taught: IntArray | None
+    ) -> Part:
         left = (self.deepest or DEEPEST) - depth
         pegasos = PegasosSettings(
             *(self.regularization, self.batch, self.iterations, 0.0, self.bias_rate),
@@ -232,7 +308,7 @@ class ObliqueTree(Decomposer):
             self.threshold == "impurity",
         )
         about = {"piece": "split" if len(rows) > self.grain else "subtree"}
-        return Part(rows, learner=Growing(settings, self.splitter, seed), about=about)
+        return Part(rows, learner=Growing(settings, self.splitter, seed, taught), about=about)
 
     def _fewest(self, n_rows: int) -> int:
         share = self.smallest
@@ -245,8 +321,7 @@ class ObliqueTree(Decomposer):
         inner = len(tree.thresholds)
         masses = []
         for rows in (learned, held):
-            at_leaves = leaf_masses(tree, rows.X, rows.y, rows.weights, rows.n_classes)
-            masses.append(np.concatenate([np.zeros((inner, rows.n_classes)), at_leaves]))
+            masses.append(np.concatenate([np.zeros((inner, rows.n_classes)), _masses(tree, rows)]))
         branches = Branches.of(all_nodes(tree), *masses, held.n_rows)
         return tree.cut(prune(branches, self.standard_errors).tolist())[0]
 
@@ -254,7 +329,7 @@ class ObliqueTree(Decomposer):
         self, problem: Problem, tree: PlaneTree, rows: IntArray
     ) -> tuple[list[Part], PlaneRouter]:
         mine = problem.subset(rows)
-        masses = leaf_masses(tree, mine.X, mine.y, mine.weights, mine.n_classes)
+        masses = _masses(tree, mine)
         answer, own = masses.argmax(axis=1), mine.n_classes + np.arange(tree.n_leaves)
         if self.merge == "majority":
             own = answer

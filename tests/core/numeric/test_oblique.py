@@ -1,5 +1,6 @@
 """Trees of hyperplanes: the same way down for everyone, grown alike in C and in numpy."""
 
+import attrs
 import numpy as np
 import pytest
 from scipy import sparse
@@ -83,6 +84,23 @@ def test_rows_go_the_same_way_dense_and_sparse_alone_and_together_in_c_and_numpy
         assert (other[0] == leaf).all()
         assert (other[1] == passed).all()
     assert [len(tree.path(X[[row]])) for row in range(20)] == passed[:20].tolist()
+
+
+@pytest.mark.parametrize("d", [2, 20, 50])
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
+def test_rows_close_to_a_hyperplane_go_the_same_way_in_c_and_numpy(d, scale):
+    generator = np.random.default_rng(d)
+    weights = np.zeros((1, -(-d // 16) * 16), dtype=np.float32)
+    weights[0, :d] = generator.normal(size=d)
+    X = scale * generator.normal(size=(500, d))
+    # Half of the rows lie at the threshold but for the last bits of single precision.
+    X[:250] = X[0] * (1 + 1e-7 * generator.integers(-3, 4, size=(250, d)))
+    tree = PlaneTree(weights, np.zeros(1), np.array([[~0, ~1]], dtype=np.int32), d)
+    tree = attrs.evolve(tree, thresholds=tree.products(X[:1], 0))
+    with numpy_only():
+        expected = tree.route(X)[0]
+    assert 0 < expected[:250].sum() < 250
+    assert (tree.route(X)[0] == expected).all()
 
 
 @native_only
