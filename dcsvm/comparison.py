@@ -10,7 +10,9 @@ from typing import Any
 
 import attrs
 
+from dcsvm.differences import MISSING, differences
 from dcsvm.errors import UsageError
+from dcsvm.registry import default_registry
 from dcsvm.report.standing import standing
 from dcsvm.run.folder import METRICS, PREDICTIONS, RESOLVED, RESULT, SEARCH, RunFolder
 from dcsvm.significance import mcnemar, paired_interval
@@ -23,9 +25,6 @@ SHOWN = (
     *("kernel_evaluations_mean", "kernel_evaluations_max"),
     *("unique_kernel_evaluations_mean", "hyperplanes_mean", "hyperplanes_max"),
 )
-MISSING = "not given"
-#: Keys of a recipe that are for people: they change nothing.
-WORDS = ("name", "about", "suits")
 
 
 @attrs.frozen
@@ -56,17 +55,10 @@ def compare_runs(folders: Sequence[Path]) -> Comparison:
     scores = [key for each in found for key in each if key.startswith("test_")]
     more = sorted({*scores} - {*SHOWN, "test_error"}, key=lambda key: ("_fold_" in key, key))
     shown = [SHOWN[0], *more, *SHOWN[1:]]
-    recipes = [_flat(_table(run.path / RESOLVED)) for run in runs]
-    keys = list(dict.fromkeys(key for recipe in recipes for key in recipe))
     return Comparison(
         tuple(names),
         {key: [each.get(key) for each in found] for key in shown if any(key in e for e in found)},
-        {
-            key: [recipe.get(key, MISSING) for recipe in recipes]
-            for key in keys
-            if key.partition(".")[0] not in WORDS
-            and len({repr(recipe.get(key, MISSING)) for recipe in recipes}) > 1
-        },
+        differences([_table(run.path / RESOLVED) for run in runs], default_registry()),
         _chosen(runs),
         tuple(
             _test(names[0], runs[0].path, name, run.path)
@@ -104,16 +96,6 @@ def _table(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"{str(path)!r} cannot be read: {error}") from error
-
-
-def _flat(table: Mapping[str, Any], at: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in table.items():
-        if isinstance(value, Mapping):
-            flat |= _flat(value, f"{at}{key}.")
-        else:
-            flat[f"{at}{key}"] = value
-    return flat
 
 
 def _test(first_name: str, first: Path, second_name: str, second: Path) -> dict[str, Any]:

@@ -103,6 +103,8 @@ def _option(option: Any, limits: dict[str, float]) -> dict[str, Any] | None:
         return {}
     if typing.get_origin(option) is typing.Literal:
         return {"const": typing.get_args(option)[0]}
+    if option == list[str]:
+        return {"type": ["array", "string"], "items": {"type": ["string", "integer"]}}
     origin = typing.get_origin(option) or option
     if origin in (list, tuple):
         return {"type": "array"}

@@ -121,6 +121,13 @@ def type_hints(cls: Any) -> dict[str, Any]:
     return typing.get_type_hints(cls)
 
 
+def texts_of(cls: Any, name: str, value: Any) -> Any:
+    """A single name (or number) as a list of one, where a setting takes a list of texts only."""
+    options = options_of(type_hints(cls).get(name, Any))
+    single = isinstance(value, str | int) and not isinstance(value, bool)
+    return [value] if single and list[str] in options and str not in options else value
+
+
 def _check(instance: Any, field: attrs.Attribute[Any], value: Any) -> None:
     check_value(type(instance), field.name, value)
 
@@ -141,6 +148,8 @@ def options_of(hint: Any) -> list[Any]:
 def _in_words(option: Any) -> str:
     if typing.get_origin(option) is typing.Literal:
         return repr(typing.get_args(option)[0])
+    if option == list[str]:
+        return 'a text or a list such as ["a", "b"]'
     origin = typing.get_origin(option) or option
     if origin is Callable or origin is typing.get_origin(Callable[..., Any]):
         return "a function"

@@ -152,16 +152,14 @@ def print_plan(plan: Plan) -> None:
         ("rows of the largest", "largest", "{}"),
         ("combinations to try", "combinations", "{}"),
         ("megabytes, about", "megabytes", "{:.0f}"),
-        ("seconds, about", "seconds", "{:.1f}"),
     ]
-    print_table(
-        ("", *(each.model for each in plan.candidates)),
-        [
-            [title, *(_number(getattr(each, field), form) for each in plan.candidates)]
-            for title, field, form in lines
-        ],
-        numbers=True,
-    )
+    rows = [
+        [title, *(_number(getattr(each, field), form) for each in plan.candidates)]
+        for title, field, form in lines
+    ]
+    seconds = [each.seconds for each in plan.candidates]
+    rows.append(["seconds, about", *("under 1" if n < 1 else f"{n:.0f}" for n in seconds)])
+    print_table(("", *(each.model for each in plan.candidates)), rows, numbers=True)
 
 
 def _number(value: float | None, form: str) -> str:

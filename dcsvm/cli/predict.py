@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, registry_with, say, speaking
-from dcsvm.errors import UsageError
+from dcsvm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from dcsvm.predict import Summary
@@ -90,13 +90,17 @@ def _predict(
     classifier = load(model_file(model)).set_params(n_jobs=jobs or cpu_count())
     with TerminalProgress(Console(stderr=True)) as progress:
         progress.step_begins(f"answering {data.name}", data.stat().st_size)
-        return predict_file(
-            *(classifier, data, out),
-            keep=keep,
-            scores=scores,
-            header=header,
-            on_bytes=progress.rows_done,
-        )
+        try:
+            return predict_file(
+                *(classifier, data, out),
+                keep=keep,
+                scores=scores,
+                header=header,
+                on_bytes=progress.rows_done,
+            )
+        except DataError as error:
+            hint = " (--no-header)" if "`header = false`" in str(error) else ""
+            raise DataError(f"{error}{hint}") from error
 
 
 def _as_dict(summary: Summary) -> dict[str, object]:

@@ -21,7 +21,6 @@ recipes_app = typer.Typer(
 app.add_typer(recipes_app, name="recipes")
 
 Name = Annotated[str, typer.Argument(help="A registered recipe.", metavar="NAME")]
-SIZES = ("rows", "features", "classes")
 
 
 @recipes_app.callback(invoke_without_command=True)
@@ -112,30 +111,20 @@ def _text(name: str, registry: Registry) -> str:
 def _listed(registry: Registry, given: dict[str, int]) -> list[dict[str, Any]]:
     import tomllib
 
+    from dcsvm.recipe.suiting import SIZES, in_words, outside
     from dcsvm.registry import RECIPE
 
     listed = []
     for offer in registry.of_kind(RECIPE):
         suits = tomllib.loads(offer.what).get("suits", {})
-        outside = [
-            key
-            for key, number in given.items()
-            if key in suits and not suits[key][0] <= number <= suits[key][1]
-        ]
+        beyond = outside(suits, given)
         listed.append(
             {
                 "name": offer.name,
-                "try it": "no: " + ", ".join(outside) if outside else "yes",
-                "suits": ", ".join(_range(key, suits[key]) for key in SIZES if key in suits),
+                "try it": "no: " + ", ".join(beyond) if beyond else "yes",
+                "suits": ", ".join(in_words(key, suits[key]) for key in SIZES if key in suits),
                 "about": offer.summary,
                 "distribution": offer.distribution,
             }
         )
     return sorted(listed, key=lambda each: each["try it"] != "yes")
-
-
-def _range(key: str, ends: list[float]) -> str:
-    low, high = ends
-    if high == float("inf"):
-        return f"{low:,} {key} or more"
-    return f"up to {high:,} {key}" if low <= 2 else f"{low:,} to {high:,} {key}"

@@ -180,6 +180,8 @@ def _carried_out(wanted: _Wanted, progress: TerminalProgress) -> Kept:
         folder.state("interrupted")
         raise KeyboardInterrupt(f"{resume_command(folder.path)} goes on from here") from None
     except DataError as error:
+        if wanted.resume is None:
+            folder.withdraw()
         raise DataError(f"{error}{_on_the_command_line(str(error), wanted)}") from error
     except Exception:
         if folder.has(FINISHED) and (folder.path / FINISHED).stat().st_size:
@@ -199,10 +201,17 @@ def _on_the_command_line(sentence: str, wanted: _Wanted) -> str:
         return ""
     if sentence.endswith('`missing = "impute"`'):
         return " (--set data.missing=impute)"
+    if "`header = false`" in sentence:
+        return " (--set data.header=false)"
     column = re.search(r"column '([^']+)'.*`drop`", sentence)
     if column is None:
         return ""
-    return f" (--set {shlex.quote(f'data.drop=[{json.dumps(column[1], ensure_ascii=False)}]')})"
+    from dcsvm.recipe import override
+
+    said = f"data.drop={column[1]}"
+    if override(said).table["data"]["drop"] != column[1]:  # what reads as a number, or has spaces
+        said = f"data.drop=[{json.dumps(column[1], ensure_ascii=False)}]"
+    return f" (--set {shlex.quote(said)})"
 
 
 def _plugins_before(folder: Path) -> list[Path]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,14 +14,17 @@ import attrs
 import numpy as np
 
 from dcsvm.dataset.files import Opened, complaints
-from dcsvm.dataset.table import Block, Kinds, Table, first_double, judge
+from dcsvm.dataset.header import mistake_of_header
+from dcsvm.dataset.table import Block, Kinds, Table, first_double
 from dcsvm.errors import DataError
 from dcsvm.numeric.matrix import FloatArray, IntArray
-from dcsvm.numeric.text import AFTER_QUOTE, NUMBER, OPEN_QUOTE, Cells, Fault, split_rows
+from dcsvm.numeric.text import AFTER_QUOTE, OPEN_QUOTE, Cells, Fault, split_rows
 
 BLOCK_BYTES = 1 << 22
 #: No row may be longer: an open quote would otherwise swallow the rest of a file.
 LONGEST_ROW = 1 << 26
+#: Rows that a header is held against.
+HEADER_ROWS = 200
 DELIMITERS = ",;\t|"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -89,18 +94,24 @@ class Delimited(Table):
         numbered = tuple(f"column{place}" for place in range(1, len(fields) + 1))
         if not self.header:
             return numbered
-        if all(judge(name)[0] == NUMBER for name in fields):
-            raise DataError(
-                f"{self.where(lines.line_num)}: the first line holds numbers, not the names of "
-                "columns; say `header = false` if it is a row"
-            )
+        line = lines.line_num
+        mistake = mistake_of_header(fields, _some(lines))
         names = tuple(name or other for name, other in zip(fields, numbered, strict=True))
         double = first_double(names)
-        if double is not None:
-            raise DataError(
-                f"{self.where(lines.line_num)}: two columns are called {double!r}; rename one"
-            )
+        if double is not None and not mistake:
+            mistake = f"two columns are called {double!r}; rename one"
+        if mistake:
+            raise DataError(f"{self.where(line)}: {mistake}")
         return names
+
+
+def _some(lines: Iterator[list[str]]) -> list[list[str]]:
+    """Some rows of a text that may be cut off anywhere."""
+    rows = []
+    with contextlib.suppress(csv.Error):
+        for row in itertools.islice(lines, HEADER_ROWS):
+            rows.append(row)
+    return rows
 
 
 def text_blocks(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -74,9 +75,12 @@ def _place(table: Table, reference: Reference, role: str) -> int:
             )
         return reference - 1 if reference > 0 else n + reference
     if reference not in table.names:
+        several = [each.strip() for each in reference.split(",")]
+        hint = did_you_mean(reference, table.names)
+        if len(several) > 1 and set(several) <= {*table.names}:
+            hint = f"several are a list: {json.dumps(several, ensure_ascii=False)}"
         raise DataError(
-            f"{table.title} has no column {reference!r}, which [data] names as {role}; "
-            f"{did_you_mean(reference, table.names)}"
+            f"{table.title} has no column {reference!r}, which [data] names as {role}; {hint}"
         )
     return table.names.index(reference)
 

@@ -13,6 +13,7 @@ from dcsvm.composition import check_composition
 from dcsvm.errors import DcsvmError, PluginError, RecipeError, did_you_mean
 from dcsvm.interfaces import Decomposer
 from dcsvm.recipe.cells import NoSuchKeyError, with_cell
+from dcsvm.recipe.homes import homes_of
 from dcsvm.recipe.layers import SEARCH, Layered, Place, find_text, layered, override
 from dcsvm.recipe.tables import (
     CLASS_WEIGHT,
@@ -29,7 +30,7 @@ from dcsvm.recipe.tables import (
     mistakes_of_suits,
 )
 from dcsvm.registry import KINDS, RECIPE, Registry
-from dcsvm.settings import check_value, settings_of
+from dcsvm.settings import check_value, settings_of, texts_of
 from dcsvm.toml_lines import Path as Key
 
 QUICKSTART = "quickstart"
@@ -237,7 +238,9 @@ class _Reader:
     def _check_keys(self, at: Key, table: Any, known: Any, title: str) -> None:
         for key in table:
             if key not in known:
-                hint = did_you_mean(key, known)
+                homes = homes_of(key, self.layered.table, self.registry) if not at else []
+                meant = f"did you mean {' or '.join(map(repr, homes))}?"
+                hint = meant if homes else did_you_mean(key, known)
                 self._complain((*at, key), RecipeError(f"{title} has no key {key!r}; {hint}"))
 
     def _plain(self, cls: type, key: str, mistakes: Any = None, others: Any = ()) -> Any:
@@ -258,9 +261,10 @@ class _Reader:
         for key in table:
             if key not in settings_of(cls):
                 continue
+            value = texts_of(cls, key, table[key])
             try:
-                check_value(cls, key, table[key])
-                good[key] = table[key]
+                check_value(cls, key, value)
+                good[key] = value
             except DcsvmError as error:
                 self._complain((*at, key), error)
         return good

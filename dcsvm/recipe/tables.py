@@ -37,7 +37,7 @@ class Data:
     categorical: list[str] | None = setting(
         None, help="columns of numbers that stand for categories; columns of text do anyway"
     )
-    drop: list[str] | None = setting(None, help="columns to leave out")
+    drop: list[str] | None = setting(None, help="columns to leave out, by name")
     missing: Missing = setting(
         "error", help="refuse missing values, fill them in, or also mark where that was done"
     )

@@ -23,13 +23,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
 import shutil
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -52,8 +53,9 @@ LOG_SECONDS = 1.0
 class RunFolder:
     """A run's folder; as an audience it writes down how the run goes on."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, made: Sequence[Path] = ()) -> None:
         self.path = path
+        self.made = made
         self.n_parts = 0
         self._noted = 0.0
         self._lock = threading.Lock()
@@ -66,6 +68,7 @@ class RunFolder:
         One that is there must be empty, or of a run that failed before anything was trained.
         """
         aside = path.with_name(f".{secrets.token_hex(8)}.part")
+        made = [each for each in (path, *path.parents) if not each.exists()]
         try:
             if path.is_dir() and any(path.iterdir()):
                 if not _came_to_nothing(path):
@@ -82,7 +85,7 @@ class RunFolder:
             raise UsageError(f"cannot write to {str(path)!r}: {error.strerror}") from error
         finally:
             shutil.rmtree(aside, ignore_errors=True)
-        return cls(path)
+        return cls(path, made)
 
     @classmethod
     def find(cls, path: Path) -> RunFolder:
@@ -96,6 +99,16 @@ class RunFolder:
         """Take away what a killed process had begun to write aside."""
         for left in self.path.glob(".*.part"):
             left.unlink()
+
+    def withdraw(self) -> None:
+        """Take away a run that failed with nothing to go on from, and folders made for it."""
+        if not _came_to_nothing(self.path):
+            return
+        for file in self.path.iterdir():
+            file.unlink()
+        for folder in self.made:  # the innermost first
+            with contextlib.suppress(OSError):  # another run is kept there
+                folder.rmdir()
 
     def has(self, name: str) -> bool:
         return (self.path / name).is_file()

@@ -32,6 +32,7 @@ from dcsvm.run import folder as files
 from dcsvm.run.audience import Several
 from dcsvm.run.folder import RunFolder, as_json, place_of_run
 from dcsvm.run.found import Found
+from dcsvm.run.rows import warn_of_unsuited
 from dcsvm.run.splitting import Rows
 from dcsvm.search.paths import PathOutcome
 from dcsvm.settings import settings_of
@@ -163,6 +164,7 @@ class _FolderSession(Session):
     folder: Any = None
 
     def planned(self, recipe: Recipe, data: Dataset, splits: list[Rows]) -> None:
+        warn_of_unsuited(recipe, data)
         facts = {
             "data": data.title,
             "rows": data.n_rows,

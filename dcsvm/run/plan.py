@@ -19,7 +19,7 @@ from dcsvm.pipeline import DIVISION, PARTS, Pipeline
 from dcsvm.problem import Problem, Seed
 from dcsvm.recipe import Candidate, Recipe
 from dcsvm.registry import default_registry
-from dcsvm.run.rows import load, prepared
+from dcsvm.run.rows import load, prepared, warn_of_unsuited
 from dcsvm.run.splitting import Rows, rows_of
 
 #: Seconds grow like this power of the rows; the same as the progress bar's.
@@ -67,6 +67,7 @@ class Plan:
 def plan(recipe: Recipe, seed: int, n_jobs: int) -> Plan:
     """Read the data, divide them, train a small pilot, and forecast the rest."""
     data = load(recipe.data)
+    warn_of_unsuited(recipe, data)
     splits = rows_of(data, recipe.split, seed)
     return Plan(
         recipe=recipe.title,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.dataset import Dataset, read
 from dcsvm.errors import DataError, did_you_mean
 from dcsvm.preparation import Prepared
-from dcsvm.recipe import Data
+from dcsvm.recipe import Data, Recipe
+from dcsvm.recipe.suiting import SIZES, unsuited
 
 
 def load(given: Data) -> Dataset:
@@ -28,6 +30,17 @@ def load(given: Data) -> Dataset:
         drop=given.drop or (),
         missing=given.missing,
     )
+
+
+def warn_of_unsuited(recipe: Recipe, data: Dataset) -> None:
+    """Warn of a file that the recipe is not meant for; embedded sets are there to try it."""
+    if recipe.data.path is None:
+        return
+    sizes = {"rows": data.n_rows, "features": data.X.shape[1], "classes": len(np.unique(data.y))}
+    ranges = {key: getattr(recipe.suits, key) for key in SIZES if getattr(recipe.suits, key)}
+    sentence = unsuited(recipe.name, ranges, sizes)
+    if sentence:
+        warnings.warn(sentence, stacklevel=2)
 
 
 def prepared(

@@ -94,6 +94,16 @@ CASES = {
         "rows.csv:1: the first line holds numbers, not the names of columns; "
         "say `header = false` if it is a row",
     ),
+    "no header, with texts among the numbers": (
+        "5.1,3,setosa\n4.9,2,virginica\n5.0,1,setosa\n",
+        "rows.csv:1: the first line looks like a row, not like the names of columns: 'setosa' is "
+        "a value of column 3; say `header = false` if it is a row",
+    ),
+    "no header, and texts only": (
+        "p,x,s\ne,x,y\np,b,s\n",
+        "rows.csv:1: the first line looks like a row, not like the names of columns: 'p' is a "
+        "value of column 1; say `header = false` if it is a row",
+    ),
     "a target of quantities": (
         "a,kind\n" + "".join(f"{i % 7},{i / 8}\n" for i in range(40)),
         "rows.csv: the target 'kind' has 40 different values in 40 rows; "

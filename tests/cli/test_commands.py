@@ -7,7 +7,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from dcsvm.cli import app
 from dcsvm.registry import default_registry
 from dcsvm.settings import settings_of
 
@@ -108,6 +110,35 @@ def test_compare_shows_measures_differences_and_a_test(dcsvm, recipe, iris_pipel
     assert "McNemar" in shown
     assert "points (95% interval" in shown
     assert test["low"] < test["difference"] < test["high"]
+
+
+def test_compare_of_unlike_recipes_is_short(dcsvm, recipe, iris_pipeline):
+    run_in(dcsvm, "first", recipe(iris_pipeline))
+    other = """
+    data = { use = "iris", scale = "robust" }
+    decomposer = { use = "repeat", times = 2, decomposer = { use = "tree", ceiling = 60 } }
+    combiner = "mean"
+    [learner]
+    decomposer = { use = "bootstrap", samples = 2 }
+    learner = "kernel_svm"
+    combiner = "vote"
+    [search]
+    learner.learner.C = [1.0]
+    data.scale = ["none"]
+    [compare.undivided]
+    decomposer = "whole"
+    learner = "linear_svm"
+    """
+    run_in(dcsvm, "second", recipe(other))
+    found = json.loads(dcsvm("compare", "first", "second", "--json").stdout)["differences"]
+    assert list(found.items()) == [
+        ("data.scale", ["minmax", "robust"]),
+        ("decomposer", ["class_pairs", "repeat(times=2, decomposer=tree(ceiling=60))"]),
+        ("learner", ["kernel_svm", "(bootstrap(samples=2), kernel_svm, vote)"]),
+        ("combiner", ["vote", "mean"]),
+        ("search", ["not given", "data.scale, learner.learner.C"]),
+        ("compare", ["not given", "undivided"]),
+    ]
 
 
 def test_compare_shows_what_searches_chose(dcsvm, recipe, iris_pipeline):
@@ -272,9 +303,9 @@ def test_a_mistake_on_the_command_line_is_told_at_its_place(
 def test_other_data_for_a_shipped_recipe(dcsvm, tmp_path):
     rows = "".join(f"{i % 13},{i % 7},{'no' if i % 13 < 6 else 'yes'}\n" for i in range(200))
     (tmp_path / "mine.csv").write_text("a,b,kind\n" + rows)
-    found = run_in(dcsvm, "kept", "linear_svm", "--data", "mine.csv", "--target", "kind")
+    found = run_in(dcsvm, "kept", "global_svm", "--data", "mine.csv", "--target", "kind")
     assert (found["data"], found["n_features"]) == ("mine.csv", 2)
-    embedded = run_in(dcsvm, "other", "linear_svm", "--data", "iris")
+    embedded = run_in(dcsvm, "other", "global_svm", "--data", "iris")
     assert embedded["data"] == "iris"
 
 
@@ -290,3 +321,21 @@ def test_folds_answer_every_row_once(dcsvm, recipe, iris_pipeline):
 
 def test_completion_can_be_installed(dcsvm):
     assert "--install-completion" in dcsvm("--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("dcsvm re", {"recipes", "report"}),
+        ("dcsvm run --d", {"--data", "--dry-run", "--debug"}),
+        ("dcsvm init ", {"recipe", "plugin"}),
+    ],
+)
+def test_the_shell_completes_commands_and_options(words, expected):
+    asked = {
+        "_DCSVM_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(words.count(" ")),
+    }
+    said = CliRunner().invoke(app, [], env=asked, prog_name="dcsvm").stdout
+    assert set(said.split()) == expected

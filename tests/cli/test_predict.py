@@ -271,6 +271,15 @@ def test_a_file_without_names_has_its_columns_in_the_order_of_training(dcsvm, mo
     assert result.stdout == "prediction\nsmall\nlarge\n"
 
 
+def test_a_file_without_names_is_told_as_a_word_of_the_command_line(dcsvm, model, write):
+    result = dcsvm("predict", model, write("new.csv", "0.5,red\n3.5,blue\n4,red\n"))
+    assert result.stderr == (
+        "error: new.csv:1: the first line looks like a row, not like the names of columns: 'red' "
+        "is a value of column 2; say `header = false` if it is a row (--no-header)\n"
+    )
+    assert result.exit_code == 4
+
+
 def test_no_rows_give_no_answers(dcsvm, model, write):
     result = dcsvm("predict", model, write("new.csv", "size,colour\n"))
     assert result.stdout == "prediction\n"

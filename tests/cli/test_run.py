@@ -3,6 +3,8 @@
 import json
 import re
 import shlex
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -286,7 +288,8 @@ def test_the_terminal_says_what_columns_were_taken_for_and_which_classes_are_rar
 
 def test_scores_and_their_spread_over_folds_are_shown(dcsvm, messy):
     folds = ("--set", 'split={use="folds", folds=3}', "--set", 'search={score="f1_macro"}')
-    shown = dcsvm("run", "linear_svm", *messy, *folds, "--jobs", "1").stdout
+    suits = ("--set", "suits.features=[1, 100]")
+    shown = dcsvm("run", "linear_svm", *messy, *folds, *suits, "--jobs", "1").stdout
     assert "my data.csv: 90 rows, each held out once in 3 folds, 3 features, 3 classes" in shown
     assert "(by f1_macro; all 8 combinations were tried)" in shown
     table = shown[shown.index("accuracy") :]
@@ -342,8 +345,76 @@ def test_a_column_to_leave_out_is_told_as_a_word_of_the_command_line(dcsvm, tmp_
     (tmp_path / "dates.csv").write_text("size,since,kind\n1,2024-01-02,a\n2,2024-01-03,b\n")
     given = ("--data", "dates.csv", "--target", "kind")
     result = dcsvm("run", "global_svm", *given)
-    assert result.stderr.endswith("or list the column in `drop` (--set 'data.drop=[\"since\"]')\n")
+    assert result.stderr.endswith("or list the column in `drop` (--set data.drop=since)\n")
     assert result.exit_code == 4
+    (tmp_path / "dates.csv").write_text("size,2024,kind\n1,2024-01-02,a\n2,2024-01-03,b\n")
+    result = dcsvm("run", "global_svm", *given)
+    assert result.stderr.endswith("`drop` (--set 'data.drop=[\"2024\"]')\n")
+
+
+def test_one_column_is_as_good_as_a_list_of_one(dcsvm, recipe, iris_pipeline):
+    text = iris_pipeline.replace('use = "iris"', 'path = "rows.csv"\ntarget = "kind"')
+    rows = "".join(f"{i % 7},{i % 2},{i % 5},{'ab'[i % 7 > 3]}\n" for i in range(60))
+    Path("rows.csv").write_text("size,code,since,kind\n" + rows)
+    given = ("--set", "data.drop=since", "--set", "data.categorical=code")
+    result = dcsvm("run", recipe(text), *given, "--set", "measure.scores=mcc", "--out", "kept")
+    assert result.exit_code == 0, result.stderr
+    assert "\ncolumns: 1 number, 1 category (code)" in result.stdout
+    assert "test_mcc" in json.loads(Path("kept/metrics.json").read_text())
+    assert 'drop = ["since"]' in Path("kept/resolved.toml").read_text()
+
+
+def test_several_columns_in_one_text_are_told_apart(dcsvm, recipe, iris_pipeline):
+    text = iris_pipeline.replace('use = "iris"', 'path = "rows.csv"\ntarget = "kind"')
+    Path("rows.csv").write_text("size,since,kind\n1,2,a\n2,3,b\n")
+    result = dcsvm("run", recipe(text), "--set", "data.drop=size,since")
+    assert result.stderr == (
+        "error: rows.csv has no column 'size,since', which [data] names as drop; several are a "
+        'list: ["size", "since"]\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("C=3", "'learner.C'"),
+        ("ceiling=300", "'decomposer.ceiling'"),
+        ("seed=3", "'split.seed'"),
+        ("folds=3", "'split.folds' or 'search.folds'"),
+        ("kernel_svm.C=3", "'learner'"),
+    ],
+)
+def test_a_key_with_no_table_is_led_to_its_table(dcsvm, given, meant):
+    key = given.partition("=")[0].partition(".")[0]
+    result = dcsvm("run", "td_svm", "--set", given)
+    assert result.stderr == (
+        f"error: --set {given}: a recipe has no key {key!r}; did you mean {meant}?\n"
+    )
+    assert result.exit_code == 2
+
+
+def test_a_key_with_no_table_is_led_into_a_pipeline_inside_another(dcsvm, recipe):
+    text = """
+    data = { use = "iris" }
+    decomposer = "bootstrap"
+    combiner = "mean"
+    learner = { decomposer = "tree", learner = "kernel_svm", combiner = "route" }
+    """
+    result = dcsvm("run", recipe(text), "--set", "C=3")
+    assert result.stderr.endswith("has no key 'C'; did you mean 'learner.learner.C'?\n")
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_data_that_a_recipe_is_not_meant_for_are_told_in_one_line(dcsvm, more):
+    warnings.simplefilter("always")  # undone by pytest after the test
+    rows = "".join(f"{i % 7},{i % 5},{'abc'[i % 7 // 3]}\n" for i in range(80))
+    Path("rows.csv").write_text("size,width,kind\n" + rows)
+    result = dcsvm("run", "dc_svm", "--data", "rows.csv", "--target", "kind", "--jobs", "1", *more)
+    assert result.stderr.startswith(
+        "warning: dc_svm is meant for 5,000 to 200,000 rows and 2 classes, not for 80 rows and "
+        "3 classes: see dcsvm recipes --rows 80 --features 2 --classes 3\n"
+    )
+    assert "warning: dc_svm" not in dcsvm("run", "dc_svm", "--dry-run").stderr
 
 
 def test_values_to_fill_in_are_told_as_a_word_of_the_command_line(dcsvm, tmp_path):

@@ -115,13 +115,71 @@ def test_a_folder_that_is_not_empty_is_left_alone(dcsvm, recipe, iris_pipeline, 
     assert result.exit_code == 2
 
 
+FAILING = """
+from dcsvm import LocalLearner, component, hookimpl
+
+
+@component
+class Failing(LocalLearner):
+    "Learns nothing."
+
+    name = "failing"
+
+    def fit(self, problem):
+        raise ZeroDivisionError("no luck today")
+
+
+@hookimpl
+def dcsvm_learners():
+    return [Failing]
+"""
+
+
+def failed(dcsvm, recipe, iris_pipeline, tmp_path):
+    """A run in the folder `kept` that ended with its first part."""
+    (tmp_path / "failing.py").write_text(FAILING)
+    text = iris_pipeline.replace("kernel_svm", "failing")
+    given = ("--plugin", "failing.py", "--out", "kept", "--jobs", "1")
+    return dcsvm("run", recipe(text), *given)
+
+
 def test_a_run_that_failed_before_training_makes_way_for_the_next(
     dcsvm, recipe, iris_pipeline, tmp_path
 ):
-    text = iris_pipeline.replace('use = "iris"', 'path = "nowhere.npz"')
-    assert dcsvm("run", recipe(text), "--out", "kept").exit_code == 4
+    assert failed(dcsvm, recipe, iris_pipeline, tmp_path).exit_code == 1
     assert dcsvm("run", recipe(iris_pipeline), "--out", "kept").exit_code == 0
-    assert json.loads((tmp_path / "kept" / "status.json").read_text())["state"] == "done"
+    assert loaded(tmp_path / "kept" / "status.json")["state"] == "done"
+
+
+def test_bad_data_leave_no_folder(dcsvm, recipe, iris_pipeline, tmp_path):
+    text = iris_pipeline.replace('use = "iris"', 'path = "rows.csv"\ntarget = "kind"')
+    (tmp_path / "rows.csv").write_text("a,kind\n1,x\n,y\n")
+    (tmp_path / "empty").mkdir()
+    for more in ((), ("--out", "there/kept"), ("--out", "empty")):
+        result = dcsvm("run", recipe(text), *more)
+        assert result.exit_code == 4
+        assert result.stderr.startswith("error: rows.csv:3: a value is missing")
+    left = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*"))
+    assert left == ["empty", "recipe.toml", "rows.csv"]
+
+
+def test_bad_data_leave_other_runs_alone(dcsvm, recipe, iris_pipeline, tmp_path):
+    assert dcsvm("run", recipe(iris_pipeline)).exit_code == 0
+    (before,) = (tmp_path / "runs" / "recipe").iterdir()
+    assert dcsvm("run", "recipe.toml", "--data", "nowhere.npz").exit_code == 4
+    assert list((tmp_path / "runs" / "recipe").iterdir()) == [before]
+
+
+def test_bad_data_while_resuming_leave_the_folder(dcsvm, recipe, iris_pipeline, tmp_path):
+    text = iris_pipeline.replace('use = "iris"', 'path = "rows.csv"\ntarget = "kind"')
+    rows = "".join(f"{i % 7},{'xy'[i % 7 > 3]}\n" for i in range(40))
+    (tmp_path / "rows.csv").write_text("a,kind\n" + rows)
+    assert dcsvm("run", recipe(text), "--out", "kept").exit_code == 0
+    status = tmp_path / "kept" / "status.json"
+    status.write_text(json.dumps(loaded(status) | {"state": "interrupted"}))
+    (tmp_path / "rows.csv").rename(tmp_path / "away.csv")
+    assert dcsvm("run", "--resume", "kept").exit_code == 4
+    assert loaded(status)["state"] == "failed"
 
 
 def test_a_killed_run_counts_as_interrupted_everywhere(dcsvm, recipe, iris_pipeline, tmp_path):
@@ -160,23 +218,18 @@ def test_a_run_that_goes_on_is_not_taken_for_a_killed_one(dcsvm, recipe, iris_pi
     assert standing(folder).state == "running"
 
 
-def test_a_failed_run_is_told_with_its_reason(dcsvm, recipe, iris_pipeline):
-    text = iris_pipeline.replace('use = "iris"', 'path = "nowhere.npz"')
-    dcsvm("run", recipe(text), "--out", "kept")
+def test_a_failed_run_is_told_with_its_reason(dcsvm, recipe, iris_pipeline, tmp_path):
+    failed(dcsvm, recipe, iris_pipeline, tmp_path)
     assert re.fullmatch(
-        r"error: the run in 'kept' failed \(.*nowhere.npz.*\); once that is mended, dcsvm run "
+        r"error: the run in 'kept' failed \(.*no luck today.*\); once that is mended, dcsvm run "
         r"--resume kept goes on with it\n",
         dcsvm("report", "kept").stderr,
     )
 
 
 def test_a_run_that_fails_says_why_in_its_folder(dcsvm, recipe, iris_pipeline, tmp_path):
-    text = iris_pipeline.replace('use = "iris"', 'path = "nowhere.npz"')
-    result = dcsvm("run", recipe(text), "--out", "kept")
-    assert result.exit_code == 4
-    assert loaded(tmp_path / "kept" / "status.json")["error"] == (
-        "data file 'nowhere.npz' does not exist"
-    )
+    assert failed(dcsvm, recipe, iris_pipeline, tmp_path).exit_code == 1
+    assert "no luck today" in loaded(tmp_path / "kept" / "status.json")["error"]
 
 
 UNSAVED = """

@@ -21,6 +21,11 @@ ASKED = X[::3] + 0.1
 NAMES = {kind: [name for each, name in components() if each == kind] for kind, _ in components()}
 
 
+@pytest.fixture(autouse=True)
+def no_disk(monkeypatch):
+    monkeypatch.setattr("os.fsync", lambda descriptor: None)  # the disk is not what is tested
+
+
 def fitted(decomposer, learner, combiner, rows=X, labels=Y, **settings):
     classifier = DivideAndConquerClassifier(decomposer, learner, combiner, **settings)
     return classifier.fit(rows, labels)
@@ -33,10 +38,9 @@ def check_round_trip(before, folder, asked=ASKED):
     assert (folder / "first").read_bytes() == (folder / "second").read_bytes()
     assert before.decision_function(asked).tobytes() == after.decision_function(asked).tobytes()
     assert before.predict(asked).tolist() == after.predict(asked).tolist()
+    costs = before.cost(asked), after.cost(asked)
     for count in ("kernel_evaluations", "unique_kernel_evaluations", "hyperplanes"):
-        np.testing.assert_array_equal(
-            getattr(before.cost(asked), count), getattr(after.cost(asked), count)
-        )
+        np.testing.assert_array_equal(*(getattr(cost, count) for cost in costs))
     assert {key: str(value) for key, value in after.get_params().items()} == {
         key: str(value) for key, value in before.get_params().items()
     }

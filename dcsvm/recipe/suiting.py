@@ -1,0 +1,40 @@
+"""What data a recipe is meant for: said in words, and held against the data that are there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+Ranges = Mapping[str, Sequence[float]]
+
+SIZES = ("rows", "features", "classes")
+
+
+def outside(suits: Ranges, sizes: Mapping[str, int]) -> list[str]:
+    """The sizes, of those given, that lie beyond what suits."""
+    return [
+        key
+        for key, number in sizes.items()
+        if key in suits and not suits[key][0] <= number <= suits[key][1]
+    ]
+
+
+def in_words(key: str, ends: Sequence[float]) -> str:
+    """From and to what, such as `2,000 to 200,000 rows`."""
+    low, high = ends
+    if low == high:
+        return f"{low:,} {key}"
+    if math.isinf(high):
+        return f"{low:,} {key} or more"
+    return f"up to {high:,} {key}" if low <= 2 else f"{low:,} to {high:,} {key}"
+
+
+def unsuited(name: str, suits: Ranges, sizes: Mapping[str, int]) -> str:
+    """One line on data that a recipe is not meant for; empty if it is."""
+    beyond = outside(suits, sizes)
+    if not beyond:
+        return ""
+    meant = " and ".join(in_words(key, suits[key]) for key in beyond)
+    there = " and ".join(f"{sizes[key]:,} {key}" for key in beyond)
+    asked = " ".join(f"--{key} {sizes[key]}" for key in SIZES)
+    return f"{name} is meant for {meant}, not for {there}: see dcsvm recipes {asked}"
