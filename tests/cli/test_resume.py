@@ -10,12 +10,12 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from warm import Command, warm_server
 
 from dcsvm.checkpoints import CheckpointLog
 from dcsvm.models import Constant
@@ -126,22 +126,22 @@ def begun(folder: Path, recipe: str, nap: float, stop: int = -1) -> None:
     (folder / "recipe.toml").write_text(recipe)
 
 
-def started(folder: Path, *arguments: str) -> subprocess.Popen:
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with warm_server() as address:
+        yield address
+
+
+def started(server: str, folder: Path, *arguments: str) -> Command:
     """Start the run of a folder, or go on with it where it was begun."""
     given = ("--resume", "run") if (folder / "run").exists() else OPTIONS
-    return subprocess.Popen(
-        [sys.executable, "-m", "dcsvm", "run", *given, *arguments],
-        cwd=folder,
-        env=os.environ | {"COUNTED": str(folder / "counted")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    counted = os.environ | {"COUNTED": str(folder / "counted")}
+    return Command(server, ["run", *given, *arguments], folder, counted)
 
 
-def ended(folder: Path, *arguments: str) -> None:
-    process = started(folder, *arguments)
-    _, messages = process.communicate()
+def ended(server: str, folder: Path, *arguments: str) -> None:
+    process = started(server, folder, *arguments)
+    messages = process.communicate()
     assert process.returncode == 0, messages
 
 
@@ -159,7 +159,7 @@ def without_times(path: Path) -> list:
     return [(key, found[key]) for key in found if "seconds" not in key]
 
 
-def killed_at(folder: Path, process: subprocess.Popen, goal: int, pause: float) -> bool:
+def killed_at(folder: Path, process: Command, goal: int, pause: float) -> bool:
     """Kill a run some time after so many parts were learned; False if it had ended by itself."""
     deadline = time.monotonic() + PATIENCE
     try:
@@ -168,7 +168,7 @@ def killed_at(folder: Path, process: subprocess.Popen, goal: int, pause: float) 
             time.sleep(0.005)
         time.sleep(pause)
     finally:
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         process.communicate()
     return process.returncode == -signal.SIGKILL
 
@@ -191,12 +191,12 @@ def state(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("title", RECIPES)
-def test_a_run_killed_at_random_moments_is_resumed_to_the_same_bytes(tmp_path, title):
+def test_a_run_killed_at_random_moments_is_resumed_to_the_same_bytes(server, tmp_path, title):
     whole, folder = tmp_path / "whole", tmp_path / "killed"
     for each in (whole, folder):
         begun(each, *RECIPES[title])
     began = time.monotonic()
-    ended(whole, "--jobs", str(JOBS))
+    ended(server, whole, "--jobs", str(JOBS))
     seconds, expected = time.monotonic() - began, calls(whole)
     assert not LONG or seconds >= 20
     assert len(set(expected)) == len(expected)
@@ -209,8 +209,8 @@ def test_a_run_killed_at_random_moments_is_resumed_to_the_same_bytes(tmp_path, t
         if state(folder) == "done":
             break
         before = calls(folder)
-        process = started(folder, "--jobs", str(JOBS))
-        least, most = {0: (0.2, 2.0), len(expected): (0.0, writing)}.get(goal, (0.0, 0.2))
+        process = started(server, folder, "--jobs", str(JOBS))
+        least, most = {0: (0.0, 0.2), len(expected): (0.0, writing)}.get(goal, (0.0, 0.2))
         kills += killed_at(folder, process, goal, generator.uniform(least, most))
         # Only what was learned and not yet kept when the run was killed is learned again.
         again = len(calls(folder)) - len(before) - len(set(calls(folder)) - set(before))
@@ -222,7 +222,7 @@ def test_a_run_killed_at_random_moments_is_resumed_to_the_same_bytes(tmp_path, t
     assert kills >= KILLS
     if state(folder) != "done":
         before = calls(folder)
-        ended(folder)
+        ended(server, folder)
         again = len(calls(folder)) - len(before) - len(set(calls(folder)) - set(before))
         assert again <= lost
         assert not (folder / "run" / "parts.log").exists()
@@ -242,11 +242,11 @@ def test_a_run_killed_at_random_moments_is_resumed_to_the_same_bytes(tmp_path, t
 
 
 @pytest.mark.parametrize("title", RECIPES)
-def test_a_finished_part_is_not_learned_again(tmp_path, title):
+def test_a_finished_part_is_not_learned_again(server, tmp_path, title):
     """One job at a time, killed while the sixth part is learned: five are kept, all stay."""
     begun(tmp_path, RECIPES[title][0], 0.0, stop=5)
     (tmp_path / "stop").touch()
-    process = started(tmp_path, "--jobs", "1")
+    process = started(server, tmp_path, "--jobs", "1")
     deadline = time.monotonic() + PATIENCE
     try:
         while not (tmp_path / "stopped").exists():
@@ -259,7 +259,7 @@ def test_a_finished_part_is_not_learned_again(tmp_path, title):
     before = calls(tmp_path)
     assert len(before) == kept(tmp_path) == 5
     (tmp_path / "stop").unlink()
-    ended(tmp_path)
+    ended(server, tmp_path)
     assert calls(tmp_path)[:5] == before
     assert len(calls(tmp_path)) == len(set(calls(tmp_path))) > 20
 
