@@ -15,6 +15,7 @@ from dcsvm.errors import ContractError
 from dcsvm.interfaces import Combination
 from dcsvm.models import Cost, LocalModel, winners
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
+from dcsvm.stages import tells_support
 
 Answer = TypeVar("Answer")
 
@@ -58,6 +59,11 @@ class Composite(LocalModel):
     @property
     def support(self) -> IntArray:
         return self.committee.support
+
+    @property
+    def tells_support(self) -> bool:
+        """Whether every member, at any depth, says which rows it kept."""
+        return all(tells_support(member.model) for member in self.committee.members)
 
     @property
     def cost(self) -> Cost:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dcsvm.division import Division, Router
 from dcsvm.errors import CompositionError, ContractError
-from dcsvm.models import Constant
+from dcsvm.models import Constant, LocalModel
 from dcsvm.numeric.matrix import FloatArray, IntArray
 from dcsvm.problem import Part, union
 
@@ -104,12 +104,20 @@ def duals_of(*members: Member, rows: IntArray) -> FloatArray | None:
     return np.asarray(sums[rows] / np.maximum(held[rows], 1.0))
 
 
+def tells_support(model: LocalModel) -> bool:
+    """Whether a model says which training rows it kept; a constant has kept none, and says so."""
+    if isinstance(model, Constant):
+        return True
+    return bool(getattr(model, "tells_support", model.support is not None))
+
+
 def _kept(member: Member) -> IntArray:
-    if isinstance(member.model, Constant) and member.part is not None:
-        return member.part.rows
-    if member.model.support is None:
+    if not tells_support(member.model):
         raise CompositionError(
             f"a {type(member.model).__name__} does not say which training rows it kept: "
             "this decomposer needs a learner with support vectors, such as kernel_svm"
         )
+    # A constant, or a pipeline of constants, has learned nothing about its rows.
+    if member.part is not None and not len(member.support):
+        return member.part.rows
     return member.support

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.svm import SVC
 
 from dcsvm import DivideAndConquerClassifier, build
+from dcsvm.errors import CompositionError
 from dcsvm.numeric import ConvergenceWarning
 
 from .recorded import alpha_of, kept, libsvm_objective, objective_of, overlapping, recorded
@@ -115,3 +117,20 @@ def test_class_pairs_are_global_machines_too():
     clf = DivideAndConquerClassifier("class_pairs", inner, "vote", random_state=0).fit(X, y)
     whole = SVC(C=10.0, gamma=0.5, tol=1e-6).fit(X, y)
     np.testing.assert_array_equal(clf.predict(X), whole.predict(X))
+
+
+def test_a_pipeline_that_cannot_tell_what_it_kept_is_refused():
+    X, y = load_iris(return_X_y=True)
+    inner = DivideAndConquerClassifier("chunks", build("learner", "sklearn"), "mean")
+    with pytest.raises(CompositionError, match="does not say which training rows it kept"):
+        DivideAndConquerClassifier("graf_cascade", inner, "vote").fit(X, y)
+
+
+def test_a_pipeline_of_constants_keeps_all_its_rows():
+    """A tree whose leaves are pure has no support vector to hand on."""
+    X = np.repeat(np.arange(4.0), 30)[:, None]
+    y = np.repeat([0, 1, 0, 1], 30)
+    tree = build("decomposer", "oblique_tree", grain=4)
+    inner = DivideAndConquerClassifier(tree, "kernel_svm", "route")
+    model = DivideAndConquerClassifier("graf_cascade", inner, "vote", random_state=0).fit(X, y)
+    assert (model.predict(X) == y).all()
