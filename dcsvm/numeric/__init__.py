@@ -12,9 +12,10 @@ from dcsvm.numeric.gram import Gram, as_gram
 from dcsvm.numeric.growing import GrowthSettings, grow_oblique
 from dcsvm.numeric.kernels import Kernel, kernel_of
 from dcsvm.numeric.large import solve_large
+from dcsvm.numeric.machines import Pairs, Rest
 from dcsvm.numeric.matrix import BoolArray, FloatArray, IntArray, Matrix
 from dcsvm.numeric.moments import block_products, covariance, directions, means
-from dcsvm.numeric.multiclass import Pairs, Rest, grams, solve_grid, solve_pairs, solve_rest
+from dcsvm.numeric.multiclass import grams, solve_grid, solve_pairs, solve_rest
 from dcsvm.numeric.oblique import PlaneTree
 from dcsvm.numeric.pegasos import PegasosSettings, Plane, Rows, best_bias, pegasos_plane
 from dcsvm.numeric.ridge import Ridge, kernel_matrices, ridge_grid, ridge_path

@@ -142,7 +142,7 @@ def solve_paths(
     done = _library.dcsvm_paths(
         *(gram_structure(gram), address(tasks.rows), address(tasks.offsets)),
         *(len(tasks.offsets) - 1, address(tasks.signs), address(tasks.weights), address(Cs)),
-        *(len(Cs), address(tasks.start), tol, limits[0], limits[1]),
+        *(len(Cs), address(tasks.starts), address(tasks.given), tol, limits[0], limits[1]),
         *(address(betas), address(outcomes)),
     )
     if not done:

@@ -15,7 +15,8 @@ from dcsvm.numeric.distances import Rows, as_dense, is_sparse
 from dcsvm.numeric.gram import Gram, as_gram
 from dcsvm.numeric.kernels import Kernel
 from dcsvm.numeric.large import CACHE_BYTES, solve_large
-from dcsvm.numeric.multiclass import Pairs, solve_grid
+from dcsvm.numeric.machines import Pairs
+from dcsvm.numeric.multiclass import solve_grid
 from dcsvm.numeric.reference import Integers
 from dcsvm.numeric.svm import Solution, solve
 

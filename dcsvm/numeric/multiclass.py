@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import attrs
 import numpy as np
@@ -14,69 +13,12 @@ from dcsvm.numeric import backend
 from dcsvm.numeric.distances import Floats, Rows, as_rows, is_sparse
 from dcsvm.numeric.gram import Gram, as_gram
 from dcsvm.numeric.kernels import Kernel
-from dcsvm.numeric.reference import Integers, Tasks
+from dcsvm.numeric.machines import PairLayout, Pairs, Rest, RestLayout
+from dcsvm.numeric.reference import Tasks
 from dcsvm.numeric.svm import MAX_ITERATIONS, as_path, feasible, warn_unless_converged
 
-
-@attrs.frozen(eq=False)
-class Pairs:
-    """One-against-one machines of a part, with libsvm's compressed coefficients.
-
-    Parameters
-    ----------
-    order : (n,) array of int
-        The part's rows sorted by class; coefficients are in this order.
-    counts : (k,) array of int
-        Rows of each class.
-    coefficients : (n, k - 1) array
-        A row of class a has its coefficient against class b in column b - 1 where b > a and in
-        column b where b < a. Those of the first class of a pair are not negative, those of the
-        second not positive.
-    biases : (k (k - 1) / 2,) array
-        By pair (0, 1), (0, 2), ..., (k - 2, k - 1). A positive decision is for the first class.
-    objectives, gaps : (pairs,) arrays
-    iterations : (pairs,) array of int
-    converged : (pairs,) array of bool
-    """
-
-    order: Integers
-    counts: Integers
-    coefficients: Floats
-    biases: Floats
-    objectives: Floats
-    gaps: Floats
-    iterations: Integers
-    converged: npt.NDArray[np.bool_]
-
-    def compressed(self) -> Pairs:
-        """The same machines without the rows that support none of them."""
-        kept = np.flatnonzero(self.coefficients.any(axis=1))
-        labels = np.repeat(np.arange(len(self.counts)), self.counts)
-        counts = np.bincount(labels[kept], minlength=len(self.counts)).astype(np.int64)
-        return attrs.evolve(
-            self, order=self.order[kept], counts=counts, coefficients=self.coefficients[kept]
-        )
-
-
-@attrs.frozen(eq=False)
-class Rest:
-    """One-against-rest machines of a part.
-
-    Parameters
-    ----------
-    coefficients : (n, k) array
-        Signed, by row of the part; column c is the machine of class c against the others.
-    biases, objectives, gaps : (k,) arrays
-    iterations : (k,) array of int
-    converged : (k,) array of bool
-    """
-
-    coefficients: Floats
-    biases: Floats
-    objectives: Floats
-    gaps: Floats
-    iterations: Integers
-    converged: npt.NDArray[np.bool_]
+FLAT = -0.6
+"""While all values of exp(-gamma d) - 1 are above this, gamma and 1 / C are nearly one scale."""
 
 
 def solve_pairs(
@@ -105,23 +47,11 @@ def solve_pairs(
     tol, max_iterations, max_seconds
         For each machine, as in `solve`.
     """
-    codes = np.asarray(labels, dtype=np.int64)
-    order = np.argsort(codes, kind="stable").astype(np.int64)
-    counts = np.bincount(codes).astype(np.int64)
-    layout = _PairLayout.of(counts)
-    gram = as_gram(K)
+    layout = PairLayout.of(np.asarray(labels, dtype=np.int64))
     first = None if start is None else start.coefficients.ravel()[layout.places]
-    betas, outcomes, scale = _solve_all(
-        *(gram, order[layout.rows], layout.offsets, layout.signs, Cs, weights, first),
-        *(tol, (max_iterations, max_seconds or 0.0)),
-    )
-    warn_unless_converged(outcomes, "solve_pairs")
-    result = []
-    for beta, outcome in zip(betas, outcomes, strict=True):
-        coefficients = np.zeros((len(codes), max(len(counts) - 1, 0)))
-        coefficients.ravel()[layout.places] = beta / scale
-        result.append(Pairs(order, counts, coefficients, **_columns(outcome, scale)))
-    return result
+    limits = (max_iterations, max_seconds or 0.0)
+    betas, outcomes = _solve_all(as_gram(K), layout, Cs, weights, first, None, tol, limits)
+    return [layout.cell(*each) for each in zip(betas, outcomes, strict=True)]
 
 
 def solve_rest(
@@ -145,21 +75,11 @@ def solve_rest(
     Cs, weights, start, tol, max_iterations, max_seconds
         As in `solve_pairs`.
     """
-    codes = np.asarray(labels, dtype=np.int64)
-    n, classes = len(codes), int(codes.max(initial=-1)) + 1
-    signs = np.where(codes[None, :] == np.arange(classes)[:, None], 1.0, -1.0)
-    rows = np.tile(np.arange(n, dtype=np.int64), classes)
-    offsets = np.arange(classes + 1, dtype=np.int64) * n
+    layout = RestLayout.of(np.asarray(labels, dtype=np.int64))
     first = None if start is None else start.coefficients.T.ravel()
-    betas, outcomes, scale = _solve_all(
-        *(as_gram(K), rows, offsets, signs.ravel(), Cs, weights, first),
-        *(tol, (max_iterations, max_seconds or 0.0)),
-    )
-    warn_unless_converged(outcomes, "solve_rest")
-    return [
-        Rest(beta.reshape(classes, n).T / scale, **_columns(outcome, scale))
-        for beta, outcome in zip(betas, outcomes, strict=True)
-    ]
+    limits = (max_iterations, max_seconds or 0.0)
+    betas, outcomes = _solve_all(as_gram(K), layout, Cs, weights, first, None, tol, limits)
+    return [layout.cell(*each) for each in zip(betas, outcomes, strict=True)]
 
 
 def solve_grid(
@@ -170,12 +90,16 @@ def solve_grid(
     gammas: Sequence[float],
     *,
     scheme: str = "pairs",
-    **options: Any,
+    weights: npt.ArrayLike | None = None,
+    tol: float = 1e-3,
+    max_iterations: int = MAX_ITERATIONS,
+    max_seconds: float | None = None,
 ) -> Iterator[tuple[float, float, Pairs | Rest]]:
     """All machines of a part for every gamma and C, cell after cell.
 
-    Distances are computed once, a Gram matrix once per gamma, and each C starts from the
-    solution of the one before.
+    Distances are computed once, a Gram matrix once per gamma, and each C starts from the solution
+    of the one before, or from that of the gamma before where it is known to be near: while all
+    distances are short, a kernel with twice the gamma and half the C is almost the same machine.
 
     Parameters
     ----------
@@ -186,8 +110,8 @@ def solve_grid(
     Cs : increasing values
     gammas : values
     scheme : ``pairs`` or ``rest``
-    **options
-        As in `solve_pairs`; there is no `start`.
+    weights, tol, max_iterations, max_seconds
+        As in `solve_pairs`.
 
     Yields
     ------
@@ -196,33 +120,31 @@ def solve_grid(
     """
     if scheme not in ("pairs", "rest"):
         raise ValueError(f"solve_grid: scheme is 'pairs' or 'rest', not {scheme!r}")
-    solve: Callable[..., Iterator[Pairs | Rest]]
-    solve = _solve_sorted_pairs if scheme == "pairs" else _solve_sorted_rest
     codes = np.asarray(labels, dtype=np.int64)
     order = np.argsort(codes, kind="stable").astype(np.int64)
     # With rows in the order of their classes each machine takes whole blocks of the matrix.
     ordered = np.asarray(X)[np.ix_(order, order)] if kernel.kind == "precomputed" else X[order]
-    if options.get("weights") is not None:
-        options["weights"] = np.asarray(options["weights"], dtype=np.float64)[order]
+    share = None if weights is None else np.asarray(weights, dtype=np.float64)[order]
+    layout = (PairLayout if scheme == "pairs" else RestLayout).of(codes[order])
+    limits = (max_iterations, max_seconds or 0.0)
+    before: tuple[float, Floats] | None = None
     for gamma, gram in grams(kernel, ordered, gammas):
-        cells: Iterator[Pairs | Rest] = solve(gram, codes[order], order, Cs, options)
-        yield from zip(Cs, itertools.repeat(gamma, len(Cs)), cells, strict=True)
+        near = None
+        if before is not None and gram.gamma > 0.0 and gram.values.min(initial=0.0) > FLAT:
+            near = _scaled(Cs, gamma, *before)
+        betas, outcomes = _solve_all(gram, layout, Cs, share, None, near, tol, limits)
+        for C, beta, outcome in zip(Cs, betas, outcomes, strict=True):
+            yield C, gamma, layout.cell(beta, outcome, order)
+        before = gamma, betas
 
 
-def _solve_sorted_pairs(
-    gram: Gram, codes: Integers, order: Integers, Cs: Sequence[float], options: dict[str, Any]
-) -> Iterator[Pairs]:
-    for cell in solve_pairs(gram, codes, Cs, **options):
-        yield attrs.evolve(cell, order=order)
-
-
-def _solve_sorted_rest(
-    gram: Gram, codes: Integers, order: Integers, Cs: Sequence[float], options: dict[str, Any]
-) -> Iterator[Rest]:
-    for cell in solve_rest(gram, codes, Cs, **options):
-        coefficients = np.empty_like(cell.coefficients)
-        coefficients[order] = cell.coefficients
-        yield attrs.evolve(cell, coefficients=coefficients)
+def _scaled(Cs: Sequence[float], gamma: float, before: float, betas: Floats) -> Floats:
+    """For each C the solution of the gamma before whose gamma times C was the same, or NaN."""
+    values = np.asarray(Cs, dtype=np.float64)
+    near = np.isclose(values[:, None] * gamma, values[None, :] * before, rtol=1e-9, atol=0.0)
+    starts = betas[near.argmax(axis=1)] * (before / gamma)
+    starts[~near.any(axis=1)] = np.nan
+    return np.asarray(starts)
 
 
 def grams(kernel: Kernel, X: Rows, gammas: Sequence[float]) -> Iterator[tuple[float, Gram]]:
@@ -254,61 +176,35 @@ def grams(kernel: Kernel, X: Rows, gammas: Sequence[float]) -> Iterator[tuple[fl
             yield gamma, as_gram(attrs.evolve(kernel, gamma=gamma)(X))
 
 
-@attrs.frozen(eq=False)
-class _PairLayout:
-    """Where the machines' coefficients, put one after the other, stand in the compressed table."""
-
-    rows: Integers
-    offsets: Integers
-    signs: Floats
-    places: Integers
-
-    @classmethod
-    def of(cls, counts: Integers) -> _PairLayout:
-        """The layout for so many rows of each class, sorted by class."""
-        first, second = np.triu_indices(len(counts), 1)
-        own = np.column_stack([first, second]).ravel()
-        columns = np.column_stack([second - 1, first]).ravel()
-        lengths = counts[own]
-        begins = np.concatenate([[0], np.cumsum(lengths)[:-1]])[: len(own)]
-        shifts = (np.cumsum(counts) - counts)[own] - begins
-        rows = np.arange(lengths.sum()) + np.repeat(shifts, lengths)
-        signs = np.repeat(np.tile([1.0, -1.0], len(first)), lengths)
-        places = rows * (len(counts) - 1) + np.repeat(columns, lengths)
-        offsets = np.concatenate([[0], np.cumsum(counts[first] + counts[second])])
-        return cls(rows, offsets, signs, places)
-
-
 def _solve_all(
     gram: Gram,
-    rows: Integers,
-    offsets: Integers,
-    signs: Floats,
+    layout: PairLayout | RestLayout,
     Cs: Sequence[float],
     weights: npt.ArrayLike | None,
-    start: Floats | None,
+    first: Floats | None,
+    near: Floats | None,
     tol: float,
     limits: tuple[int, float],
-) -> tuple[Floats, npt.NDArray[np.void], float]:
-    """Every machine for every C, in the scale of the Gram matrix, which comes last."""
-    values = as_path(Cs) * gram.scale
+) -> tuple[Floats, npt.NDArray[np.void]]:
+    """Every machine for every C: coefficients by C, and outcomes by C and machine.
+
+    The first C starts from `first`, each C from its row of `near` where that is better.
+    """
+    values, rows, signs = as_path(Cs) * gram.scale, layout.rows, layout.signs
     share = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)[rows]
-    if start is not None:
-        start = start * gram.scale
-        for begin, end in itertools.pairwise(offsets):
-            part = slice(begin, end)
-            bounds = values[0] * share[part]
-            start[part] = feasible(signs[part] * start[part], signs[part], bounds) * signs[part]
-    tasks = Tasks(rows, offsets, np.ascontiguousarray(signs), share, start)
+    starts = np.full((len(values), len(rows)), np.nan) if near is None else near * gram.scale
+    if first is not None:
+        for begin, end in itertools.pairwise(layout.offsets):
+            part, bounds = slice(begin, end), values[0] * share[begin:end]
+            alphas = signs[part] * first[part] * gram.scale
+            starts[0, part] = feasible(alphas, signs[part], bounds) * signs[part]
+    given = np.asarray(~np.isnan(starts).any(axis=1), dtype=np.int8)
+    tasks = Tasks(rows, layout.offsets, signs, share, starts, given)
+    if not given.any():
+        tasks = attrs.evolve(tasks, starts=None, given=None)
     betas, outcomes = backend.solve_paths(gram, tasks, values, tol, limits)
-    return betas, outcomes, gram.scale
-
-
-def _columns(outcome: npt.NDArray[np.void], scale: float) -> dict[str, Any]:
-    return {
-        "biases": outcome["bias"].copy(),
-        "objectives": outcome["objective"] / scale,
-        "gaps": outcome["gap"].copy(),
-        "iterations": outcome["iterations"].copy(),
-        "converged": outcome["converged"] != 0,
-    }
+    warn_unless_converged(
+        outcomes, "solve_pairs" if isinstance(layout, PairLayout) else "solve_rest"
+    )
+    outcomes["objective"] /= gram.scale
+    return betas / gram.scale, outcomes

@@ -38,14 +38,23 @@ class Tasks:
     """Binary problems on rows of one Gram matrix, one after the other.
 
     Task t has the entries offsets[t]:offsets[t + 1] of the other arrays: `rows` into the
-    matrix, `signs` +1.0 or -1.0, `weights` that multiply C, `start` signed coefficients or None.
+    matrix, `signs` +1.0 or -1.0, `weights` that multiply C. `starts` are signed coefficients to
+    start from, (values of C, entries), where `given` is not 0: the first C from them, a later one
+    if they are better than the solution of the C before.
     """
 
     rows: Integers
     offsets: Integers
     signs: Floats
     weights: Floats
-    start: Floats | None = None
+    starts: Floats | None = None
+    given: npt.NDArray[np.int8] | None = None
+
+    def start(self, index: int, begin: int, end: int) -> Floats | None:
+        """Where a task may start from for one C."""
+        if self.starts is None or self.given is None or not self.given[index]:
+            return None
+        return self.starts[index, begin:end].copy()
 
 
 @attrs.define(eq=False)
@@ -108,7 +117,8 @@ def solve_paths(
     for task, (begin, end) in enumerate(zip(tasks.offsets[:-1], tasks.offsets[1:], strict=True)):
         rows, y = tasks.rows[begin:end], tasks.signs[begin:end]
         weights = tasks.weights[begin:end]
-        beta = np.zeros(end - begin) if tasks.start is None else tasks.start[begin:end].copy()
+        first = tasks.start(0, begin, end)
+        beta = np.zeros(end - begin) if first is None else first
         K = gram.values[np.ix_(rows, rows)]
         problem = Problem(K, gram.shift, beta, beta, beta, K.astype(np.float64) @ beta - y)
         refinement = Refinement(_products(gram, rows), np.zeros(len(y)), -y)
@@ -118,12 +128,24 @@ def solve_paths(
             problem.upper = np.where(y > 0, C * weights, 0.0)
             problem.lower = np.where(y > 0, 0.0, -C * weights)
             problem.beta = np.clip(problem.beta, problem.lower, problem.upper)
+            start = tasks.start(index, begin, end) if index else None
+            if start is not None:
+                _consider(problem, y, start, refinement)
             deadline = time.monotonic() + limits[1] if limits[1] > 0 else 0.0
             effort = Effort(tol * stricter(len(y)), limits[0], deadline)
             _solve_exactly(problem, effort, refinement)
             betas[index, begin:end] = problem.beta
             outcomes[index, task] = _conclude(problem, y, effort, tol)
     return betas, outcomes
+
+
+def _consider(problem: Problem, y: Floats, start: Floats, refinement: Refinement) -> None:
+    """Go on from another start where it is better than what the C before led to."""
+    beta = np.clip(start, problem.lower, problem.upper)
+    f = problem.K.astype(np.float64) @ beta - y
+    if beta @ (f - y) < problem.beta @ (problem.f - y):
+        problem.beta, problem.f = beta, f
+        refinement.beta, refinement.f = np.zeros(len(y)), -y
 
 
 def solve_inner(

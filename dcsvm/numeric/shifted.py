@@ -15,7 +15,7 @@ from dcsvm.numeric.krylov import PRECISION, Krylov, lengths, times
 
 Singles = npt.NDArray[np.float32]
 
-FEW_COLUMNS, ONE_BY_ONE = 64, 4
+FEW_COLUMNS, ONE_BY_ONE = 8, 4
 """Up to so many right-hand sides a single-precision factor, refined, beats a double one."""
 
 MOST_REFINEMENTS = 16

@@ -129,12 +129,13 @@ def solve_path(
     gram, y = as_gram(K), as_signs(signs)
     values = as_path(Cs) * gram.scale
     share = np.ones(len(y)) if weights is None else np.array(weights, dtype=np.float64)
-    first = None
+    starts = given = None
     if start is not None:
         alphas = np.asarray(start, dtype=np.float64) * gram.scale
-        first = feasible(alphas, y, values[0] * share) * y
+        starts, given = np.zeros((len(values), len(y))), np.zeros(len(values), dtype=np.int8)
+        starts[0], given[0] = feasible(alphas, y, values[0] * share) * y, 1
     places = np.ascontiguousarray(np.arange(len(y)) if rows is None else rows, dtype=np.int64)
-    tasks = Tasks(places, np.array([0, len(y)], dtype=np.int64), y, share, first)
+    tasks = Tasks(places, np.array([0, len(y)], dtype=np.int64), y, share, starts, given)
     limits = (max_iterations, max_seconds or 0.0)
     betas, outcomes = backend.solve_paths(gram, tasks, values, tol, limits)
     warn_unless_converged(outcomes, "solve")

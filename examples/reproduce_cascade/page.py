@@ -300,15 +300,32 @@ def levels() -> Iterator[str]:
             ratio = f"{law[0] * one['learned'] ** law[1] / one['cpu']:.0f}x (extrapolated)"
         rows.append(
             [
-                f"DC-SVM early, level {one['early']}",
+                f"DC-SVM early, level {one['early']}, clusters at gamma = {one['width']:g}",
                 *(f"{one['learned']:,}", number(one["test"]), number(one["cpu"], 0)),
                 *(ratio, f"{one['kernel_evaluations']:,.0f}"),
             ]
         )
     header = ["", "rows", "test %", "CPU s", "faster than SVC", "kernel evaluations per answer"]
     yield from table(header, rows)
+    yield from widths()
     for size in sorted({one["rows"] for one in read("levels")}):
         yield from at_size(size)
+
+
+def widths() -> Iterator[str]:
+    """How the width of the clusters was chosen."""
+    tried = read("dc_svm_early_choice")
+    if not tried:
+        return
+    learned = tried[0]["chosen_on"]
+    yield "At gamma = 32 most rows are far from every centre and end in one cluster. The test rows"
+    yield "were asked with these clusters first; then a width was chosen by training rows only"
+    yield f"({learned:,} learned, others judged):"
+    yield ""
+    yield from table(
+        ["gamma of the clusters", "right, %", "CPU s"],
+        [[f"{one['width']:g}", number(one["validation"]), number(one["cpu"])] for one in tried],
+    )
 
 
 def at_size(size: int) -> Iterator[str]:

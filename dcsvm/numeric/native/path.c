@@ -15,13 +15,18 @@ static double stricter(int64_t n) {
     return n < 20 ? 0.01 * (double)n : n < 200 ? 0.2 : n < 500 ? 1e-3 * (double)n : 0.5;
 }
 
+static double objective(const problem *p, const double *y) {
+    double sum = 0.0;
+    for (int64_t t = 0; t < p->n; t++) sum += 0.5 * p->beta[t] * (p->f[t] - y[t]);
+    return sum;
+}
+
 static void conclude(const problem *p, const double *y, const effort *e, double tolerance,
                      outcome *out) {
-    double lowest, highest, sum = 0.0, objective = 0.0;
+    double lowest, highest, sum = 0.0;
     int64_t count = 0;
     out->gap = problem_gap(p, &lowest, &highest);
     for (int64_t t = 0; t < p->n; t++) {
-        objective += 0.5 * p->beta[t] * (p->f[t] - y[t]);
         if (p->up_wall[t] == 0.0 && p->low_wall[t] == 0.0) {
             sum += p->f[t];
             count++;
@@ -32,7 +37,7 @@ static void conclude(const problem *p, const double *y, const effort *e, double 
     else if (lowest >= WALL / 2) out->bias = -highest;
     else if (highest <= -WALL / 2) out->bias = -lowest;
     else out->bias = -0.5 * (lowest + highest);
-    out->objective = objective;
+    out->objective = objective(p, y);
     out->iterations = e->iterations;
     out->newton_solves = e->newton_solves;
     out->converged = out->gap < tolerance;
@@ -63,6 +68,26 @@ static void set_bounds(problem *p, const double *y, const double *weights, doubl
         if (p->beta[t] < p->lower[t]) p->beta[t] = p->lower[t];
         problem_walls(p, t);
     }
+}
+
+/* Go on from another start where it is better than what the C before led to. */
+static void consider(problem *p, const double *y, const double *start, refinement *r) {
+    size_t size = sizeof(double) * (size_t)p->n;
+    double before = objective(p, y);
+    memcpy(r->old_beta, p->beta, size);
+    memcpy(r->old_f, p->f, size);
+    for (int64_t t = 0; t < p->n; t++) {
+        double to = start[t] > p->upper[t] ? p->upper[t] : start[t];
+        p->beta[t] = to < p->lower[t] ? p->lower[t] : to;
+    }
+    problem_gradient(p, y);
+    if (objective(p, y) < before) {
+        memset(r->exact_for, 0, size);
+    } else {
+        memcpy(p->beta, r->old_beta, size);
+        memcpy(p->f, r->old_f, size);
+    }
+    for (int64_t t = 0; t < p->n; t++) problem_walls(p, t);
 }
 
 /* How many rows from place a on follow each other in the matrix. */
@@ -121,12 +146,13 @@ static int solve_exactly(problem *p, effort *e, const gram *g, refinement *r) {
 
 static int solve_task(const gram *g, const int64_t *rows, int64_t n, const double *y,
                       const double *weights, const double *Cs, int64_t count,
-                      const double *start, effort template, double seconds, double *betas,
-                      int64_t betas_stride, outcome *outcomes, int64_t outcomes_stride) {
+                      const double *starts, const int8_t *given, effort template,
+                      double seconds, double *betas, int64_t stride, outcome *outcomes,
+                      int64_t outcomes_stride) {
     problem p;
     refinement r;
     int status = 0;
-    if (!load(&p, g, rows, n, start)) return -1;
+    if (!load(&p, g, rows, n, given && given[0] ? starts : NULL)) return -1;
     if (!refinement_allocate(&r, rows, n)) {
         problem_release(&p);
         return -1;
@@ -136,12 +162,13 @@ static int solve_task(const gram *g, const int64_t *rows, int64_t n, const doubl
     for (int64_t c = 0; c < count && status >= 0; c++) {
         if (c) refinement_rescale(&r, rescale(&p, y, Cs[c] / Cs[c - 1]));
         set_bounds(&p, y, weights, Cs[c]);
+        if (c && given && given[c]) consider(&p, y, starts + c * stride, &r);
         effort e = template;
         e.tolerance *= stricter(n);
         if (seconds > 0.0) e.deadline = seconds_now() + seconds;
         status = solve_exactly(&p, &e, g, &r);
         conclude(&p, y, &e, template.tolerance, outcomes + c * outcomes_stride);
-        memcpy(betas + c * betas_stride, p.beta, sizeof(double) * (size_t)n);
+        memcpy(betas + c * stride, p.beta, sizeof(double) * (size_t)n);
     }
     refinement_release(&r);
     problem_release(&p);
@@ -150,18 +177,18 @@ static int solve_task(const gram *g, const int64_t *rows, int64_t n, const doubl
 
 /* Every task is a set of rows of one Gram matrix with signs y; the rows of task t stand at
    offsets[t]..offsets[t + 1]. Each is solved for count increasing values of C, one after the
-   other. start may be NULL. betas are by C, then by place in rows; outcomes by C, then by task.
+   other. Of starts, as betas are, those count whose C is marked in given, unless it is NULL. betas are by C, then by place in rows; outcomes by C, then by task.
    Gives 0 where memory ran out. */
 EXPORT int dcsvm_paths(const gram *g, const int64_t *rows, const int64_t *offsets, int64_t tasks,
                        const double *y, const double *weights, const double *Cs, int64_t count,
-                       const double *start, double tolerance, int64_t iterations,
-                       double seconds, double *betas, outcome *outcomes) {
+                       const double *starts, const int8_t *given, double tolerance,
+                       int64_t iterations, double seconds, double *betas, outcome *outcomes) {
     effort template = {tolerance, 0.0, iterations, 0, 0, 0};
     for (int64_t t = 0; t < tasks; t++) {
         int64_t at = offsets[t], n = offsets[t + 1] - at;
         int status = solve_task(g, rows + at, n, y + at, weights + at, Cs, count,
-                                start ? start + at : NULL, template, seconds, betas + at,
-                                offsets[tasks], outcomes + t, tasks);
+                                given ? starts + at : NULL, given, template, seconds,
+                                betas + at, offsets[tasks], outcomes + t, tasks);
         if (status < 0) return 0;
     }
     return 1;

@@ -9,7 +9,7 @@ from dual_formulas import gap
 from scipy import sparse
 from sklearn.svm import SVC
 
-from dcsvm.numeric import ConvergenceWarning, Kernel, large, solve
+from dcsvm.numeric import ConvergenceWarning, Kernel, large, multiclass, solve
 from dcsvm.numeric.expansion import prepare, vote
 from dcsvm.numeric.global_pairs import solve_pairs_large
 from dcsvm.numeric.large import solve_large
@@ -193,3 +193,23 @@ def test_the_gap_of_a_large_problem_is_that_of_the_exact_kernel(kind):
             solution = solve_large(kernel, rows, signs, C)
             assert solution.converged
             assert gap(kernel(X), signs, solution.alphas, C) < 1e-3
+
+
+@pytest.mark.parametrize("scheme", ["pairs", "rest"])
+def test_a_flat_kernel_starts_from_the_gamma_before(either, monkeypatch, scheme):
+    random = np.random.default_rng(3)
+    labels = random.integers(3, size=90)
+    X = random.random((90, 2)) + 0.3 * labels[:, None]
+    Cs, gammas = [1.0, 10.0, 100.0, 1000.0], [0.001, 0.01, 0.1]
+
+    def solved():
+        cells = list(solve_grid(Kernel("rbf"), X, labels, Cs, gammas, scheme=scheme))
+        objectives = np.array([cell.objectives for _, _, cell in cells])
+        assert all(cell.converged.all() for _, _, cell in cells)
+        return objectives, sum(int(cell.iterations.sum()) for _, _, cell in cells)
+
+    objectives, iterations = solved()
+    monkeypatch.setattr(multiclass, "FLAT", 1.0)
+    alone, more = solved()
+    np.testing.assert_allclose(objectives, alone, rtol=1e-5)
+    assert iterations < 0.9 * more
