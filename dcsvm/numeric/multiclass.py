@@ -192,19 +192,27 @@ def _solve_all(
     """
     values, rows, signs = as_path(Cs) * gram.scale, layout.rows, layout.signs
     share = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)[rows]
-    starts = np.full((len(values), len(rows)), np.nan) if near is None else near * gram.scale
-    if first is not None:
-        for begin, end in itertools.pairwise(layout.offsets):
-            part, bounds = slice(begin, end), values[0] * share[begin:end]
-            alphas = signs[part] * first[part] * gram.scale
-            starts[0, part] = feasible(alphas, signs[part], bounds) * signs[part]
-    given = np.asarray(~np.isnan(starts).any(axis=1), dtype=np.int8)
-    tasks = Tasks(rows, layout.offsets, signs, share, starts, given)
-    if not given.any():
-        tasks = attrs.evolve(tasks, starts=None, given=None)
+    tasks = Tasks(rows, layout.offsets, signs, share)
+    if first is not None or near is not None:
+        starts = np.full((len(values), len(rows)), np.nan) if near is None else near * gram.scale
+        if first is not None:
+            starts[0] = _feasible(first * gram.scale, layout, values[0] * share)
+        given = np.asarray(~np.isnan(starts[:, :1]).any(axis=1), dtype=np.int8)
+        tasks = attrs.evolve(tasks, starts=starts, given=given)
     betas, outcomes = backend.solve_paths(gram, tasks, values, tol, limits)
     warn_unless_converged(
         outcomes, "solve_pairs" if isinstance(layout, PairLayout) else "solve_rest"
     )
-    outcomes["objective"] /= gram.scale
-    return betas / gram.scale, outcomes
+    if gram.scale != 1.0:
+        outcomes["objective"] /= gram.scale
+        betas /= gram.scale
+    return betas, outcomes
+
+
+def _feasible(beta: Floats, layout: PairLayout | RestLayout, bounds: Floats) -> Floats:
+    """Coefficients near the given ones that every machine may start from."""
+    result = np.empty(len(beta))
+    for begin, end in itertools.pairwise(layout.offsets):
+        part, signs = slice(begin, end), layout.signs[begin:end]
+        result[part] = feasible(signs * beta[part], signs, bounds[part]) * signs
+    return result
