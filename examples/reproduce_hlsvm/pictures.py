@@ -45,7 +45,8 @@ def banana(axes: Any) -> None:
     X, y = split("banana").training
     across, up = np.meshgrid(*(np.linspace(low, high, 300) for low, high in ((-3.2, 3), (-3, 3))))
     for axis, share in zip(axes, (0.0, 0.1), strict=True):
-        tree = build("decomposer", "oblique_tree", prune=share)
+        rounds = {"rounds": 20, "relearn": True, "deepest": 10} if share else {}
+        tree = build("decomposer", "oblique_tree", prune=share, **rounds)
         model = DivideAndConquerClassifier(tree, "majority", random_state=0).fit(X, y)
         said = model.predict(np.column_stack([across.ravel(), up.ravel()])).reshape(up.shape)
         colours = np.array([[207, 226, 247], [247, 220, 192]], dtype=np.uint8)[said]
@@ -76,9 +77,9 @@ def tradeoff(axes: Any) -> None:
 
 def scaling(axes: Any) -> None:
     """Figure 5c: seconds of training against rows, and N log N through the first of them."""
-    runs = measured.find("scaling", method="h_lsvm", repeat=0)
-    n = np.array([run["rows"] for run in runs])
-    seconds = np.array([run["fit_seconds"] for run in runs])
+    n = np.array(sorted({run["rows"] for run in measured.find("scaling", method="h_lsvm")}))
+    runs = [measured.find("scaling", method="h_lsvm", rows=int(size)) for size in n]
+    seconds = np.array([np.mean([run["fit_seconds"] for run in some]) for some in runs])
     axes[0].plot(n, seconds, "o-", label="H-LSVM")
     axes[0].plot(n, seconds[0] * n * np.log(n) / (n[0] * np.log(n[0])), "--", label="N log N")
     axes[0].set(xlabel="rows of covertype", ylabel="seconds of one core")

@@ -25,13 +25,22 @@ PAPER: dict[str, tuple[Any, ...]] = {
     "usps": (8.67, 4.53, 5.38, 64.77, 117, 5.88e3, 5.38),
     "cbcl": (None, None, None, None, None, None, None),
 }
+#: What was asked beside the error: of the mean or the largest number of hyperplanes, or of the
+#: seconds of training, at the most.
+LIMITS = {
+    "banana": ("hyperplanes_max", 10),
+    "ijcnn1": ("hyperplanes_mean", 12),
+    "covertype": ("fit_seconds", 60),
+}
 METHODS = {
     "h_lsvm": "H-LSVM",
-    "h_lsvm_first_grid": "H-LSVM, first grid",
-    "h_lsvm_direct": "one tree for all classes",
+    "h_lsvm_greedy": "H-LSVM, greedy",
+    "h_lsvm_first_grid": "H-LSVM, greedy, first grid",
+    "h_lsvm_direct": "H-LSVM, one tree for all classes",
     "svm_tree": "SVM tree",
     "linear": "linear SVM",
     "rbf": "RBF SVM",
+    "rbf_first_grid": "RBF SVM, first grid",
     "adaboost": "AdaBoost of stumps",
 }
 
@@ -49,7 +58,14 @@ Rodriguez-Lujan, Santa Cruz, Huerta: *Hierarchical linear support vector machine
 again by `examples/reproduce_hlsvm`. This page is written by its `tables.py`; the figures in its
 tables come from the lines in `measured/`, except the paper's own. What a row is missing was not
 measured yet. Settings were chosen by cross-validation on training rows; the notes say where test
-rows were asked more than once."""
+rows were asked more than once.
+
+**H-LSVM** is `oblique_tree` with `rounds`: a small tree is grown as in the paper's figure 3, then
+every hyperplane is learned again from the leaves up, given all others, as a linear SVM over the
+rows that one of its sides answers right and the other wrong (alternating optimisation of trees,
+Carreira-Perpinan and Tavallali 2018). On banana the tree also has a teacher, an RBF SVM whose
+answers it learns instead of the noisy labels. On USPS and covertype the cells without rounds were
+chosen. **Greedy** is the paper's way: the tree stays as it was grown, and is pruned."""
 
 
 def errors() -> str:
@@ -81,18 +97,32 @@ def _row(name: str, method: str, title: str, runs: list[Any], paper: tuple[Any, 
     planes = [run["hyperplanes_mean"] for run in runs if "hyperplanes_mean" in run]
     most = [run["hyperplanes_max"] for run in runs if "hyperplanes_max" in run]
     support = np.mean([run.get("support_vectors", np.nan) for run in runs])
-    cost = f"{support:,.0f} support vectors" if method == "rbf" else "unknown"
-    if planes and method != "rbf":
+    cost = f"{support:,.0f} support vectors" if method.startswith("rbf") else "unknown"
+    if planes and not method.startswith("rbf"):
         cost = f"{np.mean(planes):.2f} ({max(most):.0f})"
     relative = _relative(name, error.mean(), np.mean(planes) if planes else np.nan)
     told = f"{paper[3]} ({paper[4]})" if method == "h_lsvm" and paper[3] else ""
     cells = [
         *(name, title, _spread(error), _number(theirs), _number(asked)),
-        "" if asked is None else ("yes" if error.mean() <= asked + 1e-9 else "**no**"),
+        _reached(name, runs, error.mean(), asked) if method == "h_lsvm" else "",
         *(cost, told),
-        *(relative if method not in ("linear", "rbf") else ("", "")),
+        *(relative if method not in ("linear", "rbf", "rbf_first_grid") else ("", "")),
     ]
     return f"| {' | '.join(cells)} |"
+
+
+def _reached(name: str, runs: list[Any], error: float, asked: float | None) -> str:
+    """Whether the error is as low as asked (faces: below the linear SVM's), and all else."""
+    if asked is None:
+        linear = measured.find("tests", data_set=name, method="linear")
+        if not linear:
+            return ""
+        good = error < 100 * np.mean([run["error"] for run in linear])
+    else:
+        good = error <= asked + 1e-9
+    word, most = LIMITS.get(name, ("error", 1))
+    good = good and max(run[word] for run in runs) <= most
+    return "yes" if good else "**no**"
 
 
 def _relative(name: str, error: float, planes: float) -> tuple[str, str]:
@@ -138,43 +168,85 @@ def details() -> str:
 def scaling() -> str:
     """Covertype at growing sizes, and beside others."""
     rows, before = [], None
-    for run in measured.find("scaling", method="h_lsvm", repeat=0):
-        n, seconds = run["rows"], run["fit_seconds"]
+    sizes = sorted({run["rows"] for run in measured.find("scaling", method="h_lsvm")})
+    for n in sizes:
+        runs = measured.find("scaling", method="h_lsvm", rows=n)
+        seconds, nodes, training, error = (
+            np.mean([run[key] for run in runs])
+            for key in ("fit_seconds", "nodes", "training_error", "error")
+        )
         power = ""
         if before is not None:
             power = f"{np.log(seconds / before[1]) / np.log(n / before[0]):.2f}"
         before = (n, seconds)
         rows.append(
             f"| {n:,} | {seconds:.2f} | {1e6 * seconds / (n * np.log(n)):.3f} | {power} "
-            f"| {run['nodes']:,} | {100 * run['training_error']:.2f} | {100 * run['error']:.2f} |"
+            f"| {nodes:,.0f} | {100 * training:.2f} | {100 * error:.2f} |"
         )
     parts = [
         "## Growing with the rows (figure 5)",
         "Covertype with one fixed setting: lambda = 1e-3, no pruning, leaves of at most the share "
-        "10^-floor(log10 N). The power is that of N between a line and the one before.",
+        "10^-floor(log10 N); the mean of the repetitions. The power is that of N between a line "
+        "and the one before.",
         "| rows | seconds | µs / (N ln N) | power of N | nodes | training error | test error |\n"
         "|---|---|---|---|---|---|---|\n" + "\n".join(rows),
     ]
     others = [
         run
-        for method in ("h_lsvm", "decision_tree", "lightgbm")
-        for run in measured.find("scaling", method=method, repeat=0)[-1:]
+        for method in ("h_lsvm", "h_lsvm_before", "decision_tree", "lightgbm")
+        for run in measured.find("scaling", method=method)[-1:]
     ]
     table = [
         f"| {run['method']} | {run['rows']:,} | {run['fit_seconds']:.1f} "
-        f"| {100 * run['error']:.2f} | {1e6 * run['batch_seconds_per_row']:.3f} "
-        f"| {_by_node(run)} |"
+        f"| {100 * run['error']:.2f} | {1e6 * run['batch_seconds_per_row']:.3f} |"
         for run in others
     ]
     return "\n\n".join(
         [
             *parts,
             "![seconds against rows](hlsvm_scaling.svg)",
-            "One thread each, defaults for the others, the same random split:",
-            "| method | rows | training s | error | in a batch, µs per row | ns per visited node |"
-            "\n|---|---|---|---|---|---|\n" + "\n".join(table),
+            "One thread each, defaults for the others, the same random split; h_lsvm_before is "
+            "the same tree before rows and hyperplanes were called for early:",
+            "| method | rows | training s | error | in a batch, µs per row |"
+            "\n|---|---|---|---|---|\n" + "\n".join(table),
+            by_node(),
         ]
     )
+
+
+def by_node() -> str:
+    """What a visited node costs, and what its multiplications do."""
+    rows = []
+    for run in measured.find("nodes"):
+        node = 1e9 * run["seconds_per_row"] / run["nodes_per_row"]
+        each = node / run["features"] if run["method"] == "oblique" else node
+        rows.append(
+            f"| {run['data_set']} | {run['method'].replace('_', ' ')} | {run['nodes']:,} "
+            f"| {run['nodes_per_row']:.2f} | {1e9 * run['seconds_per_row']:.0f} | {node:.1f} "
+            f"| {each:.2f} |"
+        )
+    return "\n\n".join(
+        [
+            "## What a visited node costs",
+            "Batches of 40,000 rows, everything from the caller's array to labels counted; axis "
+            "parallel is scikit-learn's DecisionTreeClassifier.",
+            "| data | tree | nodes | visited by a row | ns per row | ns per visited node "
+            "| ns per multiplication or comparison |\n|---|---|---|---|---|---|---|\n"
+            + "\n".join(rows),
+            NODES,
+        ]
+    )
+
+
+NODES = """\
+Five times faster per visited node than the axis-parallel tree was asked; it is not reached, and
+cannot be: an oblique node reads all features of a row and all weights of the node, two to five
+cache lines of each, where an axis-parallel one reads one number of each. What was done: rows go
+down sixteen at a time, so that the hyperplane of one comes from memory while another row is asked;
+products are made in single precision, and again in double precision only where their proven
+rounding error could change the side; rows are converted and scaled in the same loop. Per
+multiplication the oblique node is many times cheaper than a comparison of the axis-parallel one
+(last column)."""
 
 
 def bound() -> str:
@@ -201,12 +273,6 @@ def bound() -> str:
     )
 
 
-def _by_node(run: dict[str, Any]) -> str:
-    if "nodes_per_row" not in run:
-        return ""
-    return f"{1e9 * run['batch_seconds_per_row'] / run['nodes_per_row']:.0f}"
-
-
 def _spread(values: Any) -> str:
     return f"{values.mean():.2f}" + (f" ± {values.std(ddof=1):.2f}" if len(values) > 1 else "")
 
@@ -217,27 +283,37 @@ def _number(value: Any) -> str:
 
 NOTES = """## Notes
 
-- Test rows asked more than once: shuttle and USPS once, banana twice with smaller grids, before
-  the grid got more passes and steps ("first grid"; of banana's two earlier tests, the records of
-  one were not kept). Section 5.6 asked the test rows of ijcnn1 and of the faces, and figure 5
-  those of covertype, with fixed settings and before a cell was chosen there. No grid and no cell
-  was chosen by a test error, but the wish for a better grid came after seeing the first.
-- The covertype line of figure 5 has one fixed setting, chosen in a trial on rows of the training
-  part that is not among the measurements; it is one split and one seed, as is MNIST.
-- The paper leaves a hyperplane where the SVM put it (`threshold="machine"`). In trials on 100,000
-  rows of covertype, not among the measurements, moving it along its normal to where it lowers the
-  entropy most (`"impurity"`) made far fewer errors; that is the default here.
+- Test rows asked more than once: by greedy trees first (shuttle, banana and USPS with a first grid
+  and some again with a larger one; the records of one of banana's tests were not kept), then by
+  trees with rounds. Section 5.6 asked the test rows of ijcnn1 and of the faces, and figure 5 those
+  of covertype, with fixed settings and before a cell was chosen there. Banana's RBF SVM was tested
+  with a grid that was too narrow for rows in [0, 1] before it got its own. No grid and no cell was
+  chosen by a test error, but the wish for a better method came after seeing the first ones.
+- Why greedy trees fell short: the paper runs Pegasos for up to 10^7 steps at a node, and a tree
+  that is grown to pure leaves and cut back by a fifth of the rows is unstable. Better converged
+  hyperplanes alone gained little in trials on folds of training rows; learning all hyperplanes
+  again, each with regard to the others, halved the errors on shuttle, took a third of them from
+  ijcnn1, and lets far smaller trees do.
+- USPS: see the table. Folds of training rows were tried with rounds, bootstrapped trees, regions
+  of k-means with a linear SVM in each, rows between rows that an RBF SVM labelled, and rows
+  shifted by a pixel; none came near the RBF SVM, most not below the linear pairs, and the best of
+  them not clearly. Pairs of digits are almost separable by one hyperplane (training error of the
+  linear pairs 0.6%), so that there is little left for a tree to learn from. The paper's linear
+  SVM, at 8.67, is one against the rest.
+- The paper leaves a hyperplane where the SVM put it (`threshold="machine"`); the default here
+  moves it along its normal to where it lowers the entropy most (`"impurity"`). On covertype that
+  makes far fewer errors; on USPS the machine's own is better and was chosen.
 - The paper moves the bias a hundredth as far as the normal (tau = 0.01). With a bounded number of
   steps that left it far from its best in trials, so the default here is 1. As the paper weighs by
   (7) and then averages again in (8), its weights are multiplied by N here to keep
   lambda = 1 / (C N) true.
 - On covertype and MNIST two folds of some training rows choose, on ijcnn1 and shuttle three.
-- RE and RC are left out where the linear or the RBF SVM was not measured.
+  Covertype has three random splits, not ten.
+- Not measured: AdaBoost's 2,000 stumps on MNIST and its 700 on covertype and an RBF SVM on
+  covertype (the paper's has 245,687 support vectors), each hours of one core; RE and RC are left
+  out where the linear or the RBF SVM was not measured.
 - Seconds are the processor's, on a machine that was busy with other work: caches and memory were
-  shared, so that they are rather too large than too small.
-- An oblique node is a product over all features, an axis-parallel one a single comparison, so by
-  visited node an oblique tree is not faster than scikit-learn's DecisionTreeClassifier: the table
-  above says by how much it is slower. That tree makes fewer errors on covertype, too."""
+  shared, so that they are rather too large than too small."""
 
 
 if __name__ == "__main__":

@@ -46,6 +46,8 @@ from dcsvm.numeric import (
 )
 
 DEEPEST = 2**31 - 1
+#: Rows that are copied at a time to be sent to their side.
+BLOCK_ROWS = 8192
 # The streams of random numbers below the problem's seed.
 HOLDING, GROWING, SETTLING = range(3)
 
@@ -290,7 +292,9 @@ class ObliqueTree(Decomposer):
             waiting = {}
             for leaf, here in growing.items():
                 if len(here) > self.grain and stumps[leaf].n_leaves > 1:
-                    side = stumps[leaf].route(problem.X[here])[0]
+                    blocks = np.array_split(here, 1 + len(here) // BLOCK_ROWS)
+                    sides = [stumps[leaf].route(problem.X[block])[0] for block in blocks]
+                    side = np.concatenate(sides)
                     for number, new in enumerate(np.flatnonzero(origin == leaf)):
                         waiting[int(new)] = here[side == number]
             depth += 1
