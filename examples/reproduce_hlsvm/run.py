@@ -100,9 +100,9 @@ SMALLER: Mapping[tuple[str, str], Mapping[str, list[Any]]] = {
     },
     ("mnist", "h_lsvm"): {
         "scale": ["minmax"],
-        "regularization": [1e-3, 1e-2, 1e-1],
-        "deepest": [3, 5],
-        "rounds": [10],
+        "regularization": [1e-4, 1e-3, 1e-2],
+        "prune": [0.2],
+        "rounds": [0, 10],
     },
     ("banana", "rbf"): {"scale": ["standard"], "C": [1.0, 10.0], "gamma": [0.5, 1.0]},
     ("ijcnn1", "rbf"): {"scale": ["none"], "C": [10.0], "gamma": [1.0]},
