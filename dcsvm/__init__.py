@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from dcsvm.planes import leaf_masses as leaf_masses
     from dcsvm.preparation import Prepared as Prepared
     from dcsvm.preparation import Scaled as Scaled
+    from dcsvm.problem import Joined as Joined
     from dcsvm.problem import Part as Part
     from dcsvm.problem import Problem as Problem
     from dcsvm.problem import Task as Task
@@ -101,7 +102,7 @@ _WHERE = {
     "models": "Constant Cost Hyperplanes KernelExpansion LocalModel MappedHyperplanes Wrapped",
     "layout": "Column Layout",
     "preparation": "Prepared Scaled",
-    "problem": "Part Problem Task part parts_by",
+    "problem": "Joined Part Problem Task part parts_by",
     "regions": "Regions regions_around",
     "planes": "PlaneRouter all_nodes leaf_masses",
     "pruning": "Branches held_back prune",

@@ -16,7 +16,7 @@ from dcsvm.committee import BLOCK_BYTES, Committee
 from dcsvm.member import Member
 from dcsvm.models import Cost, Hyperplanes, KernelExpansion
 from dcsvm.numeric.distances import as_dense
-from dcsvm.numeric.expansion import Expansion, class_sums, walk_one
+from dcsvm.numeric.expansion import Expansion, class_sums, walk, walk_one
 from dcsvm.numeric.kernels import Kernel
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
 from dcsvm.panel import panels_of
@@ -215,7 +215,7 @@ class Each:
         )
 
     def walker(self, order: IntArray) -> Walker | None:
-        """One row's walk over all pairs of the classes in `order`, where one pool serves it."""
+        """Walks over all pairs of the classes in `order`, where one pool serves it."""
         for panel in panels_of(self.members, range(len(self.members))):
             if len(panel.numbers) == len(self.members) and all(
                 _is_plain(member.model) for member in panel.members
@@ -236,16 +236,21 @@ class Each:
 
 @attrs.frozen(eq=False)
 class Walker:
-    """All pairs of some classes over one pool, for a row that walks alone: microseconds."""
+    """All pairs of some classes over one pool, for rows that only want to know their class."""
 
     expansion: Expansion
     order: IntArray
     view: View | None
 
-    def label(self, x: Matrix) -> int:
-        """The class that is left of the list after the single row x (1, d) walked it."""
-        seen = x if self.view is None else self.view.apply(x)
-        return int(self.order[walk_one(self.expansion, as_dense(seen)[0])])
+    def labels(self, X: Matrix) -> IntArray:
+        """The class that is left of the list after each row of X (n, d) walked it.
+
+        A single row takes microseconds.
+        """
+        seen = X if self.view is None else self.view.apply(X)
+        if X.shape[0] == 1:
+            return self.order[[walk_one(self.expansion, as_dense(seen)[0])]]
+        return np.asarray(self.order[walk(self.expansion, seen)])
 
 
 @attrs.frozen(eq=False)

@@ -83,7 +83,9 @@ class Decomposer(Component):
 
         Called by the granularity search. The first level is what `divide` would yield; each of
         the following has parts about `factor` times larger, every one of them a union of parts of
-        the level before; the last has a single part. Only a division of one stage has levels.
+        the level before; the last has a single part. Parts that ask different questions about
+        classes cannot be joined: they have one level, which is also the last. Only a division of
+        one stage has levels.
         """
         raise CompositionError(
             f"decomposer {self.name or type(self).__name__!r} has no levels to search through"

@@ -72,7 +72,7 @@ class Job:
 
     @property
     def n_rows(self) -> int:
-        return len(self.part.rows)
+        return self.part.n_rows
 
     @property
     def is_made_of_others(self) -> bool:

@@ -31,7 +31,9 @@ class Record:
     about: Mapping[str, Any]
 
     @classmethod
-    def of(cls, stage: int, place: int, job: Job, outcome: Outcome) -> Record:
+    def of(
+        cls, stage: int, place: int, job: Job, outcome: Outcome, parameters: Mapping[str, Any]
+    ) -> Record:
         return cls(
             path=(stage, place),
             rows=outcome.n_rows,
@@ -39,7 +41,7 @@ class Record:
             support_vectors=len(outcome.support),
             seconds=outcome.seconds,
             learner=job.learner.name or type(job.learner).__name__,
-            parameters=job.learner.get_params(deep=False),
+            parameters=parameters,
             model=type(outcome.model).__name__,
             about={**job.part.about, **outcome.model.facts},
         )

@@ -18,7 +18,8 @@ class Member:
 
     `code` (columns, classes) says what each column of the model's scores means: +1 for a class
     that gains when it grows, -1 for one that loses, 0 for one the member cannot speak for.
-    `support` holds the ids, in the divided Problem, of the rows that the model kept.
+    `support` holds the ids, in the divided Problem, of the rows that the model kept. `part` is
+    known while the problem is divided; a committee keeps no row ids but those of `support`.
     """
 
     model: LocalModel

@@ -83,8 +83,10 @@ class Pipeline:
             for place, part in enumerate(self.checked(parts, problem))
         ]
         outcomes = yield jobs
+        settings = {id(job.learner): job.learner for job in jobs}
+        parameters = {each: settings[each].get_params(deep=False) for each in settings}
         for place, (job, outcome) in enumerate(zip(jobs, outcomes, strict=True)):
-            ledger.append(Record.of(stage, place, job, outcome))
+            ledger.append(Record.of(stage, place, job, outcome, parameters[id(job.learner)]))
             if isinstance(outcome.model, Composite):
                 ledger.extend(record.below(stage, place) for record in outcome.model.ledger)
         return [
@@ -102,11 +104,12 @@ class Pipeline:
                 raise ContractError(
                     f"{title} yielded a {type(part).__name__} where a Part belongs"
                 )
-            if len(part.rows) == 0:
+            if part.n_rows == 0:
                 raise ContractError(f"{title} yielded part {place} without rows")
-            if part.rows.min() < 0 or part.rows.max() >= problem.n_rows:
+            rows = part.rows
+            if rows.min() < 0 or rows.max() >= problem.n_rows:
                 raise ContractError(
-                    f"{title} yielded part {place} with row {part.rows.max()}, but the problem's "
+                    f"{title} yielded part {place} with row {rows.max()}, but the problem's "
                     f"rows are 0 to {problem.n_rows - 1}"
                 )
         return parts

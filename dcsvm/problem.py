@@ -155,12 +155,29 @@ class Task:
 
 
 @attrs.frozen(eq=False)
+class Joined:
+    """Row ids that many parts share sets of: the ids of several disjoint sets, made when asked.
+
+    Thousands of class pairs hold every class again and again; its rows are kept once.
+    """
+
+    sets: tuple[IntArray, ...]
+
+    def __len__(self) -> int:
+        return sum(map(len, self.sets))
+
+    def ids(self) -> IntArray:
+        """All ids, ascending."""
+        return np.sort(np.concatenate(self.sets))
+
+
+@attrs.frozen(eq=False)
 class Part:
     """One local problem cut from a Problem. Data only.
 
     Parameters
     ----------
-    rows : (m,) int array
+    rows : (m,) int array, or Joined
         Ids into the Problem that the decomposer was given. Repeats are allowed (bootstrap).
     view : View, optional
         What the part sees of the features. None means all of them as they are.
@@ -177,13 +194,22 @@ class Part:
         Small facts for the ledger.
     """
 
-    rows: IntArray
+    _rows: IntArray | Joined = attrs.field(alias="rows")
     view: View | None = None
     task: Task | None = None
     weights: FloatArray | None = None
     learner: Any = None
     start: FloatArray | None = None
     about: Mapping[str, Any] = attrs.field(factory=dict)
+
+    @property
+    def rows(self) -> IntArray:
+        """The ids of its rows, (m,)."""
+        return self._rows.ids() if isinstance(self._rows, Joined) else self._rows
+
+    @property
+    def n_rows(self) -> int:
+        return len(self._rows)
 
 
 def part(*rows: IntArray, **others: Any) -> Part:

@@ -59,10 +59,7 @@ class Packed:
 
         The share is of the last column. It is infinite where nothing can be said of a row.
         """
-        moved = X - self.origin
-        squares = np.einsum("ij,ij->i", moved, moved)
-        if len(self.columns) < X.shape[1]:
-            moved = np.ascontiguousarray(moved[:, self.columns])
+        moved, squares = self._moved(X)
         if precision == "float64":
             return self._expand(library.dcsvm_expand_f64, self.double, moved, squares), None
         shares = self.doubt.shares(squares)
@@ -73,6 +70,14 @@ class Packed:
         self.doubt.measure(squares, sums[:, :, -1])
         return sums, shares
 
+    def _moved(self, X: Floats) -> tuple[Floats, Floats]:
+        """The rows' columns that count, moved by the origin, and their squared norms."""
+        moved = X - self.origin
+        squares = np.einsum("ij,ij->i", moved, moved)
+        if len(self.columns) < X.shape[1]:
+            moved = np.ascontiguousarray(moved[:, self.columns])
+        return moved, squares
+
     def _expand(
         self, function: Any, structure: Any, X: npt.NDArray[Any], squares: npt.NDArray[Any]
     ) -> npt.NDArray[Any]:
@@ -80,6 +85,17 @@ class Packed:
         if not function(structure, address(X), address(squares), len(X), address(sums)):
             raise MemoryError("evaluate: no room for the sums of one tile")
         return sums
+
+    def walk(self, library: ctypes.CDLL, X: Floats, biases: Floats) -> Integers:
+        """The labels of rows X by walks, in float64."""
+        moved, squares = self._moved(X)
+        labels = np.empty(len(X), dtype=np.int64)
+        if not library.dcsvm_walk(
+            *(self.double, address(moved), address(squares), len(moved)),
+            *(address(biases), address(labels)),
+        ):
+            raise MemoryError("walk: no room for the kernel values of one tile")
+        return labels
 
     def ask_one(self, library: ctypes.CDLL, x: Floats, biases: Floats, walks: bool) -> int:
         """One row's label by votes or by a walk."""

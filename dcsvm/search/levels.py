@@ -56,7 +56,8 @@ class Search:
                     return taken, taken[-2], reason
             if self.seconds is not None and _work(taken) >= self.seconds:
                 return taken, step, "the time budget was used up"
-        return taken, taken[-1], "one part is left"
+        left = len(parts_of(taken[-1].level))
+        return taken, taken[-1], "one part is left" if left == 1 else "no level is coarser"
 
     def score(self, step: Step) -> float:
         if self.per_part:

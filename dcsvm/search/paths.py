@@ -79,9 +79,11 @@ class PathJob:
         cut = self.job.cut()
         X = self.held_out.X[self.rows]
         outcome = PathOutcome.empty(len(self.cells), len(cut.rows), cut.code)
+        last = None
         for places, model in self._models(cut):
-            member = Member(model, cut.code, cut.view)
-            values, cost = member.answer(X)
+            if model is not last:  # cells that mean the same share their model
+                values, cost = Member(model, cut.code, cut.view).answer(X)
+                last = model
             outcome.right[places] = self._right(values, cut.code)
             outcome.evaluations[places] = np.broadcast_to(
                 cost.kernel_evaluations, len(values)

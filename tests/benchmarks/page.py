@@ -54,6 +54,13 @@ SECTIONS = [
         "labels are equal. `walk` asks only the pairs that a decision DAG would.",
     ),
     Section(
+        "dag.py",
+        "The decision graph",
+        "Batches are `predict` of `dag` against that of `vote`, which fuses all pairs over one "
+        "kernel matrix; the name says which share of the support vectors the graph asks. Single "
+        "rows and training are against SVC, whose own scheme is one against one.",
+    ),
+    Section(
         "ridge.py",
         "Kernel ridge regression",
         "81 cells. Ridges that a small subspace answers share it; each other ridge has a "

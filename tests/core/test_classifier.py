@@ -195,7 +195,7 @@ def test_added_decomposers_keep_their_routers_and_get_their_own_seeds():
     assert [(group.first, group.last) for group in groups] == [(0, 2), (2, 5), (5, 8)]
     assert [group.router is None for group in groups] == [False, True, True]
     members = clf.model_.committee.members
-    assert not np.array_equal(members[2].part.rows, members[5].part.rows)
+    assert not np.array_equal(members[2].model.weights, members[5].model.weights)
 
 
 def test_a_repeated_decomposer_is_a_sum_of_itself():

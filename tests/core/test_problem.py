@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dcsvm import Chain, Columns, LinearMap, Part, Problem, Scaling, Task
+from dcsvm import Chain, Columns, Joined, LinearMap, Part, Problem, Scaling, Task
 from dcsvm.job import Job
 from dcsvm.problem import Seed, part, union
 
@@ -30,6 +30,16 @@ def test_a_task_codes_the_classes():
 def test_parts_join_disjoint_sets_of_rows():
     assert part([3, 1], [0]).rows.tolist() == [3, 1, 0]
     assert union([np.array([3, 1]), np.array([1, 5])]).tolist() == [1, 3, 5]
+
+
+def test_joined_sets_are_kept_once_and_put_in_order_when_asked():
+    sets = np.array([1, 4]), np.array([0, 3])
+    joined = Part(Joined(sets))
+    assert joined.n_rows == 4
+    assert joined.rows.tolist() == [0, 1, 3, 4]
+    assert joined._rows.sets[0] is sets[0]
+    local = cut(Part(Joined((np.array([1, 4]), np.array([2, 5]))), task=Task((2,), (1,))))
+    assert local.rows.tolist() == [1, 2, 4, 5]
 
 
 class AnyLearner:

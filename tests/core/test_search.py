@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from fakes import Average, Centroids, Deal, Everything, StripRouter, Strips, blobs
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 
 from dcsvm import (
@@ -21,6 +22,7 @@ from dcsvm import (
     LocalModel,
     Repeat,
     SettingError,
+    build,
     component,
     part,
     parts_by,
@@ -248,8 +250,8 @@ def test_each_part_can_take_its_own_cell():
     own = searched(grid, classifier, min_gain=1.0, per_part=True)
     assert own.best_score_ > common.best_score_ + 0.1
     assert own.part_params_ == [{"learner__left": left} for left in (True, True, False, False)]
-    learners = [member.part.learner for member in own.best_estimator_.model_.committee.members]
-    assert [learner.left for learner in learners] == [True, True, False, False]
+    learned = [record.parameters["left"] for record in own.best_estimator_.ledger_]
+    assert learned == [True, True, False, False]
 
 
 def test_of_equal_cells_the_one_with_fewer_kernel_evaluations_comes_first():
@@ -278,6 +280,45 @@ def test_a_cell_is_worth_what_the_classifier_made_of_it_is(decomposer):
         if search.results_["level"][place] == 0:
             score = again.score(X[200:], y[200:])
             assert search.results_["mean_test_score"][place] == pytest.approx(score)
+
+
+@pytest.mark.parametrize(
+    ("decomposer", "combiner"),
+    [("class_pairs", "dag"), ("class_pairs", "vote"), ("class_rest", "argmax")],
+)
+def test_kernels_over_class_tasks_are_searched_through_one_path_for_each_part(
+    decomposer, combiner, monkeypatch
+):
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:400] / 16, y[:400] % 5
+    classifier = DivideAndConquerClassifier(decomposer, "kernel_svm", combiner, random_state=0)
+    grid = [
+        {"learner__C": [1.0, 10.0], "learner__gamma": [0.01, 0.1]},
+        {
+            "learner__kernel": ["poly"],
+            "learner__gamma": ["auto"],
+            "learner__degree": list(range(1, 7)),
+            "learner__coef0": [0.0, 1.0],
+        },
+    ]
+    kernel_svm = type(build("learner", "kernel_svm"))
+    asked, fit_path = [], kernel_svm.fit_path
+    monkeypatch.setattr(
+        kernel_svm,
+        "fit_path",
+        lambda self, problem, cells: asked.append(len(cells)) or fit_path(self, problem, cells),
+    )
+    search = GranularitySearch(classifier, grid, validation=0.3, refit=False, random_state=0)
+    search.fit(X, y)
+    assert asked == [16] * (10 if decomposer == "class_pairs" else 5)
+    assert search.stopped_ == "no level is coarser"
+    held = GranularitySearch(classifier, grid[0], refit="training", random_state=0)
+    held.fit(X[:280], y[:280], X_val=X[280:], y_val=y[280:])
+    for params, score in zip(
+        held.results_["params"], held.results_["mean_test_score"], strict=True
+    ):
+        again = clone(classifier).set_params(**params).fit(X[:280], y[:280])
+        assert score == pytest.approx(again.score(X[280:], y[280:]))
 
 
 @pytest.mark.parametrize("decomposer", [NestedStrips(4), NestedDeal(4)], ids=["routed", "asked"])

@@ -22,6 +22,18 @@ def test_every_pair_has_a_part_with_the_rows_of_both() -> None:
         assert len(each.rows) == 100
 
 
+def test_the_rows_of_a_class_are_kept_once_for_all_its_pairs() -> None:
+    X, y = load_iris(return_X_y=True)
+    (stage,) = list(build("decomposer", "class_pairs").divide(Problem(X, y, 3)))
+    assert stage[0]._rows.sets[0] is stage[1]._rows.sets[0]
+
+
+def test_its_pairs_are_its_only_level() -> None:
+    X, y = load_iris(return_X_y=True)
+    (level,) = build("decomposer", "class_pairs").levels(Problem(X, y, 3))
+    assert (len(level.parts), dict(level.settings), level.router) == (3, {}, None)
+
+
 def test_a_class_without_rows_has_no_pairs() -> None:
     problem = Problem(np.zeros((4, 1)), np.array([0, 0, 3, 3]), 5)
     (stage,) = list(build("decomposer", "class_pairs").divide(problem))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits, make_blobs
 
-from dcsvm import DcsvmError, DivideAndConquerClassifier, SettingError, build
+from dcsvm import DcsvmError, DivideAndConquerClassifier, SettingError, build, load, save
 from dcsvm.explain import explain
 from dcsvm.report import evidence
 
@@ -179,6 +179,42 @@ def test_nodes_may_be_pipelines_and_leaves_may_be_graphs(digits) -> None:
         build("decomposer", "tree", ceiling=200), classifier(), "route", random_state=0
     )
     assert of_graphs.fit(X[:600], y[:600]).score(X[600:800], y[600:800]) > 0.7
+
+
+def test_nodes_may_be_cascades(digits) -> None:
+    X, y = digits
+    X, y = X[:500][y[:500] < 4], y[:500][y[:500] < 4]
+    learner = build("learner", "kernel_svm", gamma=0.1, C=10.0)
+    node = DivideAndConquerClassifier(build("decomposer", "cascade"), learner, "route")
+    ours, plain = classifier(node).fit(X[:150], y[:150]), classifier(learner).fit(X[:150], y[:150])
+    assert (ours.predict(X[150:]) == plain.predict(X[150:])).mean() > 0.95
+    assert ours.cost(X[150:]).kernel_evaluations.mean() > 0
+    told = explain(ours, X[150])
+    assert [question.inside is not None for question in told.questions] == [True] * 3
+
+
+def test_nodes_may_be_oblique_trees(digits) -> None:
+    X, y = digits
+    tree = build("decomposer", "oblique_tree", merge="majority")
+    ours = classifier(DivideAndConquerClassifier(tree, "majority", "route"))
+    ours.fit(X[:600], y[:600])
+    assert ours.score(X[600:900], y[600:900]) > 0.8
+    planes = ours.cost(X[600:900]).hyperplanes
+    assert planes.min() >= 9  # every node of the path asks one hyperplane or more
+    assert all(question.inside for question in explain(ours, X[600]).questions)
+
+
+def test_leaves_may_be_graphs_whose_nodes_are_trees(digits, tmp_path) -> None:
+    X, y = digits
+    inner = DivideAndConquerClassifier(build("decomposer", "tree", ceiling=30), "linear_svm")
+    leaf = classifier(inner)
+    tree = build("decomposer", "tree", ceiling=200)
+    clf = DivideAndConquerClassifier(tree, leaf, "route", random_state=0).fit(X[:600], y[:600])
+    assert clf.score(X[600:800], y[600:800]) > 0.7
+    assert max(len(record.path) for record in clf.ledger_) == 6
+    save(clf, tmp_path / "model.dcsvm")
+    again = load(tmp_path / "model.dcsvm")
+    assert (again.decision_function(X[:50]) == clf.decision_function(X[:50])).all()
 
 
 def test_the_trace_tells_the_path_and_the_margins(fitted, digits) -> None:

@@ -31,9 +31,9 @@ def test_it_is_the_global_machine(parts, C, ties):
 
 def test_no_row_is_left_inside_the_margin():
     X, y = overlapping(rows=400, ties=False)
-    _, clf = recorded(graf(parts=4, tol=1e-4), X, y, tol=1e-6)
-    (member,) = clf.model_.committee.members
-    outside = np.setdiff1d(np.arange(400), member.part.rows)
+    steps, clf = recorded(graf(parts=4, tol=1e-4), X, y, tol=1e-6)
+    (last,) = steps[-1][0]
+    outside = np.setdiff1d(np.arange(400), last.rows)
     assert len(outside)
     assert ((2 * y[outside] - 1) * clf.decision_function(X[outside])).min() >= 1 - 1e-4
 

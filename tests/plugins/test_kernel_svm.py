@@ -37,6 +37,23 @@ def skip_if_indefinite(kernel, solver):
         pytest.skip(INDEFINITE)
 
 
+def test_settings_that_a_kernel_does_not_look_at_make_no_other_cell():
+    cells = [
+        {"kernel": kernel, "degree": degree, "coef0": constant}
+        for kernel in ("rbf", "poly")
+        for degree in (1, 2)
+        for constant in (0.0, 1.0)
+    ]
+    problem = easy_problem(2)
+    found = list(build("learner", "kernel_svm", gamma=0.5).fit_path(problem, cells))
+    assert sorted(map(str, (cell for cell, _ in found))) == sorted(map(str, cells))
+    assert len({id(model) for cell, model in found if cell["kernel"] == "rbf"}) == 1
+    assert len({id(model) for cell, model in found if cell["kernel"] == "poly"}) == 4
+    for cell, model in found:
+        alone = build("learner", "kernel_svm", gamma=0.5, **cell).fit(problem)
+        np.testing.assert_allclose(model.scores(problem.X), alone.scores(problem.X), atol=1e-2)
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("form", ["dense", "csr"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])

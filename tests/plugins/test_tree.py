@@ -194,8 +194,10 @@ def test_local_scaling_is_fitted_on_the_rows_of_each_leaf(scaling, centre):
     X, y = waves()
     decomposer = tree(ceiling=200, local_scaling=scaling)
     clf = DivideAndConquerClassifier(decomposer, "kernel_svm", "route", random_state=0).fit(X, y)
-    for member in clf.model_.committee.members:
-        seen = member.view.apply(X[member.part.rows])
+    (group,) = clf.model_.committee.groups
+    homes = group.router.route(X).member
+    for number, member in enumerate(clf.model_.committee.members):
+        seen = member.view.apply(X[homes == number])
         if scaling == "minmax":
             assert (seen.min(axis=0) == centre).all()
             assert np.allclose(seen.max(axis=0)[np.ptp(seen, axis=0) > 0], 1.0)

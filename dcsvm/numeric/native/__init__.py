@@ -164,6 +164,7 @@ SIGNATURES: dict[str, list[Any]] = {
     "dcsvm_one": [
         *(EXPANSION, POINTER, POINTER, INTEGER, POINTER, POINTER, INTEGER, POINTER),
     ],
+    "dcsvm_walk": [EXPANSION, POINTER, POINTER, INTEGER, POINTER, POINTER],
 }
 
 

@@ -140,24 +140,54 @@ static int64_t vote_one(const expansion_f64 *e, const double *x, const double *b
     return count_votes(decisions, decisions + pairs, e->classes, decisions + 2 * pairs, &unsure);
 }
 
-/* The class of one row by a walk; kernel values of a class are computed when it is first asked. */
-static int64_t walk_one(const expansion_f64 *e, const double *x, const double *biases,
-                        double square, double *values, double *known) {
+/* The class of one row by a walk, from its kernel values with all points. */
+static int64_t walk_values(const expansion_f64 *e, const double *values, const double *biases) {
     int64_t first = 0, last = e->classes - 1;
-    memset(known, 0, sizeof(double) * (size_t)e->classes);
     while (first < last) {
         int64_t sides[2] = {first, last};
         double value = biases[pair_of(first, last, e->classes)];
         for (int side = 0; side < 2; side++) {
             int64_t k = sides[side], count = e->starts[k + 1] - e->starts[k];
-            if (known[k] == 0.0) values_of_class(e, x, square, k, values + e->starts[k]);
-            known[k] = 1.0;
             value += long_dot(values + e->starts[k], machine(e, k, sides[1 - side]), count);
         }
         if (value > 0.0) last--;
         else first++;
     }
     return first;
+}
+
+/* The class of one row by a walk. It meets every class, so it needs the points of all. */
+static int64_t walk_one(const expansion_f64 *e, const double *x, const double *biases,
+                        double square, double *values) {
+    for (int64_t k = 0; k < e->classes; k++)
+        values_of_class(e, x, square, k, values + e->starts[k]);
+    return walk_values(e, values, biases);
+}
+
+/* The classes of many rows by walks: kernel values by tiles of rows, then the coefficients of the
+   pairs that each row asks, where votes need those of all pairs; 0 where memory ran out. */
+EXPORT int dcsvm_walk(const expansion_f64 *e, const double *X, const double *norms,
+                      int64_t count, const double *biases, int64_t *labels) {
+    int64_t points = e->starts[e->classes];
+    double *known = malloc(sizeof(double) * (size_t)(TALL * points + 1));
+    if (!known) return 0;
+    for (int64_t start = 0; start < count; start += TALL) {
+        const double *rows[TALL];
+        double squares[TALL], values[TALL][CHUNK_f64];
+        row_pointers_f64(X, start, count, e->depth, rows);
+        for (int64_t r = 0; r < TALL; r++)
+            squares[r] = norms[start + r < count ? start + r : count - 1];
+        for (int64_t from = 0; from < points; from += CHUNK_f64) {
+            int64_t size = points - from < CHUNK_f64 ? points - from : CHUNK_f64;
+            values_of_chunk_f64(e, rows, squares, from, size, values);
+            for (int r = 0; r < TALL; r++)
+                memcpy(known + r * points + from, values[r], sizeof(double) * (size_t)size);
+        }
+        for (int64_t r = 0; r < TALL && start + r < count; r++)
+            labels[start + r] = walk_values(e, known + r * points, biases);
+    }
+    free(known);
+    return 1;
 }
 
 /* One row's label, by votes or by a walk; room holds depth + points + 2 pairs + 4 classes numbers.
@@ -169,6 +199,6 @@ EXPORT int64_t dcsvm_one(const expansion_f64 *e, const double *x, const double *
     double square = 0.0;
     for (int64_t d = 0; d < width; d++) square += (x[d] - origin[d]) * (x[d] - origin[d]);
     for (int64_t d = 0; d < e->depth; d++) moved[d] = x[columns[d]] - origin[columns[d]];
-    return walks ? walk_one(e, moved, biases, square, values, rest)
+    return walks ? walk_one(e, moved, biases, square, values)
                  : vote_one(e, moved, biases, square, values, rest);
 }

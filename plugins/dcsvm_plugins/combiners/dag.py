@@ -63,10 +63,10 @@ class DecisionGraph:
 
     def labels(self, committee: Committee, X: Matrix) -> IntArray:
         """The winners of rows X (n, d) alone, uncounted: a single row walks in microseconds."""
-        walker = self._prepared(committee)[1] if X.shape[0] == 1 else None
+        walker = self._prepared(committee)[1]
         if walker is None:
             return np.asarray(np.nanargmax(self.combine(committee, X), axis=1))
-        return np.array([walker.label(X)])
+        return np.asarray(walker.labels(X))
 
     def _prepared(self, committee: Committee) -> tuple[Each, Any]:
         if not self._ready or self._ready[0][0].members is not committee.members:

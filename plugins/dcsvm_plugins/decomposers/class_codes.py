@@ -1,12 +1,23 @@
 """One part for every column of an output code."""
 
+from collections.abc import Iterator
 from itertools import product
 from math import ceil, log2
 from typing import Literal
 
 import numpy as np
 
-from dcsvm import Decomposer, Part, Problem, SettingError, Stages, Task, component, setting
+from dcsvm import (
+    Decomposer,
+    Level,
+    Part,
+    Problem,
+    SettingError,
+    Stages,
+    Task,
+    component,
+    setting,
+)
 from dcsvm.numeric import IntArray
 
 #: Classes up to which `auto` takes every column there is, as Dietterich and Bakiri advise.
@@ -55,6 +66,9 @@ class ClassCodes(Decomposer):
         help="columns of a random code; none means 10 log2(classes) dense, 15 log2 sparse",
     )
     tries: int = setting(100, at_least=1, help="random codes drawn, of which the best is taken")
+
+    def levels(self, problem: Problem, factor: int = 4) -> Iterator[Level]:
+        yield Level({}, next(self.divide(problem)))
 
     def divide(self, problem: Problem) -> Stages:
         present = np.unique(problem.y)

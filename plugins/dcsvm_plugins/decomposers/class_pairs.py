@@ -1,11 +1,14 @@
 """One part for every pair of classes."""
 
+from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
 
 from dcsvm import (
     Decomposer,
+    Joined,
+    Level,
     Part,
     Problem,
     Scene,
@@ -38,11 +41,14 @@ class ClassPairs(Decomposer):
     name = "class_pairs"
     yields = frozenset({"class pairs"})
 
+    def levels(self, problem: Problem, factor: int = 4) -> Iterator[Level]:
+        yield Level({}, next(self.divide(problem)))
+
     def divide(self, problem: Problem) -> Stages:
         rows = [problem.rows_of(label) for label in range(problem.n_classes)]
         present = [label for label in range(problem.n_classes) if len(rows[label])]
         yield [
-            Part(np.sort(np.concatenate([rows[i], rows[j]])), task=Task((i,), (j,)))
+            Part(Joined((rows[i], rows[j])), task=Task((i,), (j,)))
             for i, j in combinations(present, 2)
         ]
 

@@ -1,8 +1,10 @@
 """One part for every class, against all others."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from dcsvm import Decomposer, Part, Problem, Stages, Task, component
+from dcsvm import Decomposer, Level, Part, Problem, Stages, Task, component
 
 
 @component
@@ -21,6 +23,9 @@ class ClassRest(Decomposer):
 
     name = "class_rest"
     yields = frozenset({"class codes"})
+
+    def levels(self, problem: Problem, factor: int = 4) -> Iterator[Level]:
+        yield Level({}, next(self.divide(problem)))
 
     def divide(self, problem: Problem) -> Stages:
         everyone = np.arange(problem.n_rows)

@@ -34,6 +34,8 @@ GRID_ROWS = 6000
 LARGE_ROWS, FEW = 2500, 0.05
 #: One matrix of a problem with no more rows than this serves all of its parts that have a task.
 SHARED_ROWS = 4096
+#: The kernels that a setting means something to; a function of one's own is given neither.
+LOOKED_AT = {"degree": ("poly", "trbf"), "coef0": ("poly", "sigmoid")}
 
 
 @component
@@ -88,21 +90,31 @@ class KernelSVM(LocalLearner):
         return self.kernel == "precomputed"
 
     def fit(self, problem: Problem) -> LocalModel:
-        ((_, model),) = self.fit_path(problem, [{}])
+        self._check(problem)
+        kernel = self._kernel(problem)
+        ((_, _, model),) = _Batch(self, [kernel], [float(self.C)], {}).solve(problem)
         return model
 
     def fit_path(
         self, problem: Problem, grid: Iterable[Mapping[str, Any]]
     ) -> Iterator[tuple[Mapping[str, Any], LocalModel]]:
         """Yield (cell, model) for every cell; cells that differ in C and gamma only share work."""
-        if self.pairwise and problem.X.shape[1] != problem.n_rows:
-            raise DataError(
-                f"kernel_svm: a precomputed kernel takes a square matrix, not {problem.X.shape}"
-            )
+        self._check(problem)
         for batch in _batches(self, grid, problem):
             for kernel, C, model in batch.solve(problem):
                 for cell in batch.cells[kernel.gamma, C]:
                     yield cell, model
+
+    def _check(self, problem: Problem) -> None:
+        if self.pairwise and problem.X.shape[1] != problem.n_rows:
+            raise DataError(
+                f"kernel_svm: a precomputed kernel takes a square matrix, not {problem.X.shape}"
+            )
+
+    def _kernel(self, problem: Problem) -> Kernel:
+        return kernel_of(
+            *(self.kernel, self.gamma, self.degree, self.coef0, problem.X, problem.weights)
+        )
 
 
 @attrs.frozen(eq=False)
@@ -245,13 +257,13 @@ def _batches(
     found: dict[Any, _Batch] = {}
     for cell in grid:
         one = clone(machine).set_params(**cell)
-        kernel = kernel_of(
-            one.kernel, one.gamma, one.degree, one.coef0, problem.X, problem.weights
-        )
-        others = {**one.get_params(deep=False), "C": None, "gamma": None}
+        kernel = one._kernel(problem)
+        # Settings that its kernel does not look at make no other cell.
+        unused = [name for name, kinds in LOOKED_AT.items() if one.kernel not in kinds]
+        others = {**one.get_params(deep=False), **dict.fromkeys(("C", "gamma", *unused))}
         batch = found.setdefault(tuple(others.values()), _Batch(one, [], [], {}))
         batch.cells.setdefault((kernel.gamma, float(one.C)), []).append(cell)
-        if kernel not in batch.kernels:
+        if all(kernel.gamma != other.gamma for other in batch.kernels):
             batch.kernels.append(kernel)
     for batch in found.values():
         by_values: dict[tuple[float, ...], list[Kernel]] = {}

@@ -1,0 +1,137 @@
+"""Kernel and C by validation rows, as section 5 of the DAGSVM paper chooses them.
+
+    python examples/reproduce_dag/choose.py --data-set letter
+
+Every cell is learned by `fit_path`, which shares kernel values among the values of C, and is
+judged on the 30% of the training rows that it did not learn (covertype: on the validation rows of
+its source). One against one is learned once and judged twice, by votes and by the decision graph.
+Cells are appended to measured/choices.jsonl and not tried again.
+
+The best kind of kernel is the one of the best cell on the first cut of the rows. Of its cells, the
+one with the lowest mean error over all cuts is taken.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import measured
+import numpy as np
+from data import SPLITS, Rows, Split, split
+
+from dcsvm import Problem, build
+from dcsvm.numeric import walk
+
+METHODS = ("one_v_rest", "max_wins", "dagsvm")
+SCHEMES = {"pairs": ("max_wins", "dagsvm"), "rest": ("one_v_rest",)}
+ROOT = 2.0**0.5
+#: By data set: the widths of the Gaussian kernel, and the values of C that go with it.
+GAUSSIAN: Mapping[str, tuple[list[float], list[float]]] = {
+    "usps": ([0.0025 * ROOT**k for k in range(11)], [1.0, 3.0, 10.0, 30.0, 100.0]),
+    "letter": ([0.5 * ROOT**k for k in range(11)], [1.0, 3.0, 10.0, 30.0, 100.0]),
+    "covertype": ([0.25 * ROOT**k for k in range(8)], [1.0, 3.0, 10.0, 30.0]),
+}
+#: Degrees and constants (homogeneous or not) of the polynomial kernels, and values of C.
+POLYNOMIAL = (range(1, 7), (0.0, 1.0))
+POLYNOMIAL_C = {"usps": [1.0, 10.0, 100.0], "letter": [1.0, 10.0, 100.0], "covertype": [1.0, 10.0]}
+
+
+def batches(name: str, number: int) -> Iterator[list[dict[str, Any]]]:
+    """Cells by what they share: one kernel each, every C. Polynomials on the first cut only."""
+    gammas, Cs = GAUSSIAN[name]
+    for gamma in gammas:
+        yield [{"kernel": "rbf", "gamma": gamma, "C": C} for C in Cs]
+    if number == 0:
+        for degree, coef0 in itertools.product(*POLYNOMIAL):
+            kernel = {"kernel": "poly", "gamma": "auto", "degree": degree, "coef0": coef0}
+            yield [{**kernel, "C": C} for C in POLYNOMIAL_C[name]]
+
+
+def tried(rows: Split, number: int, scheme: str, cells: list[dict[str, Any]]) -> None:
+    """Learn and judge the cells of one kernel, unless that was done before."""
+    key = {"data_set": rows.name, "cut": number, "scheme": scheme}
+    if all(measured.find("choices", **key, cell=cell) for cell in cells):
+        return
+    (X, y), judged = rows.validations(number)
+    learner = build("learner", "kernel_svm", multiclass=scheme)
+    started = time.process_time()
+    for cell, model in learner.fit_path(Problem(X, y, int(y.max()) + 1), cells):
+        seconds = time.process_time() - started
+        record = {
+            **key,
+            "cell": cell,
+            "errors": errors(scheme, model, judged),
+            "support_vectors": len(model.support),
+            "seconds": round(seconds, 3),
+        }
+        print(measured.write("choices", record), flush=True)
+        started = time.process_time()
+
+
+def errors(scheme: str, model: Any, judged: Rows) -> dict[str, float]:
+    """The share of rows that each method of a scheme gets wrong."""
+    X, y = judged
+    said = [model.labels(X)]
+    if scheme == "pairs":
+        said.append(walk(model.prepared, X))
+    return {
+        method: float((labels != y).mean())
+        for method, labels in zip(SCHEMES[scheme], said, strict=True)
+    }
+
+
+def chosen(name: str, method: str) -> dict[str, Any]:
+    """The cell for a method, with its mean error over the cuts and the kernels' best on the first.
+
+    Of cells with equal errors the one with fewest support vectors is taken.
+    """
+    found: dict[str, list[dict[str, Any]]] = {}
+    for record in measured.find("choices", data_set=name):
+        if method in record["errors"]:
+            found.setdefault(str(record["cell"]), []).append(record)
+    first = {
+        kernel: min(
+            records[0]["errors"][method]
+            for records in found.values()
+            if records[0]["cell"]["kernel"] == kernel
+        )
+        for kernel in ("rbf", "poly")
+    }
+    kernel = min(first, key=lambda each: first[each])
+    means = {
+        text: (
+            np.mean([record["errors"][method] for record in records]),
+            np.mean([record["support_vectors"] for record in records]),
+        )
+        for text, records in found.items()
+        if records[0]["cell"]["kernel"] == kernel
+    }
+    best = min(means, key=lambda text: means[text])
+    return {
+        "cell": found[best][0]["cell"],
+        "error": float(means[best][0]),
+        "cuts": len(found[best]),
+        "first": first,
+        "tried": len(found),
+    }
+
+
+def main() -> None:
+    reader = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    reader.add_argument("--data-set", choices=list(SPLITS), required=True)
+    name = reader.parse_args().data_set
+    rows = split(name)
+    for number in range(SPLITS[name]):
+        for cells in batches(name, number):
+            for scheme in SCHEMES:
+                tried(rows, number, scheme, cells)
+    for method in METHODS:
+        print(method, chosen(name, method))
+
+
+if __name__ == "__main__":
+    main()

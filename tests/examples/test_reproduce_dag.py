@@ -1,0 +1,110 @@
+"""The reproduction of the DAGSVM paper: its splits, its choice, its table."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[2] / "examples" / "reproduce_dag"
+MODULES = ("measured", "data", "choose", "final", "speed", "tables")
+
+
+@pytest.fixture
+def reproduction(monkeypatch, tmp_path):
+    """The modules of the example, with a small data set and an empty folder of measurements."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    found = {name: __import__(name) for name in MODULES}
+    generator = np.random.default_rng(0)
+    X = generator.integers(0, 16, size=(400, 3))
+    y = ((X[:, 0] > 5).astype(int) + (X[:, 0] > 10) + 3 * (X[:, 1] > 11)).astype(np.uint8)
+    np.savez(tmp_path / "letter.npz", X=X, y=np.unique(y, return_inverse=True)[1])
+    np.savez(tmp_path / "covtype.npz", X=np.hstack([X] * 5), y=y)
+    monkeypatch.setenv("DCSVM_DATA", str(tmp_path))
+    monkeypatch.setattr(found["measured"], "FOLDER", tmp_path / "measured")
+    monkeypatch.setattr(found["tables"], "PAGE", tmp_path / "docs" / "dagsvm.md")
+    monkeypatch.setattr(found["data"], "FIRST", {"letter": (300, 0), "covertype": (200, 100)})
+    monkeypatch.setitem(found["choose"].GAUSSIAN, "letter", ([1.0, 4.0], [1.0, 10.0]))
+    monkeypatch.setattr(found["choose"], "POLYNOMIAL", ((1, 2), (0.0, 1.0)))
+    monkeypatch.setitem(found["choose"].POLYNOMIAL_C, "letter", [1.0])
+    yield found
+    for name in MODULES:
+        sys.modules.pop(name, None)
+
+
+def run(reproduction, monkeypatch, name):
+    monkeypatch.setattr(sys, "argv", [name, "--data-set", "letter"])
+    reproduction[name].main()
+
+
+def test_letter_is_scaled_and_cut_70_to_30_by_class(reproduction):
+    rows = reproduction["data"].split("letter")
+    X, y = rows.training
+    assert (X.min(), X.max(), len(y), len(rows.test()[1])) == (-1.0, 1.0, 300, 100)
+    learned, judged = rows.validations(0)
+    assert len(learned[1]) + len(judged[1]) == 300
+    for label in np.unique(y):
+        share = np.mean(judged[1] == label) * len(judged[1]) / np.sum(y == label)
+        assert share == pytest.approx(0.3, abs=0.06)
+    assert not np.array_equal(judged[0], rows.validations(1)[1][0])
+
+
+def test_only_the_numbers_of_covertype_are_standardised_and_its_own_rows_validate(reproduction):
+    rows = reproduction["data"].split("covertype")
+    learned, judged = rows.validations(0)
+    assert (len(learned[1]), len(judged[1]), len(rows.test()[1])) == (200, 100, 100)
+    np.testing.assert_allclose(learned[0][:, :10].mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(learned[0][:, :10].std(axis=0), 1.0)
+    assert (learned[0][:, 10:] == np.round(learned[0][:, 10:])).all()
+
+
+def test_cells_are_tried_once_and_both_ways_of_combining_pairs_are_judged(
+    reproduction, monkeypatch
+):
+    measured = reproduction["measured"]
+    for _ in range(2):
+        run(reproduction, monkeypatch, "choose")
+    records = measured.find("choices")
+    # Four Gaussian cells in three cuts and four polynomial ones in one, by two schemes.
+    assert len(records) == (4 * 3 + 4) * 2
+    found = reproduction["choose"].chosen("letter", "dagsvm")
+    judged = [
+        np.mean([r["errors"]["dagsvm"] for r in measured.find("choices", scheme="pairs", cell=c)])
+        for c in ({"kernel": "rbf", "gamma": g, "C": C} for g in (1.0, 4.0) for C in (1.0, 10.0))
+    ]
+    if found["cell"]["kernel"] == "rbf":
+        assert found["error"] == pytest.approx(min(judged))
+    assert found["first"].keys() == {"rbf", "poly"}
+
+
+def test_the_cells_of_the_choice_are_what_the_pipelines_would_say(reproduction):
+    choose, final, data = (reproduction[name] for name in ("choose", "final", "data"))
+    rows = data.split("letter")
+    (X, y), (T, truth) = rows.validations(0)
+    cell = {"kernel": "rbf", "gamma": 4.0, "C": 10.0}
+    for scheme in choose.SCHEMES:
+        choose.tried(rows, 0, scheme, [cell])
+    for record in reproduction["measured"].find("choices"):
+        for method, error in record["errors"].items():
+            said = final.classifier(method, cell).fit(X, y).predict(T)
+            assert error == pytest.approx(np.mean(said != truth), abs=0.011)
+
+
+def test_table_and_tests_are_written_from_one_look_at_the_test_rows(reproduction, monkeypatch):
+    for name in ("choose", "final", "speed", "final"):
+        run(reproduction, monkeypatch, name)
+    measured, tables = reproduction["measured"], reproduction["tables"]
+    assert [record["method"] for record in measured.find("tests")] == [
+        "one_v_rest",
+        "max_wins",
+        "dagsvm",
+    ]
+    assert len(measured.find("pairs")) == 3
+    graph = measured.find("tests", method="dagsvm")[0]
+    votes = measured.find("tests", method="max_wins")[0]
+    assert graph["kernel_evaluations"] <= votes["support_vectors"]
+    tables.main()
+    page = tables.PAGE.read_text()
+    assert f"| Letter | DAGSVM's error | {100 * graph['error']:.2f} | ≤ 2.2 |" in page
+    assert f"| {graph['kernel_evaluations']:,.0f} | 3,834 |" in page
+    assert page.count("| Letter | 1-v-r | Max Wins |") == 1
