@@ -19,6 +19,7 @@ from dcsvm.numeric.machines import Pairs
 from dcsvm.numeric.multiclass import solve_grid
 from dcsvm.numeric.reference import Integers
 from dcsvm.numeric.svm import Solution, solve
+from dcsvm.numeric.wide import is_wide, solve_wide
 
 FULL_ROWS = 1500
 """Up to so many rows a full Gram matrix is quicker than the rows that turn out to be needed."""
@@ -34,7 +35,7 @@ def solve_part(
     threads: int = 1,
     **options: Any,
 ) -> Solution:
-    """One binary problem of any size: a small one in full, a large one by working sets.
+    """One binary problem of any size: in full, by working sets, or by the rows that matter.
 
     Parameters
     ----------
@@ -47,6 +48,8 @@ def solve_part(
     **options
         ``start``, ``tol``, ``max_iterations``, ``max_seconds``, as in `solve`.
     """
+    if is_wide(kernel, X):
+        return solve_wide(kernel, as_dense(X), signs, C, **options)
     if X.shape[0] <= FULL_ROWS or kernel.kind == "precomputed":
         return solve(_gram(kernel, X), signs, C, **options)
     return solve_large(kernel, X, signs, C, cache_bytes=cache_bytes, threads=threads, **options)

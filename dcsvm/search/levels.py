@@ -44,7 +44,9 @@ class Search:
             if taken and len(parts_of(level)) == len(parts_of(taken[-1].level)):
                 continue  # no two parts of the finer level were joined
             pipeline.checked(parts_of(level), problem)
-            plan = Plan(level, problem, pipeline.learner, pipeline.combiner, held_out)
+            plan = Plan(
+                level, problem, pipeline.learner, pipeline.combiner, held_out, self.per_part
+            )
             step = Step(level, cells, (yield from plan.judge(cells)))
             taken.append(step)
             if len(taken) == 1:
@@ -111,6 +113,7 @@ class Plan:
     learner: LocalLearner
     combiner: Combiner
     held_out: HeldOut
+    by_part: bool = False
 
     def judge(self, cells: Sequence[Cell]) -> Generator[list[PathJob], list[PathOutcome], Verdict]:
         """Work for an engine: every cell on every part that a held-out row asks."""
@@ -144,7 +147,7 @@ class Plan:
     ) -> PathJob:
         seed = self.problem.seed.child(PARTS, 0, place)
         job = Job(self.problem, part, part.learner or self.learner, seed)
-        return PathJob(job, cells, self.combiner, self.held_out, rows, alone)
+        return PathJob(job, cells, self.combiner, self.held_out, rows, alone, self.by_part)
 
     def _score(
         self,

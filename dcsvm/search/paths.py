@@ -46,7 +46,8 @@ class PathJob:
     """A part to be trained with every cell, and the held-out rows that ask it: engine's work.
 
     Nothing is kept of a model but what it is worth; unless its rows ask others too (`alone` is
-    False): then its answers are kept, to be combined with the others'.
+    False): then its answers are kept, to be combined with the others', and what it is worth by
+    itself is worked out only where parts are compared one by one (`by_part`).
     """
 
     job: Job
@@ -55,6 +56,7 @@ class PathJob:
     held_out: HeldOut
     rows: IntArray
     alone: bool
+    by_part: bool
 
     @property
     def learner(self) -> LocalLearner:
@@ -71,7 +73,8 @@ class PathJob:
     def key(self) -> str:
         judged_by = (self.held_out.X[self.rows], self.held_out.y[self.rows], self.held_out.weights)
         cells = [dict(cell) for cell in self.cells]
-        return digest(self.job.key(), cells, self.combiner, self.rows, *judged_by, self.alone)
+        ways = (self.alone, self.by_part)
+        return digest(self.job.key(), cells, self.combiner, self.rows, *judged_by, *ways)
 
     def run(self) -> PathOutcome:
         """Train and judge; called in a worker."""
@@ -84,7 +87,8 @@ class PathJob:
             if model is not last:  # cells that mean the same share their model
                 values, cost = Member(model, cut.code, cut.view).answer(X)
                 last = model
-            outcome.right[places] = self._right(values, cut.code)
+            if self.alone or self.by_part:
+                outcome.right[places] = self._right(values, cut.code)
             outcome.evaluations[places] = np.broadcast_to(
                 cost.kernel_evaluations, len(values)
             ).sum()

@@ -1,0 +1,89 @@
+"""Parts with many features, solved by the rows that matter, against all rows at once."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from dcsvm.numeric import Kernel
+from dcsvm.numeric.global_pairs import solve_part
+from dcsvm.numeric.svm import solve
+from dcsvm.numeric.wide import is_wide, solve_wide
+
+KERNELS = {
+    "rbf": Kernel("rbf", gamma=0.02),
+    "poly": Kernel("poly", gamma=1 / 64, degree=3),
+    "linear": Kernel("linear"),
+}
+
+
+def digits(noise: float):
+    """Odd digits against even ones, some labels turned round."""
+    X, y = load_digits(return_X_y=True)
+    X, signs = X[:900] / 16, np.where(y[:900] % 2, 1.0, -1.0)
+    turned = np.random.default_rng(0).uniform(size=900) < noise
+    return X, np.where(turned, -signs, signs)
+
+
+def exact_gap(kernel, X, y, bounds, alphas):
+    """The largest violation of optimality by a pair of rows, worked out from all kernel values."""
+    f = kernel(X, X) @ (alphas * y) - y
+    rise, fall = alphas < bounds, alphas > 0
+    grow = np.where(np.where(y > 0, rise, fall), f, np.inf)
+    drop = np.where(np.where(y > 0, fall, rise), f, -np.inf)
+    return drop.max() - grow.min()
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+@pytest.mark.parametrize("noise", [0.0, 0.02, 0.3])
+@pytest.mark.parametrize("kind", KERNELS)
+def test_the_solution_is_that_of_all_rows(kind, noise, C):
+    kernel, (X, y) = KERNELS[kind], digits(noise)
+    bounds = C * np.random.default_rng(1).uniform(0.5, 2.0, size=len(y))
+    found, whole = solve_wide(kernel, X, y, bounds), solve(kernel(X), y, bounds)
+    assert found.converged
+    assert found.objective == pytest.approx(whole.objective, rel=1e-4)
+    assert (found.alphas >= 0).all()
+    assert (found.alphas <= bounds * (1 + 1e-9)).all()
+    assert found.alphas @ y == pytest.approx(0.0, abs=1e-6 * bounds.sum())
+    assert exact_gap(kernel, X, y, bounds, found.alphas) < 1e-3
+    assert found.gap < 1e-3
+
+
+def test_a_start_is_gone_on_from():
+    kernel, (X, y) = KERNELS["rbf"], digits(0.02)
+    once = solve_wide(kernel, X, y, 10.0)
+    again = solve_wide(kernel, X, y, 10.0, start=once.alphas)
+    assert again.iterations < 0.5 * once.iterations
+    assert again.objective == pytest.approx(once.objective, rel=1e-5)
+
+
+def test_few_kernel_values_are_needed_where_few_rows_matter(monkeypatch):
+    y = np.repeat([1.0, -1.0], 450)
+    X = np.random.default_rng(0).normal(size=(900, 80)) + 0.5 * y[:, None]
+    sizes = []
+    monkeypatch.setattr(
+        "dcsvm.numeric.wide.grams",
+        lambda kernel, X, gammas: sizes.append(len(X)) or iter([(1.0, kernel(X))]),
+    )
+    solve_wide(Kernel("rbf", gamma=0.002), X, y, 10.0)
+    assert max(sizes) <= 450
+
+
+def test_narrow_small_large_and_sparse_parts_are_solved_otherwise():
+    kernel = KERNELS["rbf"]
+    wide = np.zeros((600, 100))
+    assert is_wide(kernel, wide)
+    assert not is_wide(kernel, wide[:, :63])
+    assert not is_wide(kernel, wide[:400])
+    assert not is_wide(kernel, np.zeros((5000, 100)))
+    assert not is_wide(Kernel("sigmoid"), wide)
+
+
+def test_a_part_with_many_features_is_solved_so(monkeypatch):
+    called = []
+    monkeypatch.setattr(
+        "dcsvm.numeric.global_pairs.solve_wide", lambda *given, **others: called.append(others)
+    )
+    X, y = digits(0.0)
+    solve_part(KERNELS["rbf"], X, y, 1.0, tol=1e-4)
+    assert called == [{"tol": 1e-4}]
