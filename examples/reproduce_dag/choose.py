@@ -103,21 +103,21 @@ def chosen(name: str, method: str) -> dict[str, Any]:
 
     Of cells with equal errors the one with fewest support vectors is taken.
     """
-    found: dict[str, list[dict[str, Any]]] = {}
+    found: dict[str, dict[int, dict[str, Any]]] = {}
     first: dict[str, float] = {}
     for record in measured.find("choices", data_set=name):
         if method in record["errors"]:
-            found.setdefault(str(record["cell"]), []).append(record)
+            found.setdefault(str(record["cell"]), {})[record["cut"]] = record
             if record["cut"] == 0:
                 kind, error = record["cell"]["kernel"], record["errors"][method]
                 first[kind] = min(error, first.get(kind, 1.0))
     means = {
         text: (
-            float(np.mean([record["errors"][method] for record in records])),
-            np.mean([record["support_vectors"] for record in records]),
+            float(np.mean([record["errors"][method] for record in cuts.values()])),
+            np.mean([record["support_vectors"] for record in cuts.values()]),
         )
-        for text, records in found.items()
-        if len(records) == SPLITS[name]
+        for text, cuts in found.items()
+        if len(cuts) == SPLITS[name]
     }
     best = min(means, key=lambda text: means[text])
     kinds = {
