@@ -58,6 +58,7 @@ class Arrow(Table):
             n_batches = getattr(reader, "num_record_batches", None)
             batches = reader if n_batches is None else map(reader.get_batch, range(n_batches))
             for batch in batches:
+                batch.validate(full=True)  # compiled code follows offsets without looking
                 for start in range(0, batch.num_rows, BLOCK_ROWS):
                     yield batch.slice(start, BLOCK_ROWS)
 

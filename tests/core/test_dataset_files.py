@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import struct
 
 import numpy as np
 import pytest
@@ -288,3 +289,18 @@ def test_a_file_without_a_named_target_says_what_there_is(written):
         "a.csv: which column holds the classes? Name it as the target; "
         "available: id, size, colour, flat, kind"
     )
+
+
+def test_a_file_of_typed_columns_whose_offsets_lead_astray_is_refused(tmp_path):
+    """Compiled code would follow them out of the file, and end the process."""
+    pyarrow = pytest.importorskip("pyarrow", reason="pip install 'dcsvm[arrow]'")
+    feather = pytest.importorskip("pyarrow.feather")
+    path = tmp_path / "a.feather"
+    table = pyarrow.table({"colour": ["red", "blue", "red", "red"], "kind": list("xyxy")})
+    feather.write_feather(table, str(path), compression="uncompressed")
+    right, wrong = struct.pack("<5i", 0, 3, 7, 10, 13), struct.pack("<5i", 0, 3, 7, 10, 2**31 - 1)
+    content = path.read_bytes()
+    assert content.count(right) == 1
+    path.write_bytes(content.replace(right, wrong))
+    with pytest.raises(DataError, match=r"a\.feather' cannot be read: .*out of bounds"):
+        read(path, "kind")
