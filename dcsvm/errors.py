@@ -61,6 +61,12 @@ class ModelFileError(DcsvmError, ValueError):
     exit_code = 4
 
 
+class ModelPluginError(ModelFileError, PluginError):
+    """A model file needs a plugin that is not there."""
+
+    exit_code = 3
+
+
 class ContractError(DcsvmError, TypeError):
     """A component broke the contract of its interface: a bug of that component."""
 

@@ -122,7 +122,8 @@ def run(
         say(f"kept in {kept.folder}")
         if resume is not None:
             plugins = (*_plugins_before(resume), *plugins)
-        say(_what_next(kept, plugins, recipe in (None, "quickstart") and resume is None))
+        shown = recipe in (None, "quickstart") and resume is None and data is None
+        say(_what_next(kept, plugins, shown))
         if kept.missing:
             raise typer.Exit(5)
 

@@ -72,10 +72,7 @@ class RunFolder:
         try:
             if path.is_dir() and any(path.iterdir()):
                 if not _came_to_nothing(path):
-                    raise UsageError(
-                        f"the folder {str(path)!r} is not empty: {resume_command(path)} goes on "
-                        "with a run that was begun there"
-                    )
+                    raise UsageError(_taken(path))
                 shutil.rmtree(path)
             aside.mkdir(parents=True)
             for name, text in content.items():
@@ -181,6 +178,18 @@ def place_of_run(name: str, digest: str) -> Path:
         number += 1
         place = place.with_name(f"{stamp}-{digest[:8]}-{number}")
     return place
+
+
+def _taken(path: Path) -> str:
+    """Why a run cannot be made in a folder, and what can be done."""
+    if not (path / REQUEST).is_file() or not (path / STATUS).is_file():
+        return f"the folder {str(path)!r} is not empty, and not of a run; choose another for --out"
+    if standing(path).state == "done":
+        return f"the folder {str(path)!r} has a run that is done; choose another for --out"
+    return (
+        f"the folder {str(path)!r} is not empty: {resume_command(path)} goes on with the run that "
+        "was begun there"
+    )
 
 
 def _came_to_nothing(path: Path) -> bool:

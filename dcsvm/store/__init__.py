@@ -11,10 +11,10 @@ import sklearn
 import dcsvm
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.composite import Composite
-from dcsvm.errors import ModelFileError
+from dcsvm.errors import ModelFileError, ModelPluginError
 from dcsvm.registry import default_registry
 from dcsvm.store import archive
-from dcsvm.store.archive import Archive, Flaw
+from dcsvm.store.archive import Archive, Flaw, NeedsPlugin
 from dcsvm.store.catalogue import Catalogue
 from dcsvm.store.decode import Decoder
 from dcsvm.store.encode import Encoder
@@ -99,15 +99,17 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     Raises
     ------
     ModelFileError
-        The file is missing, damaged, altered, not a model file, of a newer format, or needs a
-        plugin that is not there.
+        The file is missing, damaged, altered, not a model file, or of a newer format.
+    ModelPluginError
+        It needs a plugin that is not there; this is a ModelFileError, too.
     """
     name = os.fspath(path)
     try:
         with archive.opened(name, max_bytes) as opened:
             return _classifier(opened)
     except Flaw as flaw:
-        raise ModelFileError(f"model file {name!r} {flaw}") from flaw
+        kind = ModelPluginError if isinstance(flaw, NeedsPlugin) else ModelFileError
+        raise kind(f"model file {name!r} {flaw}") from flaw
     except Exception as error:  # whatever a file makes go wrong is the file's fault
         raise ModelFileError(
             f"model file {name!r} is damaged or was altered: {type(error).__name__}: {error}"

@@ -27,6 +27,10 @@ class Flaw(Exception):  # noqa: N818 - it never leaves the package
     """What is wrong with a model file: the end of a sentence that begins with the file's name."""
 
 
+class NeedsPlugin(Flaw):
+    """What a model file lacks is a plugin."""
+
+
 @attrs.frozen
 class Archive:
     """An open model file whose manifest was checked and whose entries are those it lists."""

@@ -16,7 +16,7 @@ from dcsvm.problem import Seed, Task
 from dcsvm.regions import Regions
 from dcsvm.registry import KINDS, Offer, Registry
 from dcsvm.settings import settings_of
-from dcsvm.store.archive import Flaw
+from dcsvm.store.archive import Flaw, NeedsPlugin
 from dcsvm.subspaces import BlockSum
 from dcsvm.views import Chain, Columns, LinearMap, Scaling
 
@@ -74,14 +74,14 @@ class Catalogue:
     def type_called(self, name: str, plugins: list[dict[str, Any]]) -> type:
         """The type of that name; if there is none, a Flaw that says who offered it."""
         if name not in self.types:
-            raise Flaw(self._missing(f"the type {name!r}", name, plugins))
+            raise NeedsPlugin(self._missing(f"the type {name!r}", name, plugins))
         return self.types[name]
 
     def build(self, name: str, settings: dict[str, Any], plugins: list[dict[str, Any]]) -> Any:
         """The component of that name with these settings."""
         if name not in self.components:
             kind, _, rest = name.partition(":")
-            raise Flaw(self._missing(f"the {kind} {rest!r}", name, plugins))
+            raise NeedsPlugin(self._missing(f"the {kind} {rest!r}", name, plugins))
         cls = self.components[name]
         unknown = settings.keys() - settings_of(cls).keys()
         if unknown:
@@ -114,5 +114,6 @@ def _offered(name: str, plugins: list[dict[str, Any]]) -> str:
     for plugin in plugins:
         if name.partition("/")[0] in plugin["offers"]:
             title = f"{plugin['distribution']} {plugin['version']}".strip()
-            return f"; {title} offered it when the file was saved"
+            how = ", name it with --plugin or load_plugin" if title.endswith(".py") else ""
+            return f"; {title} offered it when the file was saved{how}"
     return ""

@@ -342,7 +342,7 @@ def test_every_built_in_shows_an_example() -> None:
 def test_the_readme_gives_two_commands_of_one_line_each() -> None:
     text = "".join(block.text for block in blocks(ROOT / "README.md") if block.language == "sh")
     assert text.splitlines() == [
-        "python3 -m venv .venv && .venv/bin/pip install -q . && .venv/bin/dcsvm run",
+        "python3 -m venv .venv && .venv/bin/pip install -q '.[report]' && .venv/bin/dcsvm run",
         "python3 -m venv .venv-test && .venv-test/bin/pip install -q -e '.[test]'"
         " && .venv-test/bin/python -m pytest -n auto --dist loadfile",
     ]

@@ -109,8 +109,13 @@ def test_a_folder_that_is_not_empty_is_left_alone(dcsvm, recipe, iris_pipeline, 
     (tmp_path / "full" / "mine").touch()
     result = dcsvm("run", recipe(iris_pipeline), "--out", "full")
     assert result.stderr == (
-        "error: the folder 'full' is not empty: dcsvm run --resume full goes on with a run that "
-        "was begun there\n"
+        "error: the folder 'full' is not empty, and not of a run; choose another for --out\n"
+    )
+    assert result.exit_code == 2
+    assert dcsvm("run", recipe(iris_pipeline), "--out", "twice").exit_code == 0
+    result = dcsvm("run", recipe(iris_pipeline), "--out", "twice")
+    assert result.stderr == (
+        "error: the folder 'twice' has a run that is done; choose another for --out\n"
     )
     assert result.exit_code == 2
 
