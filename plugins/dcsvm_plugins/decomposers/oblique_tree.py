@@ -137,8 +137,33 @@ class Settling(LocalLearner):
         return Subtree.of(tree.simplified(_masses(tree, problem)), problem)
 
 
+@component
+class Teaching(LocalLearner):
+    """A learner that is given row weights of mean 1: the tree is the same whatever their scale."""
+
+    name = "oblique_teacher"
+
+    teacher: Any = setting(kind="learner", help="who learns")
+
+    @property
+    def releases_gil(self) -> bool:  # type: ignore[override]
+        return bool(self.teacher.releases_gil)
+
+    def fit(self, problem: Problem) -> LocalModel:
+        weights = None if problem.weights is None else problem.weights / problem.weights.mean()
+        model: LocalModel = self.teacher.fit(attrs.evolve(problem, weights=weights))
+        return model
+
+
 def _as_taught(problem: Problem, labels: IntArray | None) -> Problem:
-    return problem if labels is None else attrs.evolve(problem, y=labels)
+    if labels is None:
+        return problem
+    present, y = np.unique(labels, return_inverse=True)
+    return attrs.evolve(problem, y=y, n_classes=len(present))
+
+
+def _mixed(y: IntArray) -> bool:
+    return bool((y != y[0]).any())
 
 
 def _masses(tree: PlaneTree, problem: Problem) -> FloatArray:
@@ -229,7 +254,7 @@ class ObliqueTree(Decomposer):
     splitter: Any = setting(
         None, kind="learner", help="a learner of hyperplanes instead of Pegasos as set here"
     )
-    regularization: float = setting(1e-3, above=0, help="lambda of Pegasos, at every node")
+    regularization: float = setting(1e-3, above=0, help="lambda at every node, in the rounds too")
     passes: float = setting(
         20.0, above=0, help="how often Pegasos visits the rows of a node at the most"
     )
@@ -249,7 +274,9 @@ class ObliqueTree(Decomposer):
         learned = np.setdiff1d(everyone, held)
         taught = None
         if self.teacher is not None:
-            (master,) = yield [Part(learned, learner=self.teacher, about={"piece": "teacher"})]
+            (master,) = yield [
+                Part(learned, learner=Teaching(self.teacher), about={"piece": "teacher"})
+            ]
             taught = master.model.labels(problem.X)
         tree = yield from self._grown(problem, learned, taught)
         if len(held):
@@ -276,7 +303,7 @@ class ObliqueTree(Decomposer):
             growing = {
                 leaf: here
                 for leaf, here in waiting.items()
-                if len(here) > fewest and len(np.unique(y[here])) > 1
+                if len(here) > fewest and _mixed(problem.y[here]) and _mixed(y[here])
             }
             if not growing or depth >= (self.deepest or DEEPEST):
                 return tree
