@@ -137,7 +137,7 @@ def _asked(name: str, what: str, found: str, wanted: str, reached: bool) -> str:
 
 def _ratios(run: dict[str, Any]) -> Iterator[tuple[str, float, float]]:
     def ratio(theirs: str, ours: str) -> float:
-        return float(run[theirs]["wall"] / run[ours]["wall"])
+        return float(run[theirs]["processor"] / run[ours]["processor"])
 
     yield "training, SVC to DAGSVM", ratio("svc_fit", "fit"), 1.0
     yield "one row, SVC.predict to DAGSVM", ratio("svc_single", "dag_single"), SINGLE
@@ -215,11 +215,11 @@ def _percent(share: float | None) -> str:
 
 
 def speed() -> str:
-    """Wall seconds beside SVC, and beside Max Wins over one kernel matrix."""
+    """Seconds beside SVC, and beside Max Wins over one kernel matrix."""
     keys = ("fit", "svc_fit", "dag_batch", "votes_batch", "svc_batch", "dag_single", "svc_single")
     rows = [
         f"| {NAMES[run['data_set']]} | "
-        + " | ".join(f"{run[key]['wall']:.4f}" for key in keys)
+        + " | ".join(f"{run[key]['processor']:.4f}" for key in keys)
         + " |"
         for run in measured.find("speed")
     ]
@@ -228,7 +228,7 @@ def speed() -> str:
         "| 200 single rows, DAGSVM | SVC"
     )
     words = (
-        "Wall seconds of one thread, both sides in turns, medians of three, the cell of DAGSVM "
+        "Seconds of one thread, both sides in turns, medians of three, the cell of DAGSVM "
         "for all; batches are of 10,000 test rows at most. Max Wins works out all votes from one "
         "kernel matrix. A walk meets every class, so DAGSVM works out the same kernel values by "
         "tiles of rows, but adds up only those pairs that a row asks."
