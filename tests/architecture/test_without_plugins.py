@@ -51,8 +51,9 @@ def test_the_core_alone_imports_and_says_what_is_missing(environment, core_only:
 
 def test_the_tests_of_the_core_pass_without_plugins(environment, core_only: Path) -> None:
     environment.install("-e", str(core_only))
-    # The numeric core is below everything and knows of no component: once is enough for it.
-    folders = ("tests/core", "--ignore=tests/core/numeric")
+    # The numeric core is below everything and knows of no component; odd files and a browser
+    # meet nothing that the other tests of reading, storing and reporting do not: once is enough.
+    folders = ("tests/core", "--ignore=tests/core/numeric", "-k", "not fuzz and not browser")
     said = environment.python("-m", "pytest", "-q", *folders, cwd=core_only)
     passed = re.search(r"(\d+) passed", said)
     assert passed, said

@@ -128,3 +128,9 @@ def test_memory_is_told_before_and_a_simpler_learner_takes_less():
     assert simpler.order == 1
     assert simpler.memory(10**6, 520) == 16.0 * 521**2
     assert simpler.simpler() is None
+
+
+def test_products_beyond_all_numbers_are_refused():
+    learner = trbf(gamma=1e300, space="empirical")
+    with np.errstate(all="ignore"), pytest.raises(DataError, match="too large for a number"):
+        learner.fit(easy_problem(rows=20))

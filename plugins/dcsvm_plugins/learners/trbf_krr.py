@@ -186,6 +186,11 @@ class Empirical:
 
 def _solve(matrix: FloatArray, diagonal: FloatArray, right: FloatArray) -> Any:
     """The solution with more on the diagonal; with so little that rounding eats it, the least."""
+    if not np.isfinite(matrix).all():
+        raise DataError(
+            "trbf_krr: the products of these rows are too large for a number; scale the features, "
+            "or lower gamma or the order"
+        )
     shifted = matrix.copy()
     np.fill_diagonal(shifted, shifted.diagonal() + diagonal)
     try:
