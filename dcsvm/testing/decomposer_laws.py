@@ -206,10 +206,8 @@ def can_be_added_to_another(decomposer: Decomposer) -> None:
 
 @law("decomposer", when=lambda component: type(component).levels is not Decomposer.levels)
 def grows_coarser_by_level(decomposer: Decomposer) -> None:
-    """`levels` starts as `divide` does, every part is a union of finer ones, and one is left
-
-    Parts with tasks of their own stay as they are.
-    """
+    """`levels` starts as `divide` does, every part is a union of finer ones, and one is left"""
+    # Parts with tasks of their own stay as they are.
     problem = easy_problem()
     try:
         found = list(decomposer.levels(problem.seeded(DIVISION)))

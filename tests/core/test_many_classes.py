@@ -10,6 +10,8 @@ import pytest
 
 from dcsvm import DivideAndConquerClassifier, build
 
+pytest.importorskip("dcsvm_plugins", reason="these pipelines are made of the built-in plugins")
+
 
 def clusters(classes: int, rows: int, spread: float = 0.7, seed: int = 0):
     """Rows of each class around a place of its own."""

@@ -289,6 +289,7 @@ def test_a_cell_is_worth_what_the_classifier_made_of_it_is(decomposer):
 def test_kernels_over_class_tasks_are_searched_through_one_path_for_each_part(
     decomposer, combiner, monkeypatch
 ):
+    pytest.importorskip("dcsvm_plugins", reason="these pipelines are made of built-in plugins")
     X, y = load_digits(return_X_y=True)
     X, y = X[:400] / 16, y[:400] % 5
     classifier = DivideAndConquerClassifier(decomposer, "kernel_svm", combiner, random_state=0)
