@@ -9,9 +9,10 @@ from scipy.linalg.blas import dsymv
 
 from dcsvm.numeric.distances import Floats
 
-PATIENCE = 3
-"""After so many looks that found no further shift answered, a subspace grows no more; before the
-first it is given twice as many."""
+FAR, PATIENCE = 5.0, 2
+"""A shift is far that, as fast as it came nearer last time, would need more looks than this; when
+the nearest was far so often in a row, the subspace grows no more. Five looks cost about as much as
+a Cholesky factor of the shift's own."""
 
 PRECISION = 1e-15
 """The backward error of an answer, as a Cholesky factorisation would leave it."""
@@ -56,14 +57,16 @@ class Krylov:
         """Take steps while they answer further shifts precisely, and return these answers."""
         each = max(8 // self.width, 1)
         found: dict[float, Floats] = {}
-        idle = 0
-        while self.size + self.width <= self.projected.shape[1] and idle < 2 * PATIENCE:
+        before: dict[float, float] = {}
+        far = 0
+        while self.size + self.width <= self.projected.shape[1] and far < PATIENCE:
             self.grow()
             if (self.size // self.width) % each == 0 or self._closed():
-                before, found = len(found), self.solve(shifts)
-                idle = 0 if len(found) > before else idle + (2 if found else 1)
-                if len(found) == len(shifts):
+                found, missing = self.solve(shifts)
+                if not missing:
                     break
+                far = far + 1 if _is_far(missing, before) else 0
+                before = missing
         return found
 
     def grow(self) -> None:
@@ -94,20 +97,32 @@ class Krylov:
         end = self.size
         return self.projected[end : end + self.width, end - self.width : end]
 
-    def solve(self, shifts: Sequence[float]) -> dict[float, Floats]:
-        """The answers in the basis, (size, columns) arrays, to those shifts that are precise."""
+    def solve(self, shifts: Sequence[float]) -> tuple[dict[float, Floats], dict[float, float]]:
+        """The answers in the basis, (size, columns) arrays, to those shifts that are precise.
+
+        For the others, how many times their error is too large.
+        """
         matrix = self.projected[: self.size, : self.size]
         values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
         right = vectors[: self.width].T @ self.first
-        found = {}
+        found, missing = {}, {}
         for shift in shifts:
             answer = vectors @ (right / (values + shift)[:, None])
             outside = lengths(self._rest() @ answer[-self.width :])
             allowed = PRECISION * (values[-1] * lengths(answer) + self.right_lengths)
             if (values + shift > 0.0).all() and (outside <= allowed).all():
                 found[shift] = answer
-        return found
+            else:
+                missing[shift] = float((outside[allowed > 0] / allowed[allowed > 0]).max())
+        return found, missing
 
     def lift(self, answer: Floats) -> Floats:
         """An answer in the basis as an (n, columns) array."""
         return np.asarray(self.basis[:, : self.size] @ answer)
+
+
+def _is_far(missing: dict[float, float], before: dict[float, float]) -> bool:
+    """Whether the shift with the smallest error is many looks away, given the errors before."""
+    nearest = min(missing, key=missing.__getitem__)
+    now, then = missing[nearest], before.get(nearest, np.inf)
+    return not np.log(now) <= FAR * np.log(then / now)
