@@ -218,8 +218,7 @@ def _labels(
         found, unsure = _label(sums, expansion.biases, errors, walks)
         again = np.flatnonzero(unsure)
         if len(again):
-            exact, _ = _sums(expansion, block[again], "float64")
-            found[again], _ = _label(exact, expansion.biases, None, walks)
+            found[again] = (walk if walks else vote)(expansion, block[again])
         labels[rows] = found
 
     _in_blocks(answer, X.shape[0], threads)
