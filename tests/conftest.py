@@ -1,7 +1,9 @@
 """What all tests share: where the repository is, how hypothesis searches, how a run ends."""
 
+import os
 from pathlib import Path
 
+import fuzzing
 import hypothesis
 import pytest
 
@@ -11,6 +13,11 @@ from dcsvm.testing.summary import pytest_runtest_setup  # noqa: F401
 # Machines that test are busy, and a failure must come back when it is looked at again.
 hypothesis.settings.register_profile("dcsvm", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("dcsvm")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep a way to the terminal, as long as nothing is captured yet."""
+    fuzzing.STDERR = os.dup(2)
 
 
 @pytest.fixture(scope="session")

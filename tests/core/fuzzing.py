@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, settings
 ASKED = os.environ.get("DCSVM_FUZZ", "")
 #: A case that computes for longer hangs, and so does one that waits for ten times as long.
 SECONDS = 60
+#: Where to say what ends the whole process; pytest captures the usual place.
+STDERR = 2
 
 
 def fuzzed(cases: int) -> settings:
@@ -45,7 +47,7 @@ def in_time(seconds: float = SECONDS) -> Iterator[None]:
     signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
     # Nobody hears an alarm inside compiled code: four times that of computing ends the process,
     # by the signal's own action, after faulthandler has said where.
-    faulthandler.register(signal.SIGPROF, chain=True)
+    faulthandler.register(signal.SIGPROF, file=STDERR, chain=True)
     signal.setitimer(signal.ITIMER_PROF, 4 * seconds)
     try:
         yield
