@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -62,13 +63,17 @@ class Arrow(Table):
                 for start in range(0, batch.num_rows, BLOCK_ROWS):
                     yield batch.slice(start, BLOCK_ROWS)
 
-    def _ipc(self, pyarrow: Any) -> Any:
-        source = pyarrow.memory_map(str(self.path))
-        try:
-            return pyarrow.ipc.open_file(source)
-        except pyarrow.ArrowInvalid:
-            source.seek(0)
-            return pyarrow.ipc.open_stream(source)
+    @contextmanager
+    def _ipc(self, pyarrow: Any) -> Iterator[Any]:
+        # Read, not mapped into memory: a mapped file that somebody cuts short ends the process.
+        with pyarrow.OSFile(str(self.path)) as source:
+            try:
+                reader = pyarrow.ipc.open_file(source)
+            except pyarrow.ArrowInvalid:
+                source.seek(0)
+                reader = pyarrow.ipc.open_stream(source)
+            with reader:
+                yield reader
 
     def _column(self, pyarrow: Any, name: str, column: Any) -> Any:
         """Numbers with NaN, or texts with '', where values are missing."""
@@ -114,7 +119,8 @@ class _complaints:  # noqa: N801 - used as a word in a with statement
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool | None:
         wrong = (self.pyarrow.ArrowException, ValueError, TypeError, KeyError)
-        if isinstance(error, wrong) and not isinstance(error, DataError):
+        of_pyarrow = isinstance(error, OSError) and error.strerror is None
+        if of_pyarrow or (isinstance(error, wrong) and not isinstance(error, DataError)):
             reason = str(error).strip().splitlines() or ["it is damaged"]
             raise DataError(f"data file {str(self.path)!r} cannot be read: {reason[0]}") from error
         return self.files.__exit__(kind, error, trace)

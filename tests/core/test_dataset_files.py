@@ -2,13 +2,14 @@
 
 import bz2
 import gzip
+import os
 import struct
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from dcsvm.dataset import read
+from dcsvm.dataset import open_table, read
 from dcsvm.errors import DataError
 from dcsvm.layout import Column
 
@@ -304,3 +305,17 @@ def test_a_file_of_typed_columns_whose_offsets_lead_astray_is_refused(tmp_path):
     path.write_bytes(content.replace(right, wrong))
     with pytest.raises(DataError, match=r"a\.feather' cannot be read: .*out of bounds"):
         read(path, "kind")
+
+
+def test_a_file_of_typed_columns_cut_short_while_it_is_read_is_refused(tmp_path):
+    """Mapped into memory, it would end the process."""
+    pyarrow = pytest.importorskip("pyarrow", reason="pip install 'dcsvm[arrow]'")
+    feather = pytest.importorskip("pyarrow.feather")
+    path = tmp_path / "a.feather"
+    table = pyarrow.table({"size": np.arange(200_000.0)})
+    feather.write_feather(table, str(path), compression="uncompressed")
+    blocks = open_table(path).blocks()
+    next(blocks)
+    os.truncate(path, 1 << 20)
+    with pytest.raises(DataError, match=r"a\.feather' cannot be read: .*too short"):
+        list(blocks)

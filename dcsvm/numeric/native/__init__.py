@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from dcsvm.numeric.native.fingerprint import fingerprint
 
 HERE = Path(__file__).resolve().parent
 LEVELS = ("base", "avx2", "avx512")
@@ -169,7 +172,11 @@ SIGNATURES: dict[str, list[Any]] = {
 
 
 def load() -> ctypes.CDLL | None:
-    """The library for this processor, or None: not built, or DCSVM_NUMERIC=numpy forbids it."""
+    """The library for this processor, or None where numpy must serve.
+
+    None says: not built, forbidden by DCSVM_NUMERIC=numpy, or, with a warning, built from other
+    sources than stand here, so that its functions may expect something else.
+    """
     if os.environ.get("DCSVM_NUMERIC", "") == "numpy":
         return None
     base = HERE / "numeric_base.so"
@@ -182,10 +189,28 @@ def load() -> ctypes.CDLL | None:
             if better.exists():
                 library = ctypes.CDLL(str(better))
                 break
-        return with_signatures(library)
-    except (OSError, AttributeError):
-        # It cannot be loaded here, or was built from older sources.
+    except (OSError, AttributeError):  # it cannot be loaded here
         return None
+    if not is_of_these_sources(library):
+        warnings.warn(
+            "the compiled library was built from other C sources than those beside it, and is "
+            "not used: numpy serves, slowly; install dcsvm again to compile it anew",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
+    return with_signatures(library)
+
+
+def is_of_these_sources(library: ctypes.CDLL) -> bool:
+    """Whether a library was built from the sources beside it; where none are, it is trusted."""
+    wanted = fingerprint(HERE)
+    try:
+        built_from = library.dcsvm_sources
+    except AttributeError:  # it is older than this question
+        return False
+    built_from.restype = ctypes.c_uint64
+    return wanted in (0, built_from())
 
 
 def with_signatures(library: ctypes.CDLL) -> ctypes.CDLL:

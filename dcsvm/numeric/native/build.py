@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
+import runpy
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,8 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 HERE = Path(__file__).resolve().parent
+# By its path: where a package is built, it cannot be imported yet.
+fingerprint = runpy.run_path(str(HERE / "fingerprint.py"))["fingerprint"]
 
 # Exact enough to keep every result the same from run to run: sums are never reordered.
 FLAGS = [
@@ -65,9 +68,11 @@ def compile_libraries(folder: Path = HERE) -> list[Path]:
 def compile_one(compiler: str, target: Path, architecture: list[str]) -> bool:
     """Compile all sources to one library, written aside and then renamed."""
     sources = sorted(str(path) for path in HERE.glob("*.c"))
+    built_from = f"-DDCSVM_SOURCES={fingerprint(HERE)}u"
     with tempfile.TemporaryDirectory(dir=target.parent) as aside:
         made = Path(aside) / target.name
-        command = [*compiler.split(), *FLAGS, *architecture, "-shared", *sources, "-lm"]
+        options = [*FLAGS, built_from, *architecture, "-shared"]
+        command = [*compiler.split(), *options, *sources, "-lm"]
         try:
             done = subprocess.run([*command, "-o", str(made)], capture_output=True, text=True)
         except OSError:

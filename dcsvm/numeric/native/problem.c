@@ -29,6 +29,14 @@ EXPORT int dcsvm_level(void) {
 #endif
 }
 
+/* The fingerprint of the sources that this library was built from. */
+#if !defined(DCSVM_SOURCES)
+#define DCSVM_SOURCES 0
+#endif
+EXPORT uint64_t dcsvm_sources(void) {
+    return DCSVM_SOURCES;
+}
+
 int problem_allocate(problem *p, int64_t n, float *lent) {
     int64_t s = padded(n);
     p->n = n;

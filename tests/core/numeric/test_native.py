@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -37,7 +38,7 @@ def test_the_choice_can_be_told():
         assert backend.implementation() == "numpy"
 
 
-def test_a_library_of_older_sources_counts_as_none(tmp_path, monkeypatch):
+def test_what_is_no_library_counts_as_none(tmp_path, monkeypatch):
     (tmp_path / "numeric_base.so").write_bytes(b"not a library")
     monkeypatch.setattr(native, "HERE", tmp_path)
     monkeypatch.delenv("DCSVM_NUMERIC", raising=False)
@@ -64,3 +65,46 @@ def test_a_compiler_that_fails_leaves_no_library(build, tmp_path, monkeypatch, c
 def test_the_platform_stands_in_the_wheels_tag(build):
     assert "-" not in build.platform_tag()
     assert "." not in build.platform_tag()
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A copy of the sources and of one library built from them, of which native loads."""
+    library = BUILD.with_name("numeric_base.so")
+    if not library.exists():
+        pytest.skip("the library was not built")
+    for path in [*BUILD.parent.glob("*.[ch]"), BUILD, library]:
+        shutil.copy(path, tmp_path)
+    monkeypatch.setattr(native, "HERE", tmp_path)
+    monkeypatch.delenv("DCSVM_NUMERIC", raising=False)
+    return tmp_path
+
+
+def test_a_library_of_the_sources_beside_it_is_taken(installed):
+    assert native.load() is not None
+
+
+def test_a_library_without_sources_beside_it_is_taken(installed):
+    for path in installed.glob("*.[ch]"):
+        path.unlink()
+    assert native.load() is not None
+
+
+@pytest.mark.parametrize("changed", ["smo.c", "numeric.h", "build.py"])
+def test_a_library_of_older_sources_is_refused_with_a_warning(installed, changed):
+    with (installed / changed).open("a") as file:
+        file.write("\n")
+    with pytest.warns(RuntimeWarning, match="built from other C sources .* install dcsvm again"):
+        assert native.load() is None
+
+
+def test_a_library_that_does_not_know_its_sources_is_refused(build, installed, monkeypatch):
+    for path in installed.glob("*.[ch]"):
+        path.unlink()
+    (installed / "old.c").write_text("int dcsvm_level(void) { return 0; }")
+    monkeypatch.setattr(build, "FLAGS", ["-fPIC"])
+    monkeypatch.setattr(build, "HERE", installed)
+    if not build.compile_libraries(installed):
+        pytest.skip("no C compiler")
+    with pytest.warns(RuntimeWarning, match="built from other C sources"):
+        assert native.load() is None
