@@ -105,11 +105,11 @@ def exponentials_minus_one(distances: Floats, gamma: float) -> Singles:
     return out
 
 
-def rbf_values(distances: Floats, gamma: float) -> Floats:
-    """exp(-gamma d) of each squared distance."""
+def rbf_values(distances: Floats, gamma: float, out: Floats | None = None) -> Floats:
+    """exp(-gamma d) of each squared distance, in `out` where one is given."""
     if _library is None:
-        return np.asarray(np.exp(-gamma * distances))
-    out = np.empty(distances.shape)
+        return np.asarray(np.exp(np.multiply(distances, -gamma, out=out), out=out))
+    out = np.empty(distances.shape) if out is None else out
     _library.dcsvm_values(address(distances), distances.size, gamma, address(out))
     return out
 

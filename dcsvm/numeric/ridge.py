@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 import attrs
 import numpy as np
@@ -52,10 +53,11 @@ class Weighted:
     """A weighted Gram matrix and what is to be regressed on it.
 
     With weights w, the problem min sum_i w_i (y_i - f(x_i))^2 + ridge |f|^2 is that of the matrix
-    ``sqrt(w) K sqrt(w)`` and the targets ``sqrt(w) y``.
+    ``sqrt(w) K sqrt(w)`` and the targets ``sqrt(w) y``. Regressions outlive the matrix, which
+    `gram` makes again where one of them needs it.
     """
 
-    values: Floats
+    gram: Callable[[], Floats]
     targets: Floats
     roots: Floats
     _spectrum: Spectrum | None = None
@@ -64,13 +66,19 @@ class Weighted:
     def spectrum(self) -> Spectrum:
         """The eigendecomposition, made when first asked for."""
         if self._spectrum is None:
-            self._spectrum = decompose(self.values)
+            self._spectrum = decompose(self.weighted(self.gram()))
         return self._spectrum
 
-    def solve(self, ridges: Sequence[float]) -> list[Ridge]:
+    def weighted(self, gram: Floats) -> Floats:
+        """``sqrt(w) K sqrt(w)``; K itself where all weights are one."""
+        if (self.roots == 1.0).all():
+            return gram
+        return gram * self.roots[:, None] * self.roots[None, :]
+
+    def solve(self, gram: Floats, ridges: Sequence[float]) -> list[Ridge]:
         """The regression of every ridge."""
         roots = self.roots[:, None]
-        duals = solve_shifted(self.values, roots * self.targets, ridges)
+        duals = solve_shifted(self.weighted(gram), roots * self.targets, ridges)
         return [
             Ridge(ridge, roots * dual, self) for ridge, dual in zip(ridges, duals, strict=True)
         ]
@@ -110,6 +118,18 @@ def ridge_path(
     weights : (n,) array, optional
         All positive.
     """
+    matrix = np.asarray(K, dtype=np.float64)
+    return _path(matrix, lambda: matrix, targets, ridges, weights)
+
+
+def _path(
+    matrix: Floats,
+    gram: Callable[[], Floats],
+    targets: npt.ArrayLike,
+    ridges: Sequence[float],
+    weights: npt.ArrayLike | None,
+) -> list[Ridge]:
+    """As `ridge_path`; the regressions keep `gram`, which makes the matrix again."""
     for ridge in ridges:
         if not ridge > 0.0:
             raise ValueError(f"ridge_path: a ridge is positive, not {ridge}")
@@ -118,13 +138,9 @@ def ridge_path(
     given = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
     if not (given > 0.0).all():
         raise ValueError("ridge_path: weights are positive; leave out rows that weigh nothing")
-    matrix = np.asarray(K, dtype=np.float64)
     if matrix.shape != (len(y), len(y)):
         raise ValueError(f"ridge_path: {len(y)} targets do not fit a matrix of {matrix.shape}")
-    roots = np.sqrt(given)
-    if weights is not None:
-        matrix = matrix * roots[:, None] * roots[None, :]
-    return Weighted(matrix, y, roots).solve(ridges)
+    return Weighted(gram, y, np.sqrt(given)).solve(matrix, ridges)
 
 
 def decompose(matrix: Floats) -> Spectrum:
@@ -175,24 +191,44 @@ def ridge_grid(
     ------
     (ridge, gamma, Ridge)
     """
-    kernels = [attrs.evolve(kernel, gamma=gamma) for gamma in gammas]
-    for gamma, K in zip(gammas, kernel_matrices(kernels, X), strict=True):
-        for model in ridge_path(K, targets, ridges, weights):
+    matrices = Matrices(X)
+    room = None
+    for gamma in gammas:
+        one = attrs.evolve(kernel, gamma=gamma)
+        room = matrices.of(one, room)
+        for model in _path(room, partial(matrices.of, one), targets, ridges, weights):
             yield model.ridge, gamma, model
 
 
 def kernel_matrices(kernels: Iterable[Kernel], X: Rows) -> Iterator[Floats]:
     """The Gram matrices of several kernels; those of one kind share distances or products."""
-    common: dict[str, Floats] = {}
+    matrices = Matrices(X)
     for kernel in kernels:
+        yield matrices.of(kernel)
+
+
+class Matrices:
+    """Gram matrices of one set of rows; those of one kind share distances or products.
+
+    Parameters
+    ----------
+    X : (n, features) array or CSR
+    """
+
+    def __init__(self, X: Rows) -> None:
+        self.X = X
+        self.common: dict[str, Floats] = {}
+
+    def of(self, kernel: Kernel, room: Floats | None = None) -> Floats:
+        """The matrix of a kernel, in `room` where that saves taking more memory."""
         kind = kernel.kind
         if kind not in SHARING:
-            yield kernel(X)
-            continue
-        if kind not in common:
-            dense = kind == "rbf" and not is_sparse(X)
-            common[kind] = backend.distances(as_dense(X)) if dense else kernel.common(X)
+            return kernel(self.X)
+        if kind not in self.common:
+            dense = kind == "rbf" and not is_sparse(self.X)
+            self.common[kind] = (
+                backend.distances(as_dense(self.X)) if dense else kernel.common(self.X)
+            )
         if kind == "rbf":
-            yield backend.rbf_values(common[kind], kernel.gamma)
-        else:
-            yield kernel.from_common(common[kind])
+            return backend.rbf_values(self.common[kind], kernel.gamma, room)
+        return kernel.from_common(self.common[kind])

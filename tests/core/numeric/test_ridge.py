@@ -98,3 +98,10 @@ def test_wrong_arguments_are_refused_with_the_reason():
         ridge_path(np.eye(3), Y, [1.0])
     with pytest.raises(ValueError, match="positive, not 0"):
         ridge_path(np.eye(40), Y, [0.0])
+
+
+def test_regressions_of_a_grid_outlive_its_one_matrix():
+    X, Y = rows()
+    for ridge, gamma, model in list(ridge_grid(Kernel("rbf"), X, Y, [0.1], [0.03, 0.3, 3.0])):
+        [alone] = ridge_path(Kernel("rbf", gamma=gamma)(X), Y, [ridge])
+        np.testing.assert_allclose(model.left_out, alone.left_out, atol=1e-9)
