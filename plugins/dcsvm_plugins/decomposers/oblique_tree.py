@@ -9,40 +9,34 @@ import numpy as np
 
 from dcsvm import (
     Branches,
-    Cost,
     Decomposer,
     Division,
-    Hyperplanes,
-    LocalLearner,
-    LocalModel,
     LocalScaling,
     Member,
     Part,
     PlaneRouter,
     Problem,
-    SettingError,
     Stages,
     all_nodes,
     component,
     held_back,
-    leaf_masses,
     local_view,
     parts_by,
     prune,
     setting,
 )
 from dcsvm.numeric import (
-    DualSettings,
-    FloatArray,
     GrowthSettings,
     IntArray,
-    Matrix,
     PegasosSettings,
-    Plane,
     PlaneTree,
-    Rows,
-    grow_oblique,
-    settle_oblique,
+)
+from dcsvm_plugins.decomposers.oblique_pieces import (
+    Growing,
+    Settling,
+    Subtree,
+    Teaching,
+    masses_of,
 )
 
 DEEPEST = 2**31 - 1
@@ -50,124 +44,6 @@ DEEPEST = 2**31 - 1
 BLOCK_ROWS = 8192
 # The streams of random numbers below the problem's seed.
 HOLDING, GROWING, SETTLING = range(3)
-
-
-@attrs.frozen(eq=False)
-class Subtree(LocalModel):
-    """A tree grown from one part, with the shares of the classes at each leaf."""
-
-    tree: PlaneTree
-    shares: FloatArray
-
-    @classmethod
-    def of(cls, tree: PlaneTree, problem: Problem) -> "Subtree":
-        masses = _masses(tree, problem)
-        shares = masses / masses.sum(axis=1, keepdims=True)
-        return cls(tree, shares[:, 1:] - shares[:, :1] if shares.shape[1] == 2 else shares)
-
-    def scores(self, X: Matrix) -> FloatArray:
-        return self.shares[self.tree.route(X)[0]]
-
-    def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
-        leaf, passed = self.tree.route(X)
-        return self.shares[leaf], Cost(hyperplanes=passed.astype(float))
-
-
-@component
-class Growing(LocalLearner):
-    """Grows a piece of an oblique tree: a single split of many rows, or all below fewer."""
-
-    name = "oblique_piece"
-
-    settings: Any = setting(help="GrowthSettings")
-    splitter: Any = setting(None, kind="learner", help="who learns hyperplanes; none: Pegasos")
-    seed: Any = setting(None, help="the Seed of the piece's place")
-    taught: Any = setting(None, help="labels (n,) to learn instead of the rows' own")
-
-    @property
-    def releases_gil(self) -> bool:  # type: ignore[override]
-        return self.splitter is None or bool(self.splitter.releases_gil)
-
-    def fit(self, problem: Problem) -> LocalModel:
-        problem = _as_taught(problem, self.taught)
-        tree = grow_oblique(
-            *(Rows.of(problem.X), problem.y, problem.n_classes, problem.weights),
-            *(self.seed.generator().permutation(problem.n_rows), self.settings),
-            None if self.splitter is None else self._plane_of(problem),
-        )
-        return Subtree.of(tree, problem)
-
-    def _plane_of(self, problem: Problem) -> Any:
-        numbers = iter(range(problem.n_rows))
-
-        def plane_of(here: IntArray, signs: FloatArray, weights: FloatArray) -> Plane:
-            sides = (signs > 0).astype(np.intp)
-            seed = self.seed.child(next(numbers))
-            model = self.splitter.fit(Problem(problem.X[here], sides, 2, seed, weights))
-            if not isinstance(model, Hyperplanes):
-                raise SettingError(
-                    f"oblique_tree: splitter must learn hyperplanes, as linear_svm and pegasos "
-                    f"do; {self.splitter.name!r} gives a {type(model).__name__}"
-                )
-            return Plane(model.weights[:, 0], float(model.biases[0]), 0)
-
-        return plane_of
-
-
-@component
-class Settling(LocalLearner):
-    """Learns the hyperplanes of a whole tree again, each with regard to all the others."""
-
-    name = "oblique_rounds"
-    releases_gil = True
-
-    tree: Any = setting(help="the PlaneTree to begin with")
-    rounds: Any = setting(help="how often at the most")
-    regularization: Any = setting(help="lambda")
-    seed: Any = setting(help="the Seed of the order of the rows")
-    taught: Any = setting(None, help="labels (n,) to learn instead of the rows' own")
-
-    def fit(self, problem: Problem) -> LocalModel:
-        problem = _as_taught(problem, self.taught)
-        tree = settle_oblique(
-            *(self.tree, Rows.of(problem.X), problem.y, problem.n_classes, problem.weights),
-            *(self.seed.generator().permutation(problem.n_rows), self.rounds),
-            DualSettings(self.regularization),
-        )
-        return Subtree.of(tree.simplified(_masses(tree, problem)), problem)
-
-
-@component
-class Teaching(LocalLearner):
-    """A learner that is given row weights of mean 1: the tree is the same whatever their scale."""
-
-    name = "oblique_teacher"
-
-    teacher: Any = setting(kind="learner", help="who learns")
-
-    @property
-    def releases_gil(self) -> bool:  # type: ignore[override]
-        return bool(self.teacher.releases_gil)
-
-    def fit(self, problem: Problem) -> LocalModel:
-        weights = None if problem.weights is None else problem.weights / problem.weights.mean()
-        model: LocalModel = self.teacher.fit(attrs.evolve(problem, weights=weights))
-        return model
-
-
-def _as_taught(problem: Problem, labels: IntArray | None) -> Problem:
-    if labels is None:
-        return problem
-    present, y = np.unique(labels, return_inverse=True)
-    return attrs.evolve(problem, y=y, n_classes=len(present))
-
-
-def _mixed(y: IntArray) -> bool:
-    return bool((y != y[0]).any())
-
-
-def _masses(tree: PlaneTree, problem: Problem) -> FloatArray:
-    return leaf_masses(tree, problem.X, problem.y, problem.weights, problem.n_classes)
 
 
 @component
@@ -352,7 +228,9 @@ class ObliqueTree(Decomposer):
         inner = len(tree.thresholds)
         masses = []
         for rows in (learned, held):
-            masses.append(np.concatenate([np.zeros((inner, rows.n_classes)), _masses(tree, rows)]))
+            masses.append(
+                np.concatenate([np.zeros((inner, rows.n_classes)), masses_of(tree, rows)])
+            )
         branches = Branches.of(all_nodes(tree), *masses, held.n_rows)
         return tree.cut(prune(branches, self.standard_errors).tolist())[0]
 
@@ -360,7 +238,7 @@ class ObliqueTree(Decomposer):
         self, problem: Problem, tree: PlaneTree, rows: IntArray
     ) -> tuple[list[Part], PlaneRouter]:
         mine = problem.subset(rows)
-        masses = _masses(tree, mine)
+        masses = masses_of(tree, mine)
         answer, own = masses.argmax(axis=1), mine.n_classes + np.arange(tree.n_leaves)
         if self.merge == "majority":
             own = answer
@@ -371,3 +249,7 @@ class ObliqueTree(Decomposer):
         parts = parts_by(member[tree.route(mine.X)[0]], len(used), view=view)
         parts = [attrs.evolve(part, rows=rows[part.rows]) for part in parts]
         return parts, PlaneRouter(tree, member)
+
+
+def _mixed(y: IntArray) -> bool:
+    return bool((y != y[0]).any())

@@ -1,0 +1,144 @@
+"""The pieces of work that an oblique tree is grown by, each learned as a part."""
+
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dcsvm import (
+    Cost,
+    Hyperplanes,
+    LocalLearner,
+    LocalModel,
+    Problem,
+    SettingError,
+    component,
+    leaf_masses,
+    setting,
+)
+from dcsvm.numeric import (
+    DualSettings,
+    FloatArray,
+    IntArray,
+    Matrix,
+    Plane,
+    PlaneTree,
+    Rows,
+    grow_oblique,
+    settle_oblique,
+)
+
+
+@attrs.frozen(eq=False)
+class Subtree(LocalModel):
+    """A tree grown from one part, with the shares of the classes at each leaf."""
+
+    tree: PlaneTree
+    shares: FloatArray
+
+    @classmethod
+    def of(cls, tree: PlaneTree, problem: Problem) -> "Subtree":
+        masses = masses_of(tree, problem)
+        shares = masses / masses.sum(axis=1, keepdims=True)
+        return cls(tree, shares[:, 1:] - shares[:, :1] if shares.shape[1] == 2 else shares)
+
+    def scores(self, X: Matrix) -> FloatArray:
+        return self.shares[self.tree.route(X)[0]]
+
+    def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
+        leaf, passed = self.tree.route(X)
+        return self.shares[leaf], Cost(hyperplanes=passed.astype(float))
+
+
+@component
+class Growing(LocalLearner):
+    """Grows a piece of an oblique tree: a single split of many rows, or all below fewer."""
+
+    name = "oblique_piece"
+
+    settings: Any = setting(help="GrowthSettings")
+    splitter: Any = setting(None, kind="learner", help="who learns hyperplanes; none: Pegasos")
+    seed: Any = setting(None, help="the Seed of the piece's place")
+    taught: Any = setting(None, help="labels (n,) to learn instead of the rows' own")
+
+    @property
+    def releases_gil(self) -> bool:  # type: ignore[override]
+        return self.splitter is None or bool(self.splitter.releases_gil)
+
+    def fit(self, problem: Problem) -> LocalModel:
+        problem = _as_taught(problem, self.taught)
+        tree = grow_oblique(
+            *(Rows.of(problem.X), problem.y, problem.n_classes, problem.weights),
+            *(self.seed.generator().permutation(problem.n_rows), self.settings),
+            None if self.splitter is None else self._plane_of(problem),
+        )
+        return Subtree.of(tree, problem)
+
+    def _plane_of(self, problem: Problem) -> Any:
+        numbers = iter(range(problem.n_rows))
+
+        def plane_of(here: IntArray, signs: FloatArray, weights: FloatArray) -> Plane:
+            sides = (signs > 0).astype(np.intp)
+            seed = self.seed.child(next(numbers))
+            model = self.splitter.fit(Problem(problem.X[here], sides, 2, seed, weights))
+            if not isinstance(model, Hyperplanes):
+                raise SettingError(
+                    f"oblique_tree: splitter must learn hyperplanes, as linear_svm and pegasos "
+                    f"do; {self.splitter.name!r} gives a {type(model).__name__}"
+                )
+            return Plane(model.weights[:, 0], float(model.biases[0]), 0)
+
+        return plane_of
+
+
+@component
+class Settling(LocalLearner):
+    """Learns the hyperplanes of a whole tree again, each with regard to all the others."""
+
+    name = "oblique_rounds"
+    releases_gil = True
+
+    tree: Any = setting(help="the PlaneTree to begin with")
+    rounds: Any = setting(help="how often at the most")
+    regularization: Any = setting(help="lambda")
+    seed: Any = setting(help="the Seed of the order of the rows")
+    taught: Any = setting(None, help="labels (n,) to learn instead of the rows' own")
+
+    def fit(self, problem: Problem) -> LocalModel:
+        problem = _as_taught(problem, self.taught)
+        tree = settle_oblique(
+            *(self.tree, Rows.of(problem.X), problem.y, problem.n_classes, problem.weights),
+            *(self.seed.generator().permutation(problem.n_rows), self.rounds),
+            DualSettings(self.regularization),
+        )
+        return Subtree.of(tree.simplified(masses_of(tree, problem)), problem)
+
+
+@component
+class Teaching(LocalLearner):
+    """A learner that is given row weights of mean 1: the tree is the same whatever their scale."""
+
+    name = "oblique_teacher"
+
+    teacher: Any = setting(kind="learner", help="who learns")
+
+    @property
+    def releases_gil(self) -> bool:  # type: ignore[override]
+        return bool(self.teacher.releases_gil)
+
+    def fit(self, problem: Problem) -> LocalModel:
+        weights = None if problem.weights is None else problem.weights / problem.weights.mean()
+        model: LocalModel = self.teacher.fit(attrs.evolve(problem, weights=weights))
+        return model
+
+
+def _as_taught(problem: Problem, labels: IntArray | None) -> Problem:
+    if labels is None:
+        return problem
+    present, y = np.unique(labels, return_inverse=True)
+    return attrs.evolve(problem, y=y, n_classes=len(present))
+
+
+def masses_of(tree: PlaneTree, problem: Problem) -> FloatArray:
+    """The weight of each class at each leaf."""
+    return leaf_masses(tree, problem.X, problem.y, problem.weights, problem.n_classes)
