@@ -31,7 +31,7 @@ from dcsvm.numeric import (
     PegasosSettings,
     PlaneTree,
 )
-from dcsvm_plugins.decomposers.oblique_pieces import (
+from dcsvm_plugins.decomposers.oblique_tree.pieces import (
     Growing,
     Settling,
     Subtree,
