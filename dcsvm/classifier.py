@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from dcsvm.callbacks import Callbacks, CallbackSupport, with_callbacks
 from dcsvm.composite import Composite, cost_of, in_chunks
 from dcsvm.engine import Engine, in_one_go
-from dcsvm.errors import DataError
+from dcsvm.errors import DataError, SettingError, did_you_mean
 from dcsvm.interfaces import LocalLearner, Steps
 from dcsvm.models import Cost, LocalModel
 from dcsvm.numeric.matrix import FloatArray, Matrix
@@ -68,7 +68,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
     learner: Any = attrs.field(default="kernel_svm", metadata={"kind": "learner"})
     combiner: Any = attrs.field(default="route", metadata={"kind": "combiner"})
     class_weight: Any = None
-    n_jobs: Any = None
+    n_jobs: Any = attrs.field(default=None, metadata={"stored": False})
     random_state: Any = None
 
     @overload
@@ -105,8 +105,23 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
             given = params.get(name, getattr(self, name, None))
             if name in KINDS and isinstance(given, str):
                 params = {**params, name: default_registry().build(name, given)}
+        known = set(self.get_params(deep=False))
+        for name in params:
+            if name.partition("__")[0] not in known:
+                raise SettingError(f"{self.name} has no setting {name!r}; {self._homes_of(name)}")
         super().set_params(**params)
         return self
+
+    def _homes_of(self, name: str) -> str:
+        """The settings of its components that have this name, or what there is."""
+        settings = self.get_params()
+        for kind in KINDS:
+            given = getattr(self, kind)
+            if isinstance(given, str) and (kind, given) in default_registry().offers:
+                built = default_registry().build(kind, given)
+                settings |= {f"{kind}__{key}": None for key in built.get_params()}
+        homes = [repr(key) for key in sorted(settings) if key.rpartition("__")[2] == name]
+        return f"did you mean {' or '.join(homes)}?" if homes else did_you_mean(name, settings)
 
     def check(self) -> None:
         self._pipeline()

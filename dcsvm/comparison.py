@@ -57,7 +57,11 @@ def compare_runs(folders: Sequence[Path]) -> Comparison:
     shown = [SHOWN[0], *more, *SHOWN[1:]]
     return Comparison(
         tuple(names),
-        {key: [each.get(key) for each in found] for key in shown if any(key in e for e in found)},
+        {
+            key: [each.get(key) for each in found]
+            for key in shown
+            if any(each.get(key) is not None for each in found)
+        },
         differences([_table(run.path / RESOLVED) for run in runs], default_registry()),
         _chosen(runs),
         tuple(

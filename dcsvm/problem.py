@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 import attrs
 import numpy as np
 
+from dcsvm.errors import DataError
+from dcsvm.numeric.kernels import Kernel, kernel_of
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
 from dcsvm.views import View
 
@@ -41,6 +43,8 @@ class Seed:
 
 
 Made = TypeVar("Made")
+#: Kernel values beyond it cannot be computed with: their squares and sums leave no room.
+LARGEST_KERNEL = 1e100
 
 
 class Memo:
@@ -119,6 +123,23 @@ class Problem:
     @property
     def n_features(self) -> int:
         return int(self.X.shape[1])
+
+    def kernel(
+        self,
+        kind: str | Callable[[Any, Any], Any],
+        gamma: str | float,
+        degree: int = 3,
+        coef0: float = 0.0,
+    ) -> Kernel:
+        """The kernel that settings describe for these rows; refused if its values overflow."""
+        weights = None if self.weights is None else self.weights.astype(np.float64, copy=False)
+        kernel = kernel_of(kind, gamma, degree, coef0, self.X, weights)
+        if kernel.bound(self.X) > LARGEST_KERNEL:
+            raise DataError(
+                f"the {kernel.kind} kernel of these rows reaches {kernel.bound(self.X):.0e}, too "
+                "large to compute with: scale the features, or make gamma, degree or coef0 smaller"
+            )
+        return kernel
 
     def rows_of(self, label: int) -> IntArray:
         """The ids of the rows of one class."""

@@ -90,7 +90,6 @@ def _data_told(result: Result) -> Iterator[str]:
 
     from dcsvm.report.told import columns_told, rare_told
 
-    jobs = "one part" if result.n_jobs == 1 else f"up to {result.n_jobs} parts"
     scaled = {
         "none": "features as they are",
         "minmax": "features scaled to [0, 1]",
@@ -107,15 +106,20 @@ def _data_told(result: Result) -> Iterator[str]:
         yield rare
     yield (
         f"{scaled.get(result.scale, 'features scaled to mean 0 and deviation 1')}, "
-        f"seed {result.seed}, {jobs} at a time"
+        f"seed {result.seed}, {_at_a_time(result.n_jobs)}"
     )
+
+
+def _at_a_time(jobs: int) -> str:
+    return f"{'one part' if jobs == 1 else f'up to {jobs} parts'} at a time"
 
 
 def _lines(result: Result) -> list[tuple[str, str, str]]:
     """The lines of the table, with folds the spread below each score."""
     own = result.measures[0]
     scores = [name for name in own.more if name.startswith("test_")]
-    lines = [*MEASURES[:2], *((_score(name), name, "{:.4f}") for name in scores), *MEASURES[2:]]
+    more = [(_score(name), name, "{:.4f}") for name in scores]
+    lines = [*MEASURES[:2], *_rare_lines(result), *more, *MEASURES[2:]]
     found: list[tuple[str, str, str]] = []
     for line in lines:
         found.append(line)
@@ -124,6 +128,16 @@ def _lines(result: Result) -> list[tuple[str, str, str]]:
             found.append((f"  mean of {n} folds", f"{line[1]}_fold_mean", "{:.4f}"))
             found.append(("  deviation among them", f"{line[1]}_fold_std", "{:.4f}"))
     return found
+
+
+def _rare_lines(result: Result) -> Iterator[tuple[str, str, str]]:
+    """A line for each rare class that was tested: the share of its rows that was found."""
+    from dcsvm.drawing import shortened
+    from dcsvm.report.told import LISTED, counted
+
+    for each in [rare for rare in result.rare if rare.tested][:LISTED]:
+        title = f"  of the rare class {shortened(each.name)}"
+        yield (f"{title} ({counted(each.tested, 'row', 'rows')})", f"recall.{each.name}", "{:.4f}")
 
 
 def _is_told(name: str) -> Callable[[dict[str, Any]], bool]:
@@ -143,7 +157,7 @@ def print_plan(plan: Plan) -> None:
         f"{plan.data}: {plan.rows} rows, {plan.features} features, {plan.classes} classes; "
         f"{plan.n_train} rows to learn from, {plan.n_test} held out{folds}"
     )
-    typer.echo(f"up to {plan.jobs} parts at a time; later stages are not foreseen\n")
+    typer.echo(f"{_at_a_time(plan.jobs)}; parts of later stages, if any, are not foreseen\n")
     lines = [
         ("parts", "parts", "{}"),
         ("  of one class only", "homogeneous", "{}"),

@@ -48,5 +48,5 @@ def compare(
 
 def _number(value: Any) -> str:
     if value is None:
-        return "unknown"
+        return "not measured"
     return f"{value:,}" if isinstance(value, int) else f"{value:.4f}".rstrip("0").rstrip(".")

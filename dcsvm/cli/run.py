@@ -117,6 +117,8 @@ def run(
             typer.echo(json.dumps(found, indent=2))
         else:
             print_result(kept.result)
+        if resume is not None:
+            say(_taken_over(kept.taken_over))
         for sentence in kept.missing:
             say(f"warning: {sentence}")
         say(f"kept in {kept.folder}")
@@ -260,6 +262,14 @@ def _print_plan(wanted: _Wanted, as_json: bool) -> None:
         typer.echo(json.dumps(planned.as_dict(), indent=2))
     else:
         print_plan(planned)
+
+
+def _taken_over(parts: int) -> str:
+    if parts == 0:
+        return "no part had been finished before: all were trained now"
+    from dcsvm.report.told import counted
+
+    return f"finished before and not trained again: {counted(parts, 'part', 'parts')}"
 
 
 def _what_next(kept: Kept, plugins: Sequence[Path], is_quickstart: bool) -> str:

@@ -116,6 +116,18 @@ class Kernel:
             return np.asarray(np.exp(-2.0 * self.gamma * squares) * series)
         return self.from_products(squares)
 
+    def bound(self, X: Rows) -> float:
+        """What no |k(x, y)| of rows of X exceeds: maybe inf, NaN for a kernel nobody knows."""
+        if self.kind in ("precomputed", "callable"):
+            return float("nan")
+        if self.kind not in ("linear", "poly"):
+            return 1.0
+        with np.errstate(over="ignore"):
+            product = squared_norms(X).max(initial=0.0)
+            if self.kind == "linear":
+                return float(product)
+            return float((self.gamma * product + abs(self.coef0)) ** self.degree)
+
     def in_blocks(
         self, X: Rows, Y: Rows | None = None, budget_bytes: int = BLOCK_BYTES
     ) -> Iterator[tuple[slice, Floats]]:

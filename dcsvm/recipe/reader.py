@@ -10,7 +10,7 @@ import attrs
 
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.composition import check_composition
-from dcsvm.errors import DcsvmError, PluginError, RecipeError, did_you_mean
+from dcsvm.errors import DcsvmError, PluginError, RecipeError, UnknownNameError, did_you_mean
 from dcsvm.interfaces import Decomposer
 from dcsvm.recipe.cells import NoSuchKeyError, with_cell
 from dcsvm.recipe.homes import homes_of
@@ -238,10 +238,17 @@ class _Reader:
     def _check_keys(self, at: Key, table: Any, known: Any, title: str) -> None:
         for key in table:
             if key not in known:
-                homes = homes_of(key, self.layered.table, self.registry) if not at else []
+                homes = self._homes(at, key)
                 meant = f"did you mean {' or '.join(map(repr, homes))}?"
                 hint = meant if homes else did_you_mean(key, known)
                 self._complain((*at, key), RecipeError(f"{title} has no key {key!r}; {hint}"))
+
+    def _homes(self, at: Key, key: str) -> list[str]:
+        """Where a key belongs that was given at the top, or as one to be searched for."""
+        if at not in ((), (SEARCH,)):
+            return []
+        homes = homes_of(key, self.layered.table, self.registry)
+        return [each for each in homes if not at or each.partition(".")[0] in SEARCHED]
 
     def _plain(self, cls: type, key: str, mistakes: Any = None, others: Any = ()) -> Any:
         """Read a table of plain values, such as [data]; `others` are keys read elsewhere."""
@@ -283,6 +290,10 @@ class _Reader:
             return self._complain((*at, "use"), RecipeError(message))
         try:
             cls = self.registry.get(kind, table["use"])
+        except UnknownNameError as error:
+            near = "did you mean" in str(error)
+            hint = "" if near else " (--plugin FILE.py loads a file that offers more)"
+            return self._complain((*at, "use"), RecipeError(f"{error}{hint}"))
         except DcsvmError as error:
             return self._complain((*at, "use"), error)
         before = len(self.mistakes)

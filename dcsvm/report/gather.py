@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dcsvm.errors import DcsvmError, UsageError
+from dcsvm.recipe.cells import NoSuchKeyError, with_cell
 from dcsvm.registry import KINDS, default_registry
 from dcsvm.report.evidence import Evidence
 from dcsvm.report.facts import Contender, Facts, Trial, encoded
@@ -127,6 +128,8 @@ def _asked(
         table = tomllib.loads(resolved)
     except tomllib.TOMLDecodeError:
         table = {}
+    chosen = found.get("values") or {}
+    table = _with_chosen(table, chosen)
     prepared = {key: table["data"][key] for key in PREPARATION if key in table.get("data", {})}
     if prepared:
         yield "preparation", _settings(prepared)
@@ -137,15 +140,27 @@ def _asked(
             yield "class weights", value if isinstance(value, str) else _settings(value)
         elif key == "split":
             yield key, _settings(value)
-    if found.get("values"):
+    if chosen:
         tried = "; ".join(_searched(table.get("search", {})))
         yield "searched", tried or "as the searcher does by itself"
         by = str(found.get("scored_by", "accuracy")).replace("_", " ")
-        yield f"chosen by {by}", _settings(found["values"])
+        yield f"chosen by {by}", _settings(chosen)
     for name, rival in table.get("compare", {}).items():
         kinds = [kind for kind in rival if kind in KINDS]
         yield f"compared: {name}", "; ".join(_component(kind, rival[kind]) for kind in kinds)
     yield "seed", str(result["seed"])
+
+
+def _with_chosen(table: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The recipe with what the search chose in place of what it began with."""
+    try:
+        changed = with_cell(table, chosen)
+    except NoSuchKeyError:  # a searcher with keys of its own
+        return table
+    of_data = {
+        key.removeprefix("data."): value for key, value in chosen.items() if key[:5] == "data."
+    }
+    return {**changed, "data": {**changed.get("data", {}), **of_data}} if of_data else changed
 
 
 def _searched(table: Mapping[str, Any], at: str = "") -> Iterator[str]:

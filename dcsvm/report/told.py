@@ -35,7 +35,7 @@ class RareClass:
 
     def __str__(self) -> str:
         tested = f"{self.tested} tested, {self.right} right" if self.tested else "none tested"
-        return f"{shortened(self.name)} ({_counted(self.rows, 'row', 'rows')}, {tested})"
+        return f"{shortened(self.name)} ({counted(self.rows, 'row', 'rows')}, {tested})"
 
 
 def rare_classes(labels: Any, truth: Any, answers: Any) -> list[RareClass]:
@@ -63,9 +63,9 @@ def columns_told(columns: Sequence[Mapping[str, str]]) -> Iterator[str]:
         kinds.setdefault(str(column["kind"]), []).append(shortened(column["column"]))
     features = []
     if "number" in kinds:
-        features.append(_counted(len(kinds["number"]), "number", "numbers"))
+        features.append(counted(len(kinds["number"]), "number", "numbers"))
     if "category" in kinds:
-        many = _counted(len(kinds["category"]), "category", "categories")
+        many = counted(len(kinds["category"]), "category", "categories")
         features.append(f"{many} ({listed(kinds['category'])})")
     if features:
         yield f"columns: {', '.join(features)}"
@@ -90,5 +90,6 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _counted(n: int, one: str, several: str) -> str:
-    return f"{n} {one if n == 1 else several}"
+def counted(n: int, one: str, several: str) -> str:
+    """A number and what it counts."""
+    return f"{n:,} {one if n == 1 else several}"

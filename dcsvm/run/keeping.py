@@ -42,11 +42,15 @@ LIBRARIES = ("dcsvm", "numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl
 
 @attrs.frozen(eq=False)
 class Kept:
-    """What a run with a folder came to; `missing` says what could not be written, and why."""
+    """What a run with a folder came to; `missing` says what could not be written, and why.
+
+    `taken_over` is how many parts had been finished before.
+    """
 
     result: Result
     folder: Path
     missing: tuple[str, ...] = ()
+    taken_over: int = 0
 
 
 @attrs.frozen(eq=False)
@@ -120,8 +124,9 @@ def carry_out(
     `again` says that the run was begun before.
     """
     log = CheckpointLog(folder.path / FINISHED, kinds=(Outcome, PathOutcome))
-    if len(log):
-        folder.note("resumed", parts=len(log))
+    taken_over = len(log)
+    if taken_over:
+        folder.note("resumed", parts=taken_over)
     if again:
         folder.sweep()
         folder.state(RUNNING)
@@ -142,7 +147,7 @@ def carry_out(
         raise
     finally:
         log.close()
-    return Kept(result, folder.path, tuple(missing))
+    return Kept(result, folder.path, tuple(missing), taken_over)
 
 
 def environment(registry: Registry) -> dict[str, Any]:

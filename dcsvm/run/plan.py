@@ -8,9 +8,11 @@ from typing import Any
 
 import attrs
 import numpy as np
+from sklearn.base import clone
 
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.dataset import Dataset
+from dcsvm.errors import DcsvmError
 from dcsvm.interfaces import LocalLearner
 from dcsvm.job import Job
 from dcsvm.models import KernelExpansion
@@ -96,15 +98,16 @@ def _planned(
     sizes = np.array([size for size, _, copies in parts for _ in range(round(copies))])
     jobs = max((each for each in parts if each[1] is not None), default=None, key=lambda p: p[0])
     pilot = _Pilot.of(jobs[1]) if jobs is not None and jobs[1] is not None else _Pilot(0.0, 1, 0)
-    seconds = sum(pilot.seconds_for(size) * copies for size, job, copies in parts if job)
+    at_least = _whole_pilot(model, problem, data.y[train])
+    learning = sum(pilot.seconds_for(size) * copies for size, job, copies in parts if job)
+    seconds = max(learning, at_least)
     largest = int(sizes.max())
     fits = len(splits) + (len(splits) > 1)
     cells = math.prod(len(values) for values in candidate.grid.values()) if candidate.grid else 0
     if recipe.search.use == "random":
         cells = min(cells, recipe.search.tries)
-    searching = cells * seconds * (recipe.search.folds or 1)
-    if recipe.search.rows is not None:
-        searching *= min(recipe.search.rows / len(train), 1.0)
+    share = min((recipe.search.rows or math.inf) / len(train), 1.0)
+    searching = cells * max(learning * share, at_least) * (recipe.search.folds or 1)
     searching = min(searching / n_jobs, recipe.search.seconds or math.inf)
     alike = min(n_jobs, len(sizes))
     return CandidatePlan(
@@ -188,6 +191,21 @@ class _Pilot:
     def bytes_for(self, rows: int) -> float:
         """The part's own rows, and the kernel matrix between them for a kernel machine."""
         return rows * self.bytes_by_row + (8.0 * rows**2 if self.keeps_kernel else 0.0)
+
+
+def _whole_pilot(model: DivideAndConquerClassifier, problem: Problem, labels: Any) -> float:
+    """Seconds that the whole pipeline takes for a few rows: it never takes less."""
+    some = _sample(problem, PILOT_ROWS)
+    X, y = problem.X[some], labels[some]
+    seconds = 0.0
+    try:
+        for _ in range(2):  # the first time loads what is needed, too
+            began = time.perf_counter()
+            clone(model).fit(X, y).predict(X)
+            seconds = time.perf_counter() - began
+    except DcsvmError:  # too few rows for what is asked
+        return 0.0
+    return seconds
 
 
 def _sample(problem: Problem, n_rows: int) -> IntArray:

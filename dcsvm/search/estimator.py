@@ -218,9 +218,10 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
             for name in point:
                 if name.removeprefix(LEARNER) not in known or not name.startswith(LEARNER):
                     names = [LEARNER + each for each in known]
+                    meant = LEARNER + name.rpartition("__")[2]
                     raise SettingError(
                         f"granularity_search: the grid's {name!r} is no setting of learner "
-                        f"{pipeline.learner.name!r}; {did_you_mean(name, names)}"
+                        f"{pipeline.learner.name!r}; {did_you_mean(meant, names)}"
                     )
             cells.append({name.removeprefix(LEARNER): value for name, value in point.items()})
             clone(pipeline.learner).set_params(**cells[-1])

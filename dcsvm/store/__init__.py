@@ -29,7 +29,7 @@ def save(model: DivideAndConquerClassifier, path: str | os.PathLike[str]) -> Non
     """Write a fitted classifier to one file.
 
     The file appears under its name when it is complete, or not at all. The same model gives the
-    same bytes. The ledger of the training is not written.
+    same bytes, whatever its `n_jobs`. The ledger of the training is not written.
 
     Parameters
     ----------

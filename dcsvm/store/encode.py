@@ -111,6 +111,8 @@ class Encoder:
         title = component.name or cls.__name__
         settings = {}
         for key, field in settings_of(cls).items():
+            if not field.metadata.get("stored", True):  # how it was trained, not what it is
+                continue
             given = getattr(component, key)
             settings[key] = self.value(given, (title, key))
             if field.metadata.get("kind") and isinstance(given, str):

@@ -25,7 +25,8 @@ CASES = {
     ),
     "an unknown component that is near to nothing": (
         pipeline(combiner='{ use = "xyz" }'),
-        "recipe.toml:3: no combiner is called 'xyz'; available: <combiners>",
+        "recipe.toml:3: no combiner is called 'xyz'; available: <combiners> "
+        "(--plugin FILE.py loads a file that offers more)",
     ),
     "an unknown setting": (
         pipeline(decomposer='{ use = "tree", cieling = 10 }'),
@@ -189,6 +190,10 @@ CASES = {
         "recipe.toml:7: [search] has no key 'lerner'; did you mean 'learner'? available: "
         "class_weight, combiner, data, decomposer, factor, folds, learner, min_gain, rows, "
         "score, seconds, top, tries, use",
+    ),
+    "a key of a search without its table": (
+        pipeline() + "[search]\nC = [1, 2]\n",
+        "recipe.toml:7: [search] has no key 'C'; did you mean 'learner.C'?",
     ),
     "a search for one value": (
         pipeline() + "[search]\nlearner.C = 10\n",

@@ -1,6 +1,7 @@
 """The smaller commands: recipes, inspect, compare, schema, init, dry runs and overrides."""
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -110,6 +111,19 @@ def test_compare_shows_measures_differences_and_a_test(dcsvm, recipe, iris_pipel
     assert "McNemar" in shown
     assert "points (95% interval" in shown
     assert test["low"] < test["difference"] < test["high"]
+    assert "train_accuracy" in shown
+    assert "not measured" not in shown
+
+
+def test_compare_says_what_one_run_did_not_measure_and_leaves_out_what_none_did(
+    dcsvm, recipe, iris_pipeline
+):
+    run_in(dcsvm, "first", recipe(iris_pipeline))
+    for name in ("second", "third"):
+        run_in(dcsvm, name, "recipe.toml", "--set", "measure.train=false")
+    shown = dcsvm("compare", "first", "second").stdout
+    assert re.search(r"^train_accuracy +[\d.]+ +not measured$", shown, re.MULTILINE)
+    assert "train_accuracy" not in dcsvm("compare", "second", "third").stdout
 
 
 def test_compare_of_unlike_recipes_is_short(dcsvm, recipe, iris_pipeline):
@@ -259,7 +273,16 @@ def test_a_plan_looks_into_nested_pipelines(dcsvm, recipe, iris_pipeline):
     (own,) = json.loads(dcsvm("run", recipe(text), "--dry-run", "--json").stdout)["candidates"]
     assert own["parts"] == 12
     shown = dcsvm("run", "recipe.toml", "--dry-run").stdout
-    assert "later stages are not foreseen" in shown
+    assert "at a time; parts of later stages, if any, are not foreseen" in shown
+
+
+def test_a_plan_is_worded_and_forecast_for_one_part_at_a_time(dcsvm):
+    shown = dcsvm("run", "linear_svm", "--dry-run", "--jobs", "1").stdout
+    assert "\none part at a time; " in shown
+    (own,) = json.loads(dcsvm("run", "linear_svm", "--dry-run", "--json").stdout)["candidates"]
+    assert own["combinations"] == 8
+    # Eight fits of the whole pipeline take milliseconds each, whatever the learner itself takes.
+    assert 0.005 < own["seconds"] <= 60
 
 
 def test_values_on_the_command_line_win(dcsvm, recipe, iris_pipeline):

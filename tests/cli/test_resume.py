@@ -9,6 +9,7 @@ import csv
 import json
 import os
 import random
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -139,10 +140,11 @@ def started(server: str, folder: Path, *arguments: str) -> Command:
     return Command(server, ["run", *given, *arguments], folder, counted)
 
 
-def ended(server: str, folder: Path, *arguments: str) -> None:
+def ended(server: str, folder: Path, *arguments: str) -> str:
     process = started(server, folder, *arguments)
     messages = process.communicate()
     assert process.returncode == 0, messages
+    return str(messages)
 
 
 def calls(folder: Path) -> list[str]:
@@ -259,7 +261,11 @@ def test_a_finished_part_is_not_learned_again(server, tmp_path, title):
     before = calls(tmp_path)
     assert len(before) == kept(tmp_path) == 5
     (tmp_path / "stop").unlink()
-    ended(server, tmp_path)
+    said = re.search(
+        r"finished before and not trained again: (\d+) parts", ended(server, tmp_path)
+    )
+    assert said is not None
+    assert int(said[1]) >= 5  # those of one class, which nobody learns, are among them
     assert calls(tmp_path)[:5] == before
     assert len(calls(tmp_path)) == len(set(calls(tmp_path))) > 20
 

@@ -284,6 +284,8 @@ def test_the_terminal_says_what_columns_were_taken_for_and_which_classes_are_rar
         "const (always the same)",
         "rare classes, hard to learn and to judge: ugly (3 rows, 1 tested, 0 right)",
     ]
+    (rare,) = [line for line in lines if line.startswith("  of the rare class")]
+    assert rare.split() == ["of", "the", "rare", "class", "ugly", "(1", "row)", "0.0000"]
 
 
 def test_scores_and_their_spread_over_folds_are_shown(dcsvm, messy):
@@ -294,9 +296,10 @@ def test_scores_and_their_spread_over_folds_are_shown(dcsvm, messy):
     assert "(by f1_macro; all 8 combinations were tried)" in shown
     table = shown[shown.index("accuracy") :]
     titles = [line[:36].strip() for line in table.splitlines()]
-    assert titles[:7] == [
+    assert titles[:8] == [
         *("accuracy", "mean of 3 folds", "deviation among them"),
         "of always naming the largest class",
+        "of the rare class ugly (3 rows)",
         *("f1 macro", "mean of 3 folds", "deviation among them"),
     ]
 

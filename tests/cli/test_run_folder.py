@@ -206,7 +206,9 @@ def test_a_killed_run_counts_as_interrupted_everywhere(dcsvm, recipe, iris_pipel
             "with it\n"
         )
         assert result.exit_code == 2
-    assert dcsvm("run", "--resume", "my run").exit_code == 0
+    resumed = dcsvm("run", "--resume", "my run")
+    assert resumed.exit_code == 0
+    assert "no part had been finished before: all were trained now\n" in resumed.stderr
     assert dcsvm("predict", "my run", "new.csv").stdout == "prediction\nsetosa\n"
 
 

@@ -3,6 +3,7 @@
 `DCSVM_FUZZ=10000 python -m pytest tests -k fuzz` tries that many.
 """
 
+import inspect
 import typing
 import warnings
 from pathlib import Path
@@ -27,7 +28,9 @@ NUMBERS = {
 }
 #: A tolerance that no solver reaches asks for all its passes: long, and rightly so.
 PATIENT = {"tol", "max_iterations"}
-CLASSIFIERS = sorted(name for name, _ in all_estimators(type_filter="classifier"))
+CLASSIFIERS = dict(sorted(all_estimators(type_filter="classifier")))
+#: Settings of scikit-learn's ensembles: thousands of parts, each a forest, would be long, too.
+SMALL = {"n_estimators": 1, "max_iter": 3}
 DATA = [
     {"use": "two_moons", "rows": 30},
     {"use": "ringnorm", "rows": 24, "scale": "none"},
@@ -76,7 +79,10 @@ def components(draw, kind, depth=0):
     offer = draw(st.sampled_from(default_registry().of_kind(kind)))
     table = {"use": offer.name}
     if offer.name == "sklearn":
-        return {**table, "classifier": draw(st.sampled_from(CLASSIFIERS))}
+        name = draw(st.sampled_from(list(CLASSIFIERS)))
+        known = inspect.signature(CLASSIFIERS[name]).parameters
+        small = {key: value for key, value in SMALL.items() if key in known}
+        return {**table, "classifier": name, "settings": small}
     for name, field in settings_of(offer.what).items():
         wanted = field.metadata["kind"] or draw(st.integers(0, 2)) == 0
         if wanted and name not in PATIENT:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dcsvm import Chain, Columns, Joined, LinearMap, Part, Problem, Scaling, Task
+from dcsvm import Chain, Columns, DataError, Joined, LinearMap, Part, Problem, Scaling, Task
 from dcsvm.job import Job
 from dcsvm.problem import Seed, part, union
 
@@ -148,3 +148,33 @@ def test_what_is_made_once_is_made_once_for_a_problem():
 def test_an_unfitted_scaling_says_so():
     with pytest.raises(ValueError, match="a Scaling must be fitted before it is applied"):
         Scaling().apply(X)
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        ("poly", {"gamma": 1.0, "coef0": 1e300}),
+        ("poly", {"gamma": 1e300}),
+        ("poly", {"gamma": 1.0, "degree": 300}),
+    ],
+)
+def test_a_kernel_whose_values_overflow_is_refused(kind, settings):
+    problem = Problem(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0, 1]), 2)
+    with pytest.raises(DataError, match=r"the poly kernel of these rows reaches .*gamma, degree"):
+        problem.kernel(kind, **settings)
+
+
+def test_a_linear_kernel_of_huge_values_is_refused_and_others_are_not():
+    problem = Problem(np.array([[1e60, 2.0], [3.0, 4.0]]), np.array([0, 1]), 2)
+    with pytest.raises(DataError, match=r"linear kernel of these rows reaches 1e.120"):
+        problem.kernel("linear", 1.0)
+    for kind in ("rbf", "laplacian", "sigmoid", "trbf", "precomputed"):
+        assert problem.kernel(kind, 1e300).kind == kind
+
+
+@pytest.mark.parametrize("kind", ["linear", "poly", "rbf", "laplacian", "sigmoid", "trbf"])
+def test_no_kernel_value_exceeds_its_bound(kind):
+    X = np.random.default_rng(0).normal(size=(30, 4)) * 3
+    problem = Problem(X, np.arange(30) % 2, 2)
+    kernel = problem.kernel(kind, 0.7, 3, -2.0)
+    assert np.abs(kernel(X)).max() <= kernel.bound(X) * (1 + 1e-12)

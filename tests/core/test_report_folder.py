@@ -106,6 +106,19 @@ def run(tmp_path: Path) -> Path:
     return folder
 
 
+def test_what_the_search_chose_is_shown_in_place_of_what_it_began_with(run: Path) -> None:
+    (run / "resolved.toml").write_text(
+        '[data]\nscale = "standard"\n[learner]\nuse = "stranger"\nC = 1.0\n'
+        "[search.learner]\nC = [1.0, 10.0]\n"
+    )
+    searched = json.loads((run / "search.json").read_text())
+    searched["mine/10"]["values"]["data.scale"] = "minmax"
+    (run / "search.json").write_text(json.dumps(searched))
+    text = Page(write_report(run).read_text()).text
+    assert 'preparation scale = "minmax"' in text
+    assert "learner stranger (C = 10.0)" in text
+
+
 def test_a_folder_is_told_as_a_page(run: Path) -> None:
     place = write_report(run)
     assert place == run / "report.html"

@@ -409,6 +409,13 @@ class Learning(Combiner):
             "granularity_search: estimator must be a DivideAndConquerClassifier, not 'tree'",
         ),
         (
+            {"param_grid": {"quality": [1.0]}},
+            SettingError,
+            "granularity_search: the grid's 'quality' is no setting of learner 'foreseen';"
+            " did you mean 'learner__quality'? available: learner__bonus, learner__left, "
+            "learner__per_half, learner__quality",
+        ),
+        (
             {"param_grid": {"learner__qualty": [1.0]}},
             SettingError,
             "granularity_search: the grid's 'learner__qualty' is no setting of learner 'foreseen';"

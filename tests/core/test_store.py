@@ -79,6 +79,14 @@ def test_a_loaded_model_saves_to_the_same_bytes(name, path, tmp_path):
     assert path.read_bytes() == (tmp_path / "third").read_bytes()
 
 
+def test_models_that_differ_in_how_they_were_trained_are_one_file(path, tmp_path):
+    model, _ = fitted(Deal(2))
+    dcsvm.save(model, path)
+    dcsvm.save(model.set_params(n_jobs=2), tmp_path / "second")
+    assert path.read_bytes() == (tmp_path / "second").read_bytes()
+    assert dcsvm.load(path).n_jobs is None
+
+
 def test_the_manifest_can_be_read_by_people(path):
     model, _ = fitted(Strips(2) + Deal(3))
     dcsvm.save(model, path)

@@ -58,5 +58,5 @@ def test_the_exact_bias_repairs_one_that_had_no_time_to_move():
 
 
 def test_a_lambda_of_nothing_is_refused():
-    with pytest.raises(SettingError, match="regularization must be a number above 0 or none"):
+    with pytest.raises(SettingError, match="regularization must be a number of at least 1e-15 or"):
         build("learner", "pegasos", regularization=0.0)

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from dcsvm import DivideAndConquerClassifier, build
+from dcsvm import DivideAndConquerClassifier, SettingError, build
 
 pytest.importorskip("dcsvm_plugins", reason="these pipelines are made of the built-in plugins")
 
@@ -260,3 +260,12 @@ def test_progress_reaches_scikit_learns_callbacks():
     assert told[:3] == ["setup", "begin fit", "begin parts"]
     assert told.count("end part") == 3
     assert told[-3:] == ["end parts", "end fit", "teardown"]
+
+
+def test_a_setting_without_its_component_is_led_there():
+    classifier = DivideAndConquerClassifier("tree", "kernel_svm", "route")
+    with pytest.raises(SettingError, match=r"no setting 'C'; did you mean 'learner__C'\?$"):
+        classifier.set_params(C=1.0)
+    with pytest.raises(SettingError, match=r"no setting 'learnr__C'; did you mean 'learner__C'\?"):
+        classifier.set_params(learnr__C=1.0)
+    assert classifier.set_params(learner__C=3.0).learner.C == 3.0

@@ -65,7 +65,8 @@ class DecisionGraph:
         """The winners of rows X (n, d) alone, uncounted: a single row walks in microseconds."""
         walker = self._prepared(committee)[1]
         if walker is None:
-            return np.asarray(np.nanargmax(self.combine(committee, X), axis=1))
+            scores = self.combine(committee, X)
+            return np.asarray(np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1))
         return np.asarray(walker.labels(X))
 
     def _prepared(self, committee: Committee) -> tuple[Each, Any]:

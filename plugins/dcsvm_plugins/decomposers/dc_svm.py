@@ -18,7 +18,7 @@ from dcsvm import (
     setting,
     support_of,
 )
-from dcsvm.numeric import IntArray, kernel_of
+from dcsvm.numeric import IntArray
 
 
 @component
@@ -93,9 +93,7 @@ class DCSVM(Decomposer):
 
     def _regions(self, problem: Problem, level: int, members: list[Member]) -> Regions:
         """The clusters of a level, around the support vectors of the last where there are any."""
-        kernel = kernel_of(
-            self.kernel, self.gamma, self.degree, self.coef0, problem.X, problem.weights
-        )
+        kernel = problem.kernel(self.kernel, self.gamma, self.degree, self.coef0)
         support = _support(members)
         return regions_around(
             problem.seeded(level),

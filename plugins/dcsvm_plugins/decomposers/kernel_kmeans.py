@@ -3,7 +3,6 @@
 from typing import Literal
 
 from dcsvm import Decomposer, Problem, Stages, component, regions_around, setting
-from dcsvm.numeric import kernel_of
 
 
 @component
@@ -56,9 +55,7 @@ class KernelKMeans(Decomposer):
     )
 
     def divide(self, problem: Problem) -> Stages:
-        kernel = kernel_of(
-            self.kernel, self.gamma, self.degree, self.coef0, problem.X, problem.weights
-        )
+        kernel = problem.kernel(self.kernel, self.gamma, self.degree, self.coef0)
         regions = regions_around(
             problem,
             kernel,

@@ -19,7 +19,6 @@ from dcsvm.numeric import (
     Rest,
     Solution,
     grams,
-    kernel_of,
     solve,
     solve_grid,
     solve_pairs_large,
@@ -112,9 +111,7 @@ class KernelSVM(LocalLearner):
             )
 
     def _kernel(self, problem: Problem) -> Kernel:
-        return kernel_of(
-            *(self.kernel, self.gamma, self.degree, self.coef0, problem.X, problem.weights)
-        )
+        return problem.kernel(self.kernel, self.gamma, self.degree, self.coef0)
 
 
 @attrs.frozen(eq=False)

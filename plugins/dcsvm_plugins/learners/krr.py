@@ -8,7 +8,7 @@ from scipy import linalg
 from sklearn.base import clone
 
 from dcsvm import DataError, KernelExpansion, LocalLearner, LocalModel, Problem, component, setting
-from dcsvm.numeric import FloatArray, Kernel, kernel_matrices, kernel_of, ridge_path
+from dcsvm.numeric import FloatArray, Kernel, kernel_matrices, ridge_path
 
 #: Kernels that need not be positive semidefinite, which the decomposition wants.
 INDEFINITE = frozenset({"sigmoid", "callable", "precomputed"})
@@ -82,9 +82,7 @@ class KRR(LocalLearner):
                 yield cell, clone(self).set_params(**cell).fit(problem)
 
     def _kernel(self, problem: Problem) -> Kernel:
-        return kernel_of(
-            self.kernel, self.gamma, self.degree, self.coef0, problem.X, problem.weights
-        )
+        return problem.kernel(self.kernel, self.gamma, self.degree, self.coef0)
 
     def _check_size(self, problem: Problem) -> None:
         if self.pairwise and problem.X.shape[1] != problem.n_rows:

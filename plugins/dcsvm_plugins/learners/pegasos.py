@@ -37,14 +37,16 @@ class Pegasos(LocalLearner):
 
     C: float = setting(1.0, above=0, at_most=1e15, help="how much a row inside the margin costs")
     regularization: float | None = setting(
-        None, above=0, help="lambda itself; none: 1 / (C x the sum of the row weights)"
+        None, at_least=1e-15, help="lambda itself; none: 1 / (C x the sum of the row weights)"
     )
     batch: int = setting(128, at_least=1, help="rows that one step looks at")
     iterations: int = setting(10_000, at_least=1, help="steps at the most")
     tolerance: float = setting(
         0.0, at_least=0, help="the last step is the first that moves the normal by less"
     )
-    bias_rate: float = setting(1.0, at_least=0, help="tau, what steps of the bias are scaled by")
+    bias_rate: float = setting(
+        1.0, at_least=0, at_most=1e15, help="tau, what steps of the bias are scaled by"
+    )
     project: bool = setting(
         True, help="bring the normal back to length 1 / sqrt(lambda), which the best is within"
     )

@@ -130,7 +130,9 @@ class ObliqueTree(Decomposer):
     splitter: Any = setting(
         None, kind="learner", help="a learner of hyperplanes instead of Pegasos as set here"
     )
-    regularization: float = setting(1e-3, above=0, help="lambda at every node, in the rounds too")
+    regularization: float = setting(
+        1e-3, at_least=1e-15, help="lambda at every node, in the rounds too"
+    )
     passes: float = setting(
         20.0, above=0, help="how often Pegasos visits the rows of a node at the most"
     )
