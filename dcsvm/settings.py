@@ -87,7 +87,10 @@ def check_value(cls: Any, name: str, value: Any) -> None:
     """Refuse a value that the setting of that name does not allow."""
     field = settings_of(cls)[name]
     hint = type_hints(cls).get(name, Any)
-    if not field.metadata.get("kind"):
+    kind = field.metadata.get("kind")
+    if kind and takes_several(cls, name) != isinstance(value, tuple | list):
+        raise SettingError(f"{_title(cls)}: {name} must be {allowed(cls, name)}, not {value!r}")
+    if not kind:
         fits = any(_is_a(value, option) for option in options_of(hint))
         if not fits or not _within(value, field.metadata.get("limits", {})):
             raise SettingError(
@@ -101,7 +104,8 @@ def allowed(cls: type, name: str) -> str:
     hint = type_hints(cls).get(name, Any)
     kind = field.metadata.get("kind")
     if kind:
-        return f"a {kind} or the name of one"
+        several = takes_several(cls, name)
+        return f"a list of {kind}s or their names" if several else f"a {kind} or the name of one"
     words = [_in_words(option) for option in options_of(hint)]
     limits = field.metadata.get("limits", {})
     phrases = {
@@ -121,8 +125,16 @@ def type_hints(cls: Any) -> dict[str, Any]:
     return typing.get_type_hints(cls)
 
 
-def texts_of(cls: Any, name: str, value: Any) -> Any:
-    """A single name (or number) as a list of one, where a setting takes a list of texts only."""
+def takes_several(cls: Any, name: str) -> bool:
+    """Whether a setting takes a list of components."""
+    kind = settings_of(cls)[name].metadata.get("kind")
+    return bool(kind) and typing.get_origin(type_hints(cls).get(name)) is tuple
+
+
+def listed_where_meant(cls: Any, name: str, value: Any) -> Any:
+    """A single name, number or component as a list of one, where a setting takes only lists."""
+    if takes_several(cls, name):
+        return value if isinstance(value, tuple | list) else [value]
     options = options_of(type_hints(cls).get(name, Any))
     single = isinstance(value, str | int) and not isinstance(value, bool)
     return [value] if single and list[str] in options and str not in options else value

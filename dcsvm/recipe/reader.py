@@ -30,7 +30,7 @@ from dcsvm.recipe.tables import (
     mistakes_of_suits,
 )
 from dcsvm.registry import KINDS, RECIPE, Registry
-from dcsvm.settings import check_value, settings_of, texts_of
+from dcsvm.settings import check_value, listed_where_meant, settings_of, takes_several
 from dcsvm.toml_lines import Path as Key
 
 QUICKSTART = "quickstart"
@@ -268,7 +268,7 @@ class _Reader:
         for key in table:
             if key not in settings_of(cls):
                 continue
-            value = texts_of(cls, key, table[key])
+            value = listed_where_meant(cls, key, table[key])
             try:
                 check_value(cls, key, value)
                 good[key] = value
@@ -320,13 +320,13 @@ class _Reader:
         settings = self._checked_values(at, cls, table)
         for key in settings:
             kind = known[key].metadata.get("kind")
-            if kind and isinstance(table[key], list):
+            if kind and takes_several(cls, key):
                 settings[key] = tuple(
                     self._component(kind, (*at, key, number), each)
-                    for number, each in enumerate(table[key])
+                    for number, each in enumerate(settings[key])
                 )
             elif kind:
-                settings[key] = self._component(kind, (*at, key), table[key])
+                settings[key] = self._component(kind, (*at, key), settings[key])
         return settings
 
     def _grid(self) -> dict[str, list[Any]]:

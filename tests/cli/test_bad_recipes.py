@@ -45,6 +45,11 @@ CASES = {
         pipeline(decomposer='{ use = "tree", criterion = "luck" }'),
         "recipe.toml:1: tree: criterion must be 'entropy' or 'gini', not 'luck'",
     ),
+    "several components where one is meant": (
+        pipeline(decomposer='{ use = "repeat", decomposer = ["chunks"] }', combiner='"mean"'),
+        "recipe.toml:1: repeat: decomposer must be a decomposer or the name of one, "
+        "not ['chunks']",
+    ),
     "a required setting that is not there": (
         pipeline(decomposer='"repeat"', combiner='"mean"'),
         "recipe.toml:1: repeat needs the setting 'decomposer'",

@@ -26,8 +26,9 @@ NUMBERS = {
     bool: [True, False],
     str: ["x", "rbf", "tree", ""],
 }
-#: A tolerance that no solver reaches asks for all its passes: long, and rightly so.
-PATIENT = {"tol", "max_iterations"}
+#: A tolerance that no solver reaches asks for all its passes, and a bootstrap of a thousand times
+#: the rows is that large: long, and rightly so.
+PATIENT = {"tol", "max_iterations", "size"}
 CLASSIFIERS = dict(sorted(all_estimators(type_filter="classifier")))
 #: Settings of scikit-learn's ensembles: thousands of parts, each a forest, would be long, too.
 SMALL = {"n_estimators": 1, "max_iter": 3}

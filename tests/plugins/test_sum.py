@@ -1,9 +1,13 @@
 """Several decomposers side by side; the class lives in the core, behind the operator `+`."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from dcsvm import DivideAndConquerClassifier, SettingError, Sum, build
+from dcsvm.recipe import parse
+from dcsvm.registry import default_registry
 from dcsvm.testing import easy_problem
 from dcsvm.testing.trials import try_out
 
@@ -48,3 +52,14 @@ def test_a_sum_of_nothing_is_refused():
     clf = DivideAndConquerClassifier(Sum(()), "kernel_svm", "mean")
     with pytest.raises(SettingError, match="sum: summands must name one decomposer or more"):
         clf.fit([[0.0], [1.0]], [0, 1])
+
+
+def test_one_decomposer_is_no_list_in_python_and_a_list_of_one_in_a_recipe():
+    with pytest.raises(SettingError, match="summands must be a list of decomposers or their name"):
+        build("decomposer", "sum", summands="chunks")
+    text = 'data = { use = "iris" }\nlearner = "kernel_svm"\ncombiner = "mean"\n'
+    for given in ('"chunks"', '{ use = "chunks" }', '["chunks"]'):
+        whole = f"{text}[decomposer]\nuse = 'sum'\nsummands = {given}\n"
+        recipe = parse(whole, "a.toml", Path(), default_registry())
+        (one,) = recipe.candidates[0].classifier.decomposer.summands
+        assert one.name == "chunks"
