@@ -117,15 +117,20 @@ class Kernel:
         return self.from_products(squares)
 
     def bound(self, X: Rows) -> float:
-        """What no |k(x, y)| of rows of X exceeds: maybe inf, NaN for a kernel nobody knows."""
+        """What no |k(x, y)| of rows of X exceeds, and nothing that it is computed from.
+
+        Maybe inf, and NaN for a kernel that nobody knows.
+        """
         if self.kind in ("precomputed", "callable"):
             return float("nan")
-        if self.kind not in ("linear", "poly"):
+        if self.kind not in ("linear", "poly", "trbf"):
             return 1.0
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             product = squared_norms(X).max(initial=0.0)
             if self.kind == "linear":
                 return float(product)
+            if self.kind == "trbf":
+                return float(truncated_exponential(2.0 * self.gamma * product, self.degree))
             return float((self.gamma * product + abs(self.coef0)) ** self.degree)
 
     def in_blocks(
