@@ -39,11 +39,14 @@ def classifier(method: str, cell: dict[str, Any]) -> DivideAndConquerClassifier:
     return DivideAndConquerClassifier(decomposer, learner, combiner, n_jobs=1, random_state=0)
 
 
-def tested(rows: Split, method: str, cell: dict[str, Any]) -> tuple[dict[str, Any], np.ndarray]:
+def tested(
+    rows: Split, method: str, cell: dict[str, Any], **settings: Any
+) -> tuple[dict[str, Any], np.ndarray]:
     """Learn the training rows, answer the test rows, and say what both took."""
     X, y = rows.training
+    model = classifier(method, cell).set_params(**settings)
     started = time.process_time()
-    model = classifier(method, cell).fit(X, y)
+    model.fit(X, y)
     training = time.process_time() - started
     X_test, y_test = rows.test()
     started = time.process_time()
