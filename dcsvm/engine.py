@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import attrs
 import joblib
 from threadpoolctl import threadpool_limits
 
 from dcsvm.interfaces import LocalLearner, Steps
-from dcsvm.job import lent
+from dcsvm.job import lent, run_together
 from dcsvm.models import LocalModel
 from dcsvm.stages import together
 
 Result = TypeVar("Result")
 
+#: How many small jobs one call may be given; each of several cores gets some calls at least.
+TOGETHER, CALLS = 64, 4
 #: Rounds with fewer jobs than this may leave cores idle.
 FEW_JOBS = 32
 
@@ -41,11 +43,17 @@ class Runnable(Protocol):
     def n_rows(self) -> int: ...
 
     @property
+    def joins_others(self) -> bool: ...
+
+    @property
     def is_made_of_others(self) -> bool: ...
 
     def key(self) -> str: ...
 
     def run(self) -> Any: ...
+
+
+Numbered: TypeAlias = tuple[int, Runnable]
 
 
 class Watcher(Protocol):
@@ -113,7 +121,7 @@ class Engine:
             watcher.round_ends()
         return [outcomes[number] for number in range(len(jobs))]
 
-    def _stream(self, jobs: list[tuple[int, Runnable]]) -> Iterator[tuple[int, Any]]:
+    def _stream(self, jobs: list[Numbered]) -> Iterator[tuple[int, Any]]:
         if self.checkpoints is None:
             yield from self._train(jobs)
             return
@@ -129,11 +137,12 @@ class Engine:
             self.checkpoints.put(keys[number], outcome)
             yield number, outcome
 
-    def _train(self, jobs: list[tuple[int, Runnable]]) -> Iterator[tuple[int, Any]]:
+    def _train(self, jobs: list[Numbered]) -> Iterator[tuple[int, Any]]:
         cores = joblib.effective_n_jobs(self.n_jobs)
         if len(jobs) < 2 or cores == 1:
             with lent(cores):
-                yield from (_numbered(number, job) for number, job in jobs)
+                for bundle in _bundles(jobs, TOGETHER):
+                    yield from _run(bundle)
             return
         for prefer, releases in (("threads", True), ("processes", False)):
             mine = [(number, job) for number, job in jobs if job.learner.releases_gil is releases]
@@ -143,7 +152,9 @@ class Engine:
                 parallel = joblib.Parallel(
                     self.n_jobs, prefer=prefer, return_as="generator_unordered"
                 )
-                yield from parallel(joblib.delayed(_numbered)(number, job) for number, job in mine)
+                bundles = _bundles(mine, min(TOGETHER, len(mine) // (CALLS * cores)))
+                for done in parallel(joblib.delayed(_run)(bundle) for bundle in bundles):
+                    yield from done
 
 
 def _steps_of(job: Any) -> Generator[list[Runnable], list[Any], Any]:
@@ -166,5 +177,23 @@ def in_one_go(steps: Steps) -> LocalModel:
     return Engine(n_jobs=1).drive(steps)
 
 
-def _numbered(number: int, job: Runnable) -> tuple[int, Any]:
-    return number, job.run()
+def _bundles(jobs: list[Numbered], size: int) -> Iterator[list[Numbered]]:
+    """Jobs in their order: up to `size` small ones of one learner together, others alone."""
+    bundle: list[Numbered] = []
+    for number, job in jobs:
+        joins = job.joins_others and size > 1
+        if bundle and not (joins and len(bundle) < size and job.learner is bundle[0][1].learner):
+            yield bundle
+            bundle = []
+        bundle.append((number, job))
+        if not joins:
+            yield bundle
+            bundle = []
+    if bundle:
+        yield bundle
+
+
+def _run(bundle: list[Numbered]) -> list[tuple[int, Any]]:
+    numbers, jobs = zip(*bundle, strict=True)
+    outcomes = run_together(jobs) if len(jobs) > 1 else [jobs[0].run()]
+    return list(zip(numbers, outcomes, strict=True))

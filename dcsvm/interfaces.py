@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 from sklearn.base import BaseEstimator, clone
@@ -212,6 +212,13 @@ class LocalLearner(Component):
         """Yield (cell, model) for many parameter values; override to share work between cells."""
         for cell in grid:
             yield cell, clone(self).set_params(**cell).fit(problem)
+
+    def fit_together(self, problems: Sequence[Problem]) -> list[LocalModel]:
+        """Learn several small problems; override to do so in one call.
+
+        The models must be those that `fit` makes of each: the engine may put any together.
+        """
+        return [self.fit(problem) for problem in problems]
 
     def fit_in_steps(self, problem: Problem) -> Steps | None:
         """Hand the work to the one engine, for a learner made of others; None: `fit` does it."""

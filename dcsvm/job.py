@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -20,6 +21,8 @@ from dcsvm.numeric.matrix import FloatArray, IntArray
 from dcsvm.problem import Part, Problem, Seed
 from dcsvm.views import Chain, Columns, View
 
+#: Parts of no more rows may be learned several in one call.
+SMALL_ROWS = 300
 #: How many cores the job that runs in this thread may use: more than one only if it runs alone.
 _threads: ContextVar[int] = ContextVar("threads", default=1)
 
@@ -44,27 +47,30 @@ class Job:
 
     def cut(self) -> Cut:
         """Cut the part's own problem out of the whole: rows, task, view, weights, classes."""
-        rows, start, signs = self.part.rows, self.part.start, None
+        rows, start = self.part.rows, self.part.start
         weights = _product(self.problem.weights, rows, self.part.weights)
         y = self.problem.y[rows]
-        if self.part.task is not None:
-            signs = self.part.task.code(self.problem.n_classes)[y]
-            asked = np.flatnonzero(signs)
-            if len(asked) < len(rows):
+        if self.part.task is None:
+            present, y = np.unique(y, return_inverse=True)
+            code, sides = _code(present, self.problem.n_classes), len(present)
+        else:
+            answers = self.part.task.code(self.problem.n_classes)
+            signs = answers[y]
+            if not signs.all():
+                asked = np.flatnonzero(signs)
                 rows, y, signs = rows[asked], y[asked], signs[asked]
                 weights = None if weights is None else weights[asked]
                 start = None if start is None else start[asked]
-        present, y = np.unique(y, return_inverse=True)
-        code = self._code(present)
-        if signs is not None:
-            y = (signs > 0).astype(np.intp)
+            absent = np.bincount(y, minlength=len(answers)) == 0
+            answers[absent] = 0
+            code, y = answers[None], (signs > 0).astype(np.intp)
+            sides = len(set(signs.tolist()))
         whole = len(rows) == self.problem.n_rows and bool((np.diff(rows) == 1).all())
         X = self.problem.X if whole else self.problem.X[rows]
         view, names = self._view(rows), self.problem.names
         if view is not None:
             view = view.fit(X)
             X, names = view.apply(X), view.names(names)
-        sides = len(present) if signs is None else len(np.unique(y))
         local = Problem(X, y, sides, self.seed, weights, start, _threads.get(), names)
         if self.part.task is not None and view is None:
             local = local.within(self.problem, rows)
@@ -73,6 +79,11 @@ class Job:
     @property
     def n_rows(self) -> int:
         return self.part.n_rows
+
+    @property
+    def joins_others(self) -> bool:
+        """Whether it is small, and its learner can learn several in one call."""
+        return self.n_rows <= SMALL_ROWS and _learns_together(type(self.learner))
 
     @property
     def is_made_of_others(self) -> bool:
@@ -103,20 +114,16 @@ class Job:
         between = Columns(rows)
         return between if self.part.view is None else Chain((between, self.part.view))
 
-    def _code(self, present: IntArray) -> IntArray:
-        """What the columns of the model will mean for each class of the problem."""
-        k = self.problem.n_classes
-        if self.part.task is not None:
-            code = np.zeros((1, k), dtype=np.int8)
-            code[0, present] = self.part.task.code(k)[present]
-            return code
-        if len(present) == 2:
-            code = np.zeros((1, k), dtype=np.int8)
-            code[0, present] = (-1, 1)
-            return code
-        code = np.zeros((len(present), k), dtype=np.int8)
-        code[np.arange(len(present)), present] = 1
-        return code
+
+def run_together(jobs: Sequence[Job]) -> list[Outcome]:
+    """Train parts of one learner in one call; called in a worker."""
+    started = time.perf_counter()
+    cuts = [job.cut() for job in jobs]
+    problems = [cut.problem for cut in cuts if cut.problem.n_classes > 1]
+    models = iter(jobs[0].learner.fit_together(problems) if problems else ())
+    made = [cut.constant() or next(models) for cut in cuts]
+    seconds = (time.perf_counter() - started) / len(jobs)
+    return [cut.outcome(model, seconds) for cut, model in zip(cuts, made, strict=True)]
 
 
 @attrs.frozen(eq=False)
@@ -152,6 +159,16 @@ class Outcome:
     seconds: float
 
 
+@cache
+def _learns_together(kind: type[LocalLearner]) -> bool:
+    """Whether a learner has a `fit_together` of its own, made for the `fit` that it has."""
+    together, alone = (
+        next(each for each in kind.__mro__ if name in vars(each))
+        for name in ("fit_together", "fit")
+    )
+    return together is not LocalLearner and issubclass(together, alone)
+
+
 _problem_keys: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
 
 
@@ -159,6 +176,17 @@ def _problem_key(problem: Problem) -> str:
     if problem not in _problem_keys:
         _problem_keys[problem] = digest(problem)
     return _problem_keys[problem]
+
+
+def _code(present: IntArray, n_classes: int) -> IntArray:
+    """What the columns of a model of these classes will mean for each class of the problem."""
+    if len(present) == 2:
+        code = np.zeros((1, n_classes), dtype=np.int8)
+        code[0, present] = (-1, 1)
+        return code
+    code = np.zeros((len(present), n_classes), dtype=np.int8)
+    code[np.arange(len(present)), present] = 1
+    return code
 
 
 def _product(weights: FloatArray | None, rows: IntArray, more: FloatArray | None) -> Any:

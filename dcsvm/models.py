@@ -202,7 +202,10 @@ class KernelExpansion(LocalModel):
 
     def with_points(self, pool: Matrix, ids: IntArray) -> KernelExpansion:
         """The same expansion over rows `ids` (m,) of a pool."""
-        return attrs.evolve(self, points=Points(pool, ids))
+        return KernelExpansion(
+            *(Points(pool, ids), self.coefficients, self.biases, self.kernel, self.support_rows),
+            *(self.class_sizes, self.precision, self.effort),
+        )
 
     @property
     def support(self) -> IntArray:

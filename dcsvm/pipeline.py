@@ -99,6 +99,7 @@ class Pipeline:
         title = self.decomposer.name or type(self.decomposer).__name__
         if not parts:
             raise ContractError(f"{title} yielded a stage without parts")
+        checked: set[int] = set()
         for place, part in enumerate(parts):
             if not isinstance(part, Part):
                 raise ContractError(
@@ -106,12 +107,15 @@ class Pipeline:
                 )
             if part.n_rows == 0:
                 raise ContractError(f"{title} yielded part {place} without rows")
-            rows = part.rows
-            if rows.min() < 0 or rows.max() >= problem.n_rows:
-                raise ContractError(
-                    f"{title} yielded part {place} with row {rows.max()}, but the problem's "
-                    f"rows are 0 to {problem.n_rows - 1}"
-                )
+            for rows in part.sets:
+                if id(rows) in checked or not len(rows):
+                    continue
+                if rows.min() < 0 or rows.max() >= problem.n_rows:
+                    raise ContractError(
+                        f"{title} yielded part {place} with row {rows.max()}, but the problem's "
+                        f"rows are 0 to {problem.n_rows - 1}"
+                    )
+                checked.add(id(rows))
         return parts
 
     def _answers(self, committee: Committee, problem: Problem) -> Work[FloatArray]:

@@ -102,7 +102,10 @@ class Problem:
 
     def within(self, whole: Problem, rows: IntArray) -> Problem:
         """This problem as a part of another one: its rows are these of the whole."""
-        inner = attrs.evolve(self)
+        inner = Problem(
+            *(self.X, self.y, self.n_classes, self.seed, self.weights, self.start),
+            *(self.threads, self.names),
+        )
         object.__setattr__(inner, "whole", whole)
         object.__setattr__(inner, "rows", rows)
         return inner
@@ -227,6 +230,11 @@ class Part:
     def rows(self) -> IntArray:
         """The ids of its rows, (m,)."""
         return self._rows.ids() if isinstance(self._rows, Joined) else self._rows
+
+    @property
+    def sets(self) -> tuple[IntArray, ...]:
+        """Its rows as they were given: several sets, where it shares them with other parts."""
+        return self._rows.sets if isinstance(self._rows, Joined) else (self._rows,)
 
     @property
     def n_rows(self) -> int:

@@ -17,6 +17,7 @@ from dcsvm.numeric.matrix import BoolArray, FloatArray, IntArray, Matrix
 from dcsvm.numeric.moments import block_products, covariance, directions, means
 from dcsvm.numeric.multiclass import grams, solve_grid, solve_pairs, solve_rest
 from dcsvm.numeric.oblique import PlaneTree
+from dcsvm.numeric.parts import solve_parts, solve_tasks
 from dcsvm.numeric.pegasos import PegasosSettings, Plane, Rows, best_bias, pegasos_plane
 from dcsvm.numeric.ridge import Ridge, kernel_matrices, ridge_grid, ridge_path
 from dcsvm.numeric.settling import settle_oblique
@@ -76,8 +77,10 @@ __all__ = [
     "solve_pairs",
     "solve_pairs_large",
     "solve_part",
+    "solve_parts",
     "solve_path",
     "solve_rest",
+    "solve_tasks",
     "squared_distances",
     "vote",
     "vote_one",

@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dcsvm.numeric import backend
-from dcsvm.numeric.distances import Rows, as_dense, is_sparse
+from dcsvm.numeric.distances import Floats, Rows, as_dense, is_sparse
 from dcsvm.numeric.gram import Gram, as_gram
 from dcsvm.numeric.kernels import Kernel
 from dcsvm.numeric.large import CACHE_BYTES, solve_large
 from dcsvm.numeric.machines import Pairs
 from dcsvm.numeric.multiclass import solve_grid
+from dcsvm.numeric.parts import solve_parts
 from dcsvm.numeric.reference import Integers
 from dcsvm.numeric.svm import Solution, solve
 from dcsvm.numeric.wide import is_wide, solve_wide
@@ -51,8 +52,23 @@ def solve_part(
     if is_wide(kernel, X):
         return solve_wide(kernel, as_dense(X), signs, C, **options)
     if X.shape[0] <= FULL_ROWS or kernel.kind == "precomputed":
+        if kernel.kind == "rbf" and not is_sparse(X) and options.get("start") is None:
+            return _from_zero(kernel, as_dense(X), signs, C, **options)
         return solve(_gram(kernel, X), signs, C, **options)
     return solve_large(kernel, X, signs, C, cache_bytes=cache_bytes, threads=threads, **options)
+
+
+def _from_zero(
+    kernel: Kernel,
+    X: Floats,
+    signs: npt.ArrayLike,
+    C: float | npt.ArrayLike,
+    start: None = None,
+    **options: Any,
+) -> Solution:
+    bounds = np.array(np.broadcast_to(np.asarray(C, dtype=np.float64), len(X)))
+    betas, outcomes = solve_parts(X, [0, len(X)], [kernel.gamma], signs, bounds, **options)
+    return Solution.of(betas, outcomes[0].item())
 
 
 def solve_pairs_large(

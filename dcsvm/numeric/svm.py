@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import attrs
 import numpy as np
@@ -47,6 +48,12 @@ class Solution:
     gap: float
     iterations: int
     converged: bool
+
+    @classmethod
+    def of(cls, beta: Floats, outcome: tuple[Any, ...], scale: float = 1.0) -> Solution:
+        """From signed coefficients and what the solver says, on the scale of its matrix."""
+        bias, objective, gap, iterations, _, converged = outcome
+        return cls(np.abs(beta) / scale, bias, objective / scale, gap, iterations, bool(converged))
 
 
 def solve(
@@ -140,15 +147,8 @@ def solve_path(
     betas, outcomes = backend.solve_paths(gram, tasks, values, tol, limits)
     warn_unless_converged(outcomes, "solve")
     return [
-        Solution(
-            alphas=np.abs(beta) / gram.scale,
-            bias=float(outcome["bias"]),
-            objective=float(outcome["objective"]) / gram.scale,
-            gap=float(outcome["gap"]),
-            iterations=int(outcome["iterations"]),
-            converged=bool(outcome["converged"]),
-        )
-        for beta, outcome in zip(betas, outcomes[:, 0], strict=True)
+        Solution.of(beta, outcome, gram.scale)
+        for beta, outcome in zip(betas, outcomes[:, 0].tolist(), strict=True)
     ]
 
 
@@ -193,7 +193,7 @@ def as_path(Cs: Sequence[float]) -> Floats:
 
 def warn_unless_converged(outcomes: npt.NDArray[np.void], where: str) -> None:
     """Say how many problems ran into a limit, if any did."""
-    failed = int((outcomes["converged"] == 0).sum())
+    failed = outcomes.size - int(np.count_nonzero(outcomes["converged"]))
     if failed:
         worst = float(outcomes["gap"].max())
         warnings.warn(

@@ -67,6 +67,10 @@ class PathJob:
         return self.job.n_rows
 
     @property
+    def joins_others(self) -> bool:
+        return False  # it is judged cell by cell as it is learned
+
+    @property
     def is_made_of_others(self) -> bool:
         return False  # a path runs in one piece, whatever its learner is made of
 

@@ -235,6 +235,20 @@ def fits_a_path_as_one_by_one(learner: LocalLearner) -> None:
         )
 
 
+@law("learner")
+def fits_together_as_one_by_one(learner: LocalLearner) -> None:
+    """fit_together gives the models that fitting each problem alone gives, to the last bit"""
+    problems = [easy_problem(2, rows, gap=1.0, seed=rows) for rows in (20, 30, 40)]
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, size=40)
+    problems[1] = attrs.evolve(problems[1], weights=weights[:30])
+    for group in (problems, [*problems, easy_problem(gap=1.0)]):
+        models = learner.fit_together(group)
+        expect(len(models) == len(group), f"{len(group)} problems gave {len(models)} models")
+        for problem, model in zip(group, models, strict=True):
+            one, other = model.scores(problem.X), learner.fit(problem).scores(problem.X)
+            _expect_close(one, other, "of a problem among others", "alone", share=0.0)
+
+
 def _grid(learner: LocalLearner) -> list[dict[str, Any]]:
     """Two cells that differ in every number, or one cell where no setting is a number."""
     numbers = {

@@ -162,7 +162,7 @@ def test_the_largest_parts_begin_first_and_come_back_in_the_order_they_were_give
     begun = []
 
     class Sized:
-        learner, is_made_of_others = Centroids(), False
+        learner, is_made_of_others, joins_others = Centroids(), False, False
 
         def __init__(self, n_rows):
             self.n_rows, self.seconds = n_rows, 0.0
@@ -178,3 +178,55 @@ def test_the_largest_parts_begin_first_and_come_back_in_the_order_they_were_give
 
     assert Engine(n_jobs=2).run(rounds()) == [1, 5, 2, 6]
     assert set(begun[:2]) == {5, 6}
+
+
+def test_small_parts_of_one_learner_share_a_call_and_are_told_one_by_one():
+    calls = []
+
+    @component
+    class Together(Centroids):
+        def fit(self, problem):
+            return super().fit(problem)
+
+        def fit_together(self, problems):
+            calls.append([problem.n_rows for problem in problems])
+            return [self.fit(problem) for problem in problems]
+
+    class Watcher:
+        done = 0
+
+        def round_begins(self, n_jobs):
+            pass
+
+        def part_done(self, job, outcome):
+            self.done += 1
+
+        def round_ends(self):
+            pass
+
+    watcher = Watcher()
+    plain = DivideAndConquerClassifier(Deal(5), Centroids(), Average(), random_state=0).fit(X, y)
+    joined = DivideAndConquerClassifier(Deal(5), Together(), Average(), random_state=0)
+    joined.fit_with(Engine(n_jobs=1, watchers=(watcher,)), X, y)
+    assert [len(call) for call in calls] == [5]
+    assert watcher.done == 5
+    np.testing.assert_array_equal(plain.decision_function(X), joined.decision_function(X))
+
+
+def test_a_learner_with_a_fit_of_its_own_is_not_passed_by():
+    @component
+    class Together(Centroids):
+        def fit(self, problem):
+            return super().fit(problem)
+
+        def fit_together(self, problems):
+            raise AssertionError("made for another fit")
+
+    @component
+    class Own(Together):
+        def fit(self, problem):
+            return super().fit(problem)
+
+    DivideAndConquerClassifier(Deal(5), Own(), Average(), n_jobs=1).fit(X, y)
+    with pytest.raises(AssertionError, match="another fit"):
+        DivideAndConquerClassifier(Deal(5), Together(), Average(), n_jobs=1).fit(X, y)

@@ -62,7 +62,8 @@ def two_hundred():
 def arrays_of(thing, seen):
     """Every array that an attrs object or a container of them leads to, each once."""
     if isinstance(thing, np.ndarray):
-        seen.setdefault(id(thing if thing.base is None else thing.base), thing)
+        whole = thing if thing.base is None else thing.base
+        seen.setdefault(id(whole), whole)
     elif isinstance(thing, tuple | list):
         for each in thing:
             arrays_of(each, seen)

@@ -124,3 +124,13 @@ def fits_a_path_of_equal_cells(cls):
             yield cell, self.fit(problem)
 
     return {"fit_path": fit_path}
+
+
+@mutation("learner", "fits_together_as_one_by_one", applies=looks_at_features)
+def fits_together_in_another_order(cls):
+    return {"fit_together": lambda self, problems: cls.fit_together(self, problems)[::-1]}
+
+
+@mutation("learner", "fits_together_as_one_by_one")
+def fits_together_all_but_the_last(cls):
+    return {"fit_together": lambda self, problems: cls.fit_together(self, problems[:-1])}

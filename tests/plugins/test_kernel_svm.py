@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from dcsvm import DataError, DivideAndConquerClassifier, Problem, SettingError, build
+from dcsvm import (
+    DataError,
+    DivideAndConquerClassifier,
+    Problem,
+    SettingError,
+    build,
+    component,
+)
 from dcsvm.numeric import grams
 from dcsvm.testing import easy_problem
 from dcsvm.testing.problems import as_sparse
@@ -251,3 +258,42 @@ def test_parts_with_a_task_share_one_matrix(monkeypatch, decomposer, gamma, matr
     assert made == [problem.n_rows] * matrices
     monkeypatch.setattr(module, "SHARED_ROWS", 0)
     np.testing.assert_array_equal(learned(), shared)
+
+
+@pytest.mark.parametrize("gamma", [0.5, "scale"])
+@pytest.mark.parametrize("shared", [True, False])
+def test_parts_learned_in_one_call_are_what_they_are_alone(gamma, shared, monkeypatch):
+    module = sys.modules[type(build("learner", "kernel_svm")).__module__]
+    monkeypatch.setattr(module, "SHARED_ROWS", 1000 if shared else 0)
+    problem = easy_problem(6, rows=120, gap=0.7)
+    learner = build("learner", "kernel_svm", C=3.0, gamma=gamma)
+
+    @component
+    class OneByOne(type(learner)):
+        """Has a `fit` of its own, for which the `fit_together` above it was not made."""
+
+        name = "one_by_one"
+
+        def fit(self, problem):
+            return super().fit(problem)
+
+    alone = OneByOne(C=3.0, gamma=gamma)
+    calls, ours = [], type(learner).fit_together
+
+    def counted(self, parts):
+        calls.append(len(parts))
+        return ours(self, parts)
+
+    monkeypatch.setattr(type(learner), "fit_together", counted)
+    models = [
+        DivideAndConquerClassifier("class_pairs", each, "vote", n_jobs=1).fit(problem.X, problem.y)
+        for each in (learner, alone)
+    ]
+    assert calls == [15]
+    one, other = (model.model_.committee.members for model in models)
+    for mine, theirs in zip(one, other, strict=True):
+        np.testing.assert_array_equal(mine.support, theirs.support)
+        np.testing.assert_array_equal(mine.duals, theirs.duals)
+        np.testing.assert_array_equal(mine.model.biases, theirs.model.biases)
+    facts = [[dict(record.about) for record in model.ledger_] for model in models]
+    assert facts[0] == facts[1]

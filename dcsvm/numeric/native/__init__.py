@@ -118,6 +118,10 @@ SIGNATURES: dict[str, list[Any]] = {
         *(ctypes.POINTER(GramStructure), POINTER, POINTER, INTEGER, POINTER, POINTER, POINTER),
         *(INTEGER, POINTER, POINTER, REAL, INTEGER, REAL, POINTER, POINTER),
     ],
+    "dcsvm_parts": [
+        *(POINTER, INTEGER, POINTER, POINTER, INTEGER, POINTER, POINTER, REAL, INTEGER, REAL),
+        *(POINTER, POINTER),
+    ],
     "dcsvm_distances": [
         *(POINTER, INTEGER, POINTER, INTEGER, INTEGER, REAL, INTEGER, POINTER, POINTER),
     ],

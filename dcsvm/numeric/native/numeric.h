@@ -87,6 +87,9 @@ int64_t newton(problem *p, int64_t *free_rows, int64_t count);
 int64_t free_rows_of(const problem *p, int64_t *rows);
 int solve(problem *p, effort *e);
 
+EXPORT int dcsvm_distances(const double *X, int64_t n, const double *Y, int64_t m, int64_t depth,
+                           double gamma, int64_t symmetric, double *distances, float *values);
+
 int cholesky(double *A, int64_t m, int64_t stride);
 void cholesky_solve(const double *L, int64_t m, int64_t stride, double *restrict x,
                     double *restrict y);

@@ -193,3 +193,44 @@ EXPORT int dcsvm_paths(const gram *g, const int64_t *rows, const int64_t *offset
     }
     return 1;
 }
+
+static void centre(const double *X, int64_t n, int64_t depth, double *moved) {
+    double *origin = moved + n * depth;
+    memset(origin, 0, sizeof(double) * (size_t)depth);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < depth; j++) origin[j] += X[i * depth + j];
+    for (int64_t j = 0; j < depth; j++) origin[j] /= (double)n;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < depth; j++) moved[i * depth + j] = X[i * depth + j] - origin[j];
+}
+
+/* Every task has rows of its own, X[offsets[t]]..X[offsets[t + 1]], and a Gaussian kernel of its
+   own gamma; bounds are those of the coefficients. Each is solved from zero.
+   Gives 0 where memory ran out. */
+EXPORT int dcsvm_parts(const double *X, int64_t depth, const double *gammas,
+                       const int64_t *offsets, int64_t tasks, const double *y,
+                       const double *bounds, double tolerance, int64_t iterations,
+                       double seconds, double *betas, outcome *outcomes) {
+    const double one = 1.0;
+    int64_t most = 0;
+    for (int64_t t = 0; t < tasks; t++)
+        if (offsets[t + 1] - offsets[t] > most) most = offsets[t + 1] - offsets[t];
+    double *moved = malloc(sizeof(double) * (size_t)((most + 1) * depth + 1));
+    float *values = malloc(sizeof(float) * (size_t)(most * most + 1));
+    int64_t *rows = malloc(sizeof(int64_t) * (size_t)(most + 1));
+    int done = moved && values && rows;
+    for (int64_t i = 0; done && i < most; i++) rows[i] = i;
+    for (int64_t t = 0; done && t < tasks; t++) {
+        int64_t at = offsets[t], n = offsets[t + 1] - at;
+        effort template = {tolerance, 0.0, iterations, 0, 0, 0};
+        gram g = {values, n, 1.0, NULL, X + at * depth, depth, gammas[t], 1.0};
+        centre(X + at * depth, n, depth, moved);
+        done = dcsvm_distances(moved, n, moved, n, depth, gammas[t], 1, NULL, values) &&
+               solve_task(&g, rows, n, y + at, bounds + at, &one, 1, NULL, NULL, template,
+                          seconds, betas + at, n, outcomes + t, 1) >= 0;
+    }
+    free(moved);
+    free(values);
+    free(rows);
+    return done;
+}

@@ -1,6 +1,6 @@
 """The kernel support vector machine."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import attrs
@@ -23,6 +23,8 @@ from dcsvm.numeric import (
     solve_grid,
     solve_pairs_large,
     solve_part,
+    solve_parts,
+    solve_tasks,
 )
 
 #: Up to this many rows one matrix of distances serves a whole grid; beyond, cells are solved one
@@ -33,6 +35,8 @@ GRID_ROWS = 6000
 LARGE_ROWS, FEW = 2500, 0.05
 #: One matrix of a problem with no more rows than this serves all of its parts that have a task.
 SHARED_ROWS = 4096
+#: Up to this many rows a problem is solved with all of its kernel matrix, however it is asked.
+SMALL_ROWS = 400
 #: The kernels that a setting means something to; a function of one's own is given neither.
 LOOKED_AT = {"degree": ("poly", "trbf"), "coef0": ("poly", "sigmoid")}
 
@@ -103,6 +107,44 @@ class KernelSVM(LocalLearner):
             for kernel, C, model in batch.solve(problem):
                 for cell in batch.cells[kernel.gamma, C]:
                     yield cell, model
+
+    def fit_together(self, problems: Sequence[Problem]) -> list[LocalModel]:
+        """Learn parts of two classes and few rows in one compiled call, all others one by one."""
+        if not all(self._is_plain(problem) for problem in problems):
+            return [self.fit(problem) for problem in problems]
+        kernels = [self._kernel(problem) for problem in problems[: None if self._varies else 1]]
+        kernels = kernels if self._varies else kernels * len(problems)
+        one = _Batch(self, kernels[:1], [float(self.C)], {})
+        grams = [one._of_the_whole(*each) for each in zip(problems, kernels, strict=True)]
+        if any(gram is not grams[0] for gram in grams):
+            return [self.fit(problem) for problem in problems]
+        offsets = np.cumsum([0, *(problem.n_rows for problem in problems)])
+        signs = 2.0 * np.concatenate([problem.y for problem in problems]) - 1.0
+        bounds = self.C * np.concatenate(
+            [np.ones(p.n_rows) if p.weights is None else p.weights for p in problems]
+        )
+        X = np.concatenate([problem.X for problem in problems])
+        if grams[0] is None:
+            gammas = [kernel.gamma for kernel in kernels]
+            found = solve_parts(X, offsets, gammas, signs, bounds, tol=self.tol)
+        else:
+            rows = np.concatenate([problem.rows for problem in problems])
+            found = solve_tasks(grams[0], rows, offsets, signs, bounds, tol=self.tol)
+        return list(_expansions(X, offsets, kernels, *found))
+
+    @property
+    def _varies(self) -> bool:
+        """Whether every problem has a gamma of its own."""
+        return isinstance(self.gamma, str)
+
+    def _is_plain(self, problem: Problem) -> bool:
+        return (
+            (self.solver, self.kernel, self.multiclass) == ("own", "rbf", "pairs")
+            and problem.n_classes == 2
+            and problem.n_rows <= SMALL_ROWS
+            and problem.start is None
+            and isinstance(problem.X, np.ndarray)
+        )
 
     def _check(self, problem: Problem) -> None:
         if self.pairwise and problem.X.shape[1] != problem.n_rows:
@@ -216,7 +258,7 @@ class _Batch:
         whole = problem.whole
         if whole is None or whole.n_rows > SHARED_ROWS:
             return None
-        if isinstance(self.machine.gamma, str) and problem.n_rows < whole.n_rows:
+        if self.machine._varies and problem.n_rows < whole.n_rows:
             return None  # each part has a gamma of its own
         return whole.once(
             ("gram", kernel), lambda: next(grams(kernel, whole.X, [kernel.gamma]))[1]
@@ -298,6 +340,24 @@ def _expansion(
         *(kernel, kept.order),
         effort=effort,
     )
+
+
+def _expansions(
+    X: FloatArray, offsets: IntArray, kernels: list[Kernel], betas: FloatArray, outcomes: Any
+) -> Iterator[KernelExpansion]:
+    """The models of two classes that were learned in one call, from the rows of all."""
+    support = np.flatnonzero(betas)
+    points, duals = X[support], betas[support][:, None]
+    ends = np.searchsorted(support, offsets)
+    within = support - np.repeat(offsets[:-1], np.diff(ends))
+    biases = outcomes["bias"].copy()[:, None]
+    efforts = zip(outcomes["iterations"].tolist(), outcomes["objective"].tolist(), strict=True)
+    for number, (iterations, objective) in enumerate(efforts):
+        its = slice(ends[number], ends[number + 1])
+        yield KernelExpansion(
+            *(points[its], duals[its], biases[number], kernels[number], within[its]),
+            effort={"iterations": iterations, "objective": objective},
+        )
 
 
 def _effort(solutions: list[Solution]) -> dict[str, float]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from dcsvm.numeric import Kernel
+from dcsvm.numeric import Kernel, wide
 from dcsvm.numeric.global_pairs import solve_part
 from dcsvm.numeric.svm import solve
 from dcsvm.numeric.wide import is_wide, solve_wide
@@ -60,23 +60,26 @@ def test_a_start_is_gone_on_from():
 def test_few_kernel_values_are_needed_where_few_rows_matter(monkeypatch):
     y = np.repeat([1.0, -1.0], 450)
     X = np.random.default_rng(0).normal(size=(900, 80)) + 0.5 * y[:, None]
-    sizes = []
-    monkeypatch.setattr(
-        "dcsvm.numeric.wide.grams",
-        lambda kernel, X, gammas: sizes.append(len(X)) or iter([(1.0, kernel(X))]),
-    )
+    worked_out, values = [], wide._values
+
+    def counted(*given):
+        worked_out.append(values(*given))
+        return worked_out[-1]
+
+    monkeypatch.setattr(wide, "_values", counted)
     solve_wide(Kernel("rbf", gamma=0.002), X, y, 10.0)
-    assert max(sizes) <= 450
+    # As many as one matrix of half of the rows has: none that was known is worked out again.
+    assert sum(block.size for block in worked_out) <= 450**2
 
 
 def test_narrow_small_large_and_sparse_parts_are_solved_otherwise():
     kernel = KERNELS["rbf"]
-    wide = np.zeros((600, 100))
-    assert is_wide(kernel, wide)
-    assert not is_wide(kernel, wide[:, :63])
-    assert not is_wide(kernel, wide[:400])
+    X = np.zeros((600, 100))
+    assert is_wide(kernel, X)
+    assert not is_wide(kernel, X[:, :63])
+    assert not is_wide(kernel, X[:400])
     assert not is_wide(kernel, np.zeros((5000, 100)))
-    assert not is_wide(Kernel("sigmoid"), wide)
+    assert not is_wide(Kernel("sigmoid"), X)
 
 
 def test_a_part_with_many_features_is_solved_so(monkeypatch):
