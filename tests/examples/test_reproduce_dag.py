@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "reproduce_dag"
-MODULES = ("measured", "data", "choose", "final", "speed", "again", "tables")
+MODULES = ("measured", "data", "choose", "final", "speed", "again", "bounds", "paper", "tables")
 
 
 @pytest.fixture
@@ -161,3 +161,18 @@ def test_walking_over_given_decisions_is_what_the_graph_does(reproduction):
         graph = final.classifier("dagsvm", cell).set_params(combiner__order=order).fit(X, y)
         said = again.walked(decisions, again.listed(X, y, order))
         assert np.mean(said != graph.predict(X_judged)) < 0.011
+
+
+def test_bounds_are_numbers_for_hard_margins_and_reasons_elsewhere(reproduction, monkeypatch):
+    measured, tables = reproduction["measured"], reproduction["tables"]
+    run(reproduction, monkeypatch, "choose")
+    for _ in range(2):
+        run(reproduction, monkeypatch, "bounds")
+    soft, hard = measured.find("bounds")
+    assert hard["cell"] == {**soft["cell"], "C": reproduction["bounds"].HARD}
+    assert (soft["graph"] is None) == bool(soft["reason"])
+    assert hard["graph"] > 1.0
+    assert (hard["classes"], hard["reason"]) == (hard["of"], "")
+    page = tables.bounds()
+    assert f"{hard['graph']:.3g}" in page
+    assert not soft["reason"] or soft["reason"] in page

@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import dcsvm
 from dcsvm import DivideAndConquerClassifier, Problem, Repeat, SettingError, build
+from dcsvm.explain import explain
 from dcsvm.numeric.backend import numpy_only
 
 
@@ -319,3 +320,19 @@ def test_a_million_rows_find_their_way_through_ten_thousand_leaves_in_two_second
     members = level.router.route(rows).member
     assert time.process_time() - started < 2.0
     assert (members[: len(X)] == members[-len(X) :]).all()
+
+
+def test_explain_tells_the_way_to_the_leaf_and_its_heaviest_support_vectors():
+    X, y = waves(400)
+    learner = build("learner", "kernel_svm", gamma=0.5, C=2.0)
+    clf = DivideAndConquerClassifier(tree(ceiling=100), learner, "route", random_state=0)
+    told = explain(clf.fit(X, y), X[0])
+    (group,) = clf.model_.committee.groups
+    assert told.route == tuple(group.router.trace(X[:1]))
+    (question,) = told.questions
+    assert told.route[-1] == f"leaf {question.member}"
+    leaf = group.router.route(X).member
+    for weight in question.heaviest:
+        assert leaf[weight.row] == question.member
+        assert weight.kernel == pytest.approx(np.exp(-0.5 * ((X[weight.row] - X[0]) ** 2).sum()))
+        assert weight.contribution == pytest.approx(weight.coefficient * weight.kernel)

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.datasets import load_iris, make_blobs
 
 from dcsvm import DivideAndConquerClassifier, build
+from dcsvm.explain import explain
 
 
 def test_class_pairs_win_by_number_of_votes() -> None:
@@ -58,3 +59,19 @@ def test_the_trace_tells_who_got_how_many_votes() -> None:
     order = np.argsort(-clf.decision_function(X[:1])[0])
     told = clf.model_.combination.trace(clf.model_.committee, X[:1])
     assert told == [f"class {label} has {2 - place} votes" for place, label in enumerate(order)]
+
+
+def test_explain_names_every_vote_and_what_weighed_most_in_it() -> None:
+    X, y = make_blobs(90, centers=4, cluster_std=2.0, random_state=0)
+    learner = build("learner", "kernel_svm", gamma=0.3, C=2.0)
+    clf = DivideAndConquerClassifier("class_pairs", learner, "vote").fit(X, y)
+    told = explain(clf, X[3])
+    assert told.answer == clf.predict(X[3:4])[0]
+    assert len(told.questions) == 6
+    votes = [question.winners[0] for question in told.questions]
+    assert f"{told.answer} has {votes.count(told.answer)} votes" in told.reasons[0]
+    for question in told.questions:
+        for weight in question.heaviest:
+            near = np.exp(-0.3 * ((X[weight.row] - X[3]) ** 2).sum())
+            assert abs(weight.kernel - near) < 1e-9
+            assert y[weight.row] in question.winners + question.losers
