@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -174,6 +174,24 @@ class KernelExpansion(LocalModel):
     class_sizes: IntArray | None = None
     precision: str = "float64"
     effort: Mapping[str, float] = attrs.field(factory=dict)
+
+    @classmethod
+    def of_parts(
+        cls, X: FloatArray, offsets: IntArray, kernels: Sequence[Kernel], betas: Any, outcomes: Any
+    ) -> Iterator[KernelExpansion]:
+        """Models of two classes, from what `solve_parts` or `solve_tasks` made of stacked rows."""
+        support = np.flatnonzero(betas)
+        points, duals = X[support], betas[support][:, None]
+        ends = np.searchsorted(support, offsets)
+        within = support - np.repeat(offsets[:-1], np.diff(ends))
+        biases = outcomes["bias"].copy()[:, None]
+        efforts = zip(outcomes["iterations"].tolist(), outcomes["objective"].tolist(), strict=True)
+        for number, (iterations, objective) in enumerate(efforts):
+            its = slice(ends[number], ends[number + 1])
+            yield cls(
+                *(points[its], duals[its], biases[number], kernels[number], within[its]),
+                effort={"iterations": iterations, "objective": objective},
+            )
 
     def scores(self, X: Matrix) -> FloatArray:
         decisions = evaluate(self.prepared, X)

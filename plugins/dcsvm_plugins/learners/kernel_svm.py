@@ -130,7 +130,7 @@ class KernelSVM(LocalLearner):
         else:
             rows = np.concatenate([problem.rows for problem in problems])
             found = solve_tasks(grams[0], rows, offsets, signs, bounds, tol=self.tol)
-        return list(_expansions(X, offsets, kernels, *found))
+        return list(KernelExpansion.of_parts(X, offsets, kernels, *found))
 
     @property
     def _varies(self) -> bool:
@@ -340,24 +340,6 @@ def _expansion(
         *(kernel, kept.order),
         effort=effort,
     )
-
-
-def _expansions(
-    X: FloatArray, offsets: IntArray, kernels: list[Kernel], betas: FloatArray, outcomes: Any
-) -> Iterator[KernelExpansion]:
-    """The models of two classes that were learned in one call, from the rows of all."""
-    support = np.flatnonzero(betas)
-    points, duals = X[support], betas[support][:, None]
-    ends = np.searchsorted(support, offsets)
-    within = support - np.repeat(offsets[:-1], np.diff(ends))
-    biases = outcomes["bias"].copy()[:, None]
-    efforts = zip(outcomes["iterations"].tolist(), outcomes["objective"].tolist(), strict=True)
-    for number, (iterations, objective) in enumerate(efforts):
-        its = slice(ends[number], ends[number + 1])
-        yield KernelExpansion(
-            *(points[its], duals[its], biases[number], kernels[number], within[its]),
-            effort={"iterations": iterations, "objective": objective},
-        )
 
 
 def _effort(solutions: list[Solution]) -> dict[str, float]:
