@@ -132,6 +132,13 @@ def test_a_classifier_that_cannot_learn_from_a_part_is_named():
     )
 
 
+def test_a_classifier_that_stumbles_over_constant_features_is_named():
+    problem = easy_problem(2)
+    constant = attrs.evolve(problem, X=np.ones((problem.n_rows, 2)))
+    with pytest.raises(DataError, match="LinearDiscriminantAnalysis cannot learn from a part of"):
+        fitted(constant, classifier="LinearDiscriminantAnalysis")
+
+
 def test_a_classifier_that_cannot_answer_is_named():
     problem = easy_problem()
     model = fitted(problem, classifier="RadiusNeighborsClassifier")

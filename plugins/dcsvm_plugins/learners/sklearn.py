@@ -70,7 +70,8 @@ class Sklearn(LocalLearner):
             weighted = {f"{last}__{key}": value for key, value in weighted.items()}
         try:
             return Wrapped(machine.fit(problem.X, problem.y, **weighted))
-        except (ValueError, TypeError, ArithmeticError) as error:  # each has demands of its own
+        # Each has demands of its own, and ways to say so.
+        except (ValueError, TypeError, ArithmeticError, LookupError) as error:
             raise DataError(
                 f"sklearn: {self.classifier} cannot learn from a part of {problem.n_rows} rows: "
                 f"{_in_one_line(error)}"
