@@ -24,6 +24,9 @@ from dcsvm.problem import Problem, Seed
 from dcsvm.registry import KINDS, default_registry
 from dcsvm.settings import component
 
+FEW = 4096
+"""Numbers up to which each of them is asked whether it is finite."""
+
 
 @component
 class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner):
@@ -136,7 +139,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         """The labels of rows X (n, d)."""
         rows = self._rows(X)
         winners = in_chunks(self.model_.labels, rows, self.n_jobs)
-        return self.classes_[np.concatenate(winners)]
+        return self.classes_[winners[0] if len(winners) == 1 else np.concatenate(winners)]
 
     def cost(self, X: Any) -> Cost:
         """What it takes to answer rows X, counted row by row."""
@@ -215,5 +218,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
 
 def _is_finite(X: FloatArray) -> bool:
     """Whether the sum of all numbers is finite, and so is each of them."""
+    if X.size < FEW:  # asking each of a few is quicker than keeping numpy quiet
+        return bool(np.isfinite(X).all())
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(X.sum()))

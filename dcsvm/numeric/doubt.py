@@ -13,6 +13,8 @@ UNIT = 2.0**-24
 """The largest relative error of rounding to float32."""
 CHUNK = 256
 """The compiled library sums so many terms in a row, then the sums of such chunks."""
+LEAST, EXPONENTS = -63, 128
+"""The binary exponents of squared norms that the compiled library has tables for."""
 LARGEST, SMALLEST = 1e37, 1e-37
 """Beyond these, float32 may overflow or lose digits; terms below the smallest count as it."""
 
@@ -99,8 +101,23 @@ class Doubt:
             largest = np.minimum(self._largest_value(squares), LARGEST)
             with np.errstate(over="ignore"):
                 magnitudes[:] = np.minimum(largest[:, None] * self.weights, LARGEST)
-        lost = SMALLEST * (self.terms + self.weights) / UNIT
-        magnitudes += np.minimum(lost, LARGEST).astype(np.float32)
+        magnitudes += self.lost.astype(np.float32)
+
+    @property
+    def lost(self) -> Floats:
+        """What underflow may take from the magnitude of each class, (classes,)."""
+        return np.asarray(np.minimum(SMALLEST * (self.terms + self.weights) / UNIT, LARGEST))
+
+    def by_exponent(self) -> tuple[Floats, Floats]:
+        """Shares and largest kernel values of rows, by the binary exponent of their squared norms.
+
+        Both grow with the norm, so those of the next power of two hold for all below it. For the
+        RBF kernel, whose magnitudes are summed up, the largest value is not used.
+        """
+        squares = np.ldexp(np.ones(EXPONENTS), np.arange(LEAST, LEAST + EXPONENTS))
+        if self.kernel.kind == "rbf":
+            return self.shares(squares), np.ones(EXPONENTS)
+        return self.shares(squares), np.minimum(self._largest_value(squares), LARGEST)
 
     def _largest_value(self, squares: Floats) -> Floats:
         """The largest absolute value that the kernel of a row and a point can have."""

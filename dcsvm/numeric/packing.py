@@ -15,7 +15,7 @@ from dcsvm.numeric import backend
 from dcsvm.numeric.distances import Floats, Rows, as_dense, is_sparse
 from dcsvm.numeric.doubt import Doubt
 from dcsvm.numeric.kernels import Kernel
-from dcsvm.numeric.native import ExpansionStructure, address
+from dcsvm.numeric.native import DoubtStructure, ExpansionStructure, address
 
 NATIVE_KINDS = {"linear": 0, "rbf": 1, "poly": 2}
 MOST_BYTES = 1 << 30
@@ -41,6 +41,8 @@ class Packed:
         Numbers that one row's answer needs beside them.
     doubt : Doubt
         How far off float32 may be.
+    table : DoubtStructure
+        The same for one row at a time.
     """
 
     origin: Floats
@@ -50,6 +52,7 @@ class Packed:
     arrays: list[npt.NDArray[Any]]
     room: int
     doubt: Doubt
+    table: DoubtStructure
     scratch: threading.local = attrs.field(factory=threading.local)
 
     def ask(
@@ -98,15 +101,15 @@ class Packed:
         return labels
 
     def ask_one(self, library: ctypes.CDLL, x: Floats, biases: Floats, walks: bool) -> int:
-        """One row's label by votes or by a walk."""
-        room = getattr(self.scratch, "room", None)
-        if room is None:
-            self.scratch.keep = np.empty(self.room)
-            room = self.scratch.room = address(self.scratch.keep)
-        label: int = library.dcsvm_one(
-            *(self.double, address(x), address(self.origin), len(x), address(self.columns)),
-            *(address(biases), walks, room),
-        )
+        """One row's label by votes or by a walk: in float32, and in float64 where it matters."""
+        scratch = self.scratch
+        if getattr(scratch, "biases", None) is not biases:
+            scratch.biases, scratch.keep = biases, np.empty(self.room)
+            scratch.front = (self.double, self.single, self.table)
+            scratch.middle = (address(self.origin), len(self.origin), address(self.columns))
+            scratch.back = (address(biases),), (address(scratch.keep),)
+        front, (before, after) = scratch.front, scratch.back
+        label: int = library.dcsvm_one(*front, address(x), *scratch.middle, *before, walks, *after)
         return label
 
 
@@ -134,15 +137,21 @@ def pack_native(
     with np.errstate(over="ignore"):  # of what float32 cannot hold, every answer is in doubt
         single = _structure(kernel, centred.astype(np.float32), widened, sizes, arrays)
     double = _structure(kernel, centred, coefficients, sizes, arrays)
-    classes, padded = len(sizes), int(_starts(sizes, 8)[-1])
+    classes, padded = len(sizes), int(_starts(sizes, 8)[-1] + _starts(sizes, 16)[-1])
+    doubt = Doubt.of(kernel, centred, magnitudes, sizes)
+    tables = [
+        np.ascontiguousarray(each) for each in (*doubt.by_exponent(), doubt.weights, doubt.lost)
+    ]
+    arrays.extend(tables)
     return Packed(
         origin=origin,
         columns=columns,
         single=single,
         double=double,
         arrays=arrays,
-        room=rows.shape[1] + padded + classes * (classes - 1) + 4 * classes + 16,
-        doubt=Doubt.of(kernel, centred, magnitudes, sizes),
+        room=2 * rows.shape[1] + padded + classes * (classes - 1) + 5 * classes + 16,
+        doubt=doubt,
+        table=DoubtStructure(*(address(each) for each in tables)),
     )
 
 

@@ -53,6 +53,12 @@ class ExpansionStructure(ctypes.Structure):
     ]
 
 
+class DoubtStructure(ctypes.Structure):
+    """The C struct ``doubt``: tables of how far off single precision may be."""
+
+    _fields_ = [("shares", POINTER), ("largest", POINTER), ("weights", POINTER), ("lost", POINTER)]
+
+
 class RowsStructure(ctypes.Structure):
     """The C struct ``rows``: rows in single precision, dense and padded or CSR."""
 
@@ -169,7 +175,8 @@ SIGNATURES: dict[str, list[Any]] = {
         ctypes.POINTER(REAL),
     ],
     "dcsvm_one": [
-        *(EXPANSION, POINTER, POINTER, INTEGER, POINTER, POINTER, INTEGER, POINTER),
+        *(EXPANSION, EXPANSION, ctypes.POINTER(DoubtStructure), POINTER, POINTER, INTEGER),
+        *(POINTER, POINTER, INTEGER, POINTER),
     ],
     "dcsvm_walk": [EXPANSION, POINTER, POINTER, INTEGER, POINTER, POINTER],
 }

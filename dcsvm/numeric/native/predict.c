@@ -1,4 +1,6 @@
 /* Kernel expansions of many rows, votes and walks over class pairs, and one row at a time. */
+#include <math.h>
+
 #include "exponential.h"
 #include "numeric.h"
 
@@ -58,111 +60,20 @@ static int64_t walk(const double *decisions, const double *doubts, int64_t class
     return first;
 }
 
+enum { GROUP = 4, STRETCH = 4096 };
+
 #define REAL float
 #define SUFFIX f32
 #include "tile.h"
 #include "expand.h"
+#include "one.h"
 #undef REAL
 #undef SUFFIX
 #define REAL double
 #define SUFFIX f64
 #include "tile.h"
 #include "expand.h"
-
-enum { GROUP = 4 };
-
-/* Kernel values of one row with the panels of one class: four panels at a time, so that their sums
-   do not wait for each other. */
-static void values_of_class(const expansion_f64 *e, const double *x, double square, int64_t k,
-                            double *values) {
-    int64_t begin = e->starts[k], count = e->starts[k + 1] - begin, p = 0;
-    for (; p < count; p += WIDTH * GROUP) {
-        int64_t panels = (count - p) / WIDTH < GROUP ? (count - p) / WIDTH : GROUP;
-        const double *from = e->panels + (begin + p) * e->depth;
-        vector_f64 sums[2 * GROUP];
-        for (int g = 0; g < 2 * GROUP; g++) sums[g] = (vector_f64){0};
-        if (panels == GROUP) {
-            for (int64_t d = 0; d < e->depth; d++)
-                for (int g = 0; g < GROUP; g++) {
-                    const double *at = from + (g * e->depth + d) * WIDTH;
-                    sums[2 * g] += x[d] * *(const vector_f64 *)at;
-                    sums[2 * g + 1] += x[d] * *(const vector_f64 *)(at + 4);
-                }
-        } else {
-            for (int64_t g = 0; g < panels; g++)
-                for (int64_t d = 0; d < e->depth; d++) {
-                    const double *at = from + (g * e->depth + d) * WIDTH;
-                    sums[2 * g] += x[d] * *(const vector_f64 *)at;
-                    sums[2 * g + 1] += x[d] * *(const vector_f64 *)(at + 4);
-                }
-        }
-        for (int64_t g = 0; g < panels; g++) {
-            double *to = values + p + g * WIDTH;
-            *(vector_f64 *)to = sums[2 * g];
-            *(vector_f64 *)(to + 4) = sums[2 * g + 1];
-            kernel_values_f64(e, to, square, e->squares + begin + p + g * WIDTH);
-        }
-    }
-}
-
-INLINE double long_dot(const double *a, const double *b, int64_t count) {
-    vector_f64 first = {0}, second = {0};
-    for (int64_t t = 0; t < count; t += WIDTH) {
-        first += *(const vector_f64 *)(a + t) * *(const vector_f64 *)(b + t);
-        second += *(const vector_f64 *)(a + t + 4) * *(const vector_f64 *)(b + t + 4);
-    }
-    first += second;
-    return (first[0] + first[1]) + (first[2] + first[3]);
-}
-
-/* Coefficients of class k against class other, by point. */
-INLINE const double *machine(const expansion_f64 *e, int64_t k, int64_t other) {
-    int64_t column = other > k ? other - 1 : other, begin = e->starts[k];
-    return e->by_column + begin * e->columns + column * (e->starts[k + 1] - begin);
-}
-
-/* The class of one row by votes over all pairs; values has room for all points. */
-static int64_t vote_one(const expansion_f64 *e, const double *x, const double *biases,
-                        double square, double *values, double *decisions) {
-    int64_t pairs = e->classes * (e->classes - 1) / 2;
-    int8_t unsure;
-    memcpy(decisions, biases, sizeof(double) * (size_t)pairs);
-    memset(decisions + pairs, 0, sizeof(double) * (size_t)pairs);
-    for (int64_t k = 0; k < e->classes; k++) {
-        int64_t count = e->starts[k + 1] - e->starts[k];
-        values_of_class(e, x, square, k, values);
-        for (int64_t other = 0; other < e->classes; other++) {
-            if (other == k) continue;
-            int64_t pair = other > k ? pair_of(k, other, e->classes) : pair_of(other, k, e->classes);
-            decisions[pair] += long_dot(values, machine(e, k, other), count);
-        }
-    }
-    return count_votes(decisions, decisions + pairs, e->classes, decisions + 2 * pairs, &unsure);
-}
-
-/* The class of one row by a walk, from its kernel values with all points. */
-static int64_t walk_values(const expansion_f64 *e, const double *values, const double *biases) {
-    int64_t first = 0, last = e->classes - 1;
-    while (first < last) {
-        int64_t sides[2] = {first, last};
-        double value = biases[pair_of(first, last, e->classes)];
-        for (int side = 0; side < 2; side++) {
-            int64_t k = sides[side], count = e->starts[k + 1] - e->starts[k];
-            value += long_dot(values + e->starts[k], machine(e, k, sides[1 - side]), count);
-        }
-        if (value > 0.0) last--;
-        else first++;
-    }
-    return first;
-}
-
-/* The class of one row by a walk. It meets every class, so it needs the points of all. */
-static int64_t walk_one(const expansion_f64 *e, const double *x, const double *biases,
-                        double square, double *values) {
-    for (int64_t k = 0; k < e->classes; k++)
-        values_of_class(e, x, square, k, values + e->starts[k]);
-    return walk_values(e, values, biases);
-}
+#include "one.h"
 
 /* The classes of many rows by walks: kernel values by tiles of rows, then the coefficients of the
    pairs that each row asks, where votes need those of all pairs; 0 where memory ran out. */
@@ -184,21 +95,61 @@ EXPORT int dcsvm_walk(const expansion_f64 *e, const double *X, const double *nor
                 memcpy(known + r * points + from, values[r], sizeof(double) * (size_t)size);
         }
         for (int64_t r = 0; r < TALL && start + r < count; r++)
-            labels[start + r] = walk_values(e, known + r * points, biases);
+            labels[start + r] = walk_values_f64(e, known + r * points, biases, NULL);
     }
     free(known);
     return 1;
 }
 
-/* One row's label, by votes or by a walk; room holds depth + points + 2 pairs + 4 classes numbers.
-   x has width columns and is moved by -origin first; columns are those that e knows. */
-EXPORT int64_t dcsvm_one(const expansion_f64 *e, const double *x, const double *origin,
-                         int64_t width, const int64_t *columns, const double *biases,
-                         int64_t walks, double *room) {
+/* How far off single precision may be, by the binary exponent of a row's squared norm, from LEAST
+   on: the share of the magnitudes, and the largest kernel value (where the kernel has none of its
+   own sign, magnitudes are that times weights). lost: what underflow may take, by class. */
+enum { LEAST = -63, EXPONENTS = 128 };
+typedef struct {
+    const double *shares, *largest, *weights, *lost;
+} doubt;
+
+/* What each class may add to the error of a decision; 0 where nothing can be said. */
+static int doubts_of(const doubt *d, const expansion_f32 *e, const float *values, double square,
+                     double *doubts) {
+    int exponent;
+    frexp(square, &exponent);
+    exponent = exponent < LEAST ? 0 : exponent - LEAST;
+    if (!(square < INFINITY) || exponent >= EXPONENTS || !(d->shares[exponent] < INFINITY)) return 0;
+    for (int64_t k = 0; k < e->classes; k++) {
+        int64_t begin = e->starts[k];
+        double magnitude = e->kind == RBF
+                               ? long_dot_f32(values + begin, line_f32(e, k, e->columns - 1),
+                                              e->starts[k + 1] - begin)
+                               : d->largest[exponent] * d->weights[k];
+        doubts[k] = d->shares[exponent] * (magnitude + d->lost[k]);
+    }
+    return 1;
+}
+
+/* One row's label, by votes or by a walk: in single precision, and again in double precision where
+   that may be wrong. room holds 2 depth + points of both + 2 pairs + 5 classes numbers. x has width
+   columns and is moved by -origin first; columns are those that the expansions know. */
+EXPORT int64_t dcsvm_one(const expansion_f64 *e, const expansion_f32 *quick, const doubt *d,
+                         const double *x, const double *origin, int64_t width,
+                         const int64_t *columns, const double *biases, int64_t walks,
+                         double *room) {
     double *moved = room, *values = moved + e->depth, *rest = values + e->starts[e->classes];
-    double square = 0.0;
-    for (int64_t d = 0; d < width; d++) square += (x[d] - origin[d]) * (x[d] - origin[d]);
-    for (int64_t d = 0; d < e->depth; d++) moved[d] = x[columns[d]] - origin[columns[d]];
-    return walks ? walk_one(e, moved, biases, square, values)
-                 : vote_one(e, moved, biases, square, values, rest);
+    double *doubts = rest, square = 0.0;
+    float *singles = (float *)(doubts + e->classes), *known = singles + e->depth;
+    rest = (double *)(known + quick->starts[e->classes]) + 1;
+    int64_t label = -1;
+    for (int64_t k = 0; k < width; k++) square += (x[k] - origin[k]) * (x[k] - origin[k]);
+    for (int64_t k = 0; k < e->depth; k++) moved[k] = x[columns[k]] - origin[columns[k]];
+    for (int64_t k = 0; k < e->depth; k++) singles[k] = (float)moved[k];
+    for (int64_t k = 0; k < e->classes; k++)
+        values_of_class_f32(quick, singles, (float)square, k, known + quick->starts[k]);
+    if (doubts_of(d, quick, known, square, doubts))
+        label = walks ? walk_values_f32(quick, known, biases, doubts)
+                      : vote_values_f32(quick, known, biases, doubts, rest);
+    if (label >= 0) return label;
+    for (int64_t k = 0; k < e->classes; k++)
+        values_of_class_f64(e, moved, square, k, values + e->starts[k]);
+    return walks ? walk_values_f64(e, values, biases, NULL)
+                 : vote_values_f64(e, values, biases, NULL, rest);
 }

@@ -124,6 +124,25 @@ def test_rows_on_the_border_are_asked_again_in_float64():
     assert 0 < expected.sum() < 41
     np.testing.assert_array_equal(vote(expansion, X, precision="float32"), expected)
     np.testing.assert_array_equal(walk(expansion, X, precision="float32"), expected)
+    assert [vote_one(expansion, x) for x in X] == expected.tolist()
+    assert [walk_one(expansion, x) for x in X] == expected.tolist()
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.kind)
+@pytest.mark.parametrize("size", [0.0, 1e-30, 1e-3, 1.0, 1e3, 1e30, 1e100])
+def test_one_row_of_any_size_is_answered_as_in_float64(either, kernel, size):
+    X = size * rows(40)
+    expansion = prepare(kernel, rows(60), 1e-4 * rows(60, 3, seed=4), np.zeros(6), counts=[15] * 4)
+    # Machines that nearly agree with their mirror images leave decisions of rounding's size.
+    twice = prepare(
+        *(kernel, np.vstack([rows(60)] * 2)),
+        *(np.vstack([rows(60, 1, seed=4), -(1.0 + 1e-9) * rows(60, 1, seed=4)]), [0.0]),
+        counts=[60, 60],
+    )
+    for machines in (expansion, twice):
+        votes, walks = vote(machines, X), walk(machines, X)
+        assert [vote_one(machines, x) for x in X] == votes.tolist()
+        assert [walk_one(machines, x) for x in X] == walks.tolist()
 
 
 def test_a_walk_drops_one_class_at_each_step(either):
