@@ -269,7 +269,8 @@ class Wrapped(LocalModel):
     def scores(self, X: Matrix) -> FloatArray:
         try:
             return self._scores(X)
-        except (ValueError, TypeError, ArithmeticError) as error:  # each has demands of its own
+        # Each has demands of its own, and ways to say so.
+        except (ValueError, TypeError, ArithmeticError, LookupError) as error:
             name, why = type(self.estimator).__name__, " ".join(str(error).split())
             raise DataError(f"{name} cannot answer {X.shape[0]} rows: {why}") from error
 
