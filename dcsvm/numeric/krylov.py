@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.linalg import eigvals_banded
 from scipy.linalg.blas import dsymv
+from scipy.linalg.lapack import dpbsv
 
 from dcsvm.numeric.distances import Floats
 
@@ -52,6 +54,7 @@ class Krylov:
         self.basis[:, : self.width] = block
         self.projected = np.zeros((most + self.width, most))
         self.size = 0
+        self.largest = 0.0
 
     def grow_for(self, shifts: Sequence[float]) -> dict[float, Floats]:
         """Take steps while they answer further shifts precisely, and return these answers."""
@@ -102,19 +105,34 @@ class Krylov:
 
         For the others, how many times their error is too large.
         """
-        matrix = self.projected[: self.size, : self.size]
-        values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
-        right = vectors[: self.width].T @ self.first
+        bands, right = self._bands(), np.zeros((self.size, len(self.right_lengths)))
+        right[: self.width] = self.first
+        if self.largest == 0.0:
+            self.largest = float(eigvals_banded(bands, check_finite=False)[-1])
         found, missing = {}, {}
         for shift in shifts:
-            answer = vectors @ (right / (values + shift)[:, None])
+            shifted = bands.copy()
+            shifted[-1] += shift
+            _, answer, failed = dpbsv(shifted, right, overwrite_ab=1)
+            if failed:
+                missing[shift] = np.inf
+                continue
             outside = lengths(self._rest() @ answer[-self.width :])
-            allowed = PRECISION * (values[-1] * lengths(answer) + self.right_lengths)
-            if (values + shift > 0.0).all() and (outside <= allowed).all():
+            allowed = PRECISION * (self.largest * lengths(answer) + self.right_lengths)
+            if (outside <= allowed).all():
                 found[shift] = answer
             else:
                 missing[shift] = float((outside[allowed > 0] / allowed[allowed > 0]).max())
         return found, missing
+
+    def _bands(self) -> Floats:
+        """The projected matrix, which is zero off its band, as LAPACK keeps upper bands."""
+        matrix = self.projected[: self.size, : self.size]
+        bands = np.zeros((self.width + 1, self.size))
+        for place in range(min(self.width + 1, self.size)):
+            above, below = np.diagonal(matrix, place), np.diagonal(matrix, -place)
+            bands[self.width - place, place:] = 0.5 * (above + below)
+        return bands
 
     def lift(self, answer: Floats) -> Floats:
         """An answer in the basis as an (n, columns) array."""
