@@ -4,9 +4,18 @@ import logging
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_digits, make_classification
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_classification
 
-from dcsvm import Committee, DivideAndConquerClassifier, Problem, SettingError, build
+from dcsvm import (
+    Committee,
+    Decomposer,
+    DivideAndConquerClassifier,
+    Problem,
+    SettingError,
+    build,
+    component,
+    part,
+)
 from dcsvm.division import Division
 from dcsvm.member import Member
 from dcsvm.models import Hyperplanes
@@ -228,3 +237,21 @@ def test_answers_beyond_those_learned_count_as_the_farthest_learned():
     clf = fused(spaces(subspaces=2), learner="linear_svm")
     far = clf.decision_function(np.vstack([1e6 * X[0], 1e7 * X[0]]))
     assert far[0] == far[1]
+
+
+def test_a_class_that_no_member_speaks_of_is_never_the_answer():
+    @component
+    class Blind(Decomposer):
+        "One part, without the rows of the last class."
+
+        name = "blind"
+        yields = frozenset({"subsets"})
+
+        def divide(self, problem):
+            yield [part(np.flatnonzero(problem.y < 2))]
+
+    features, classes = load_iris(return_X_y=True)
+    model = fused(Blind(), data=(features, classes), learner="linear_svm", form="by_class")
+    assert set(model.predict(features)) == {0, 1}
+    known = classes < 2
+    assert model.score(features[known], classes[known]) > 0.95

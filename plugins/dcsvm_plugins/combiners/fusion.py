@@ -192,6 +192,8 @@ class Fusion(Combiner):
     def _model(self, learner: LocalLearner, problem: Problem, n_classes: int) -> Any:
         if n_classes == 1:
             return Constant()
+        if problem.n_features == 0:  # no member speaks of this class: it is never the answer
+            return Constant(-1.0)
         return learner.fit(attrs.evolve(problem, n_classes=n_classes, start=None, names=None))
 
     def _plan(
