@@ -11,7 +11,8 @@ import numpy as np
 from scipy import sparse
 
 #: Numbers of the classes of covertype, as the source counts them less one.
-SPRUCE, LODGEPOLE, COTTONWOOD, ASPEN, DOUGLAS, KRUMMHOLZ = 0, 1, 3, 4, 5, 6
+SPRUCE, LODGEPOLE, PONDEROSA, COTTONWOOD, ASPEN, DOUGLAS, KRUMMHOLZ = range(7)
+RIVALS = {"spruce": SPRUCE, "ponderosa": PONDEROSA}
 
 
 @attrs.frozen(eq=False)
@@ -61,11 +62,11 @@ def covertype_pair(first: int, second: int, seed: int = 0) -> Split:
     return Split(_floats(X[learned]), y[learned], (_floats(X[tested]), y[tested]))
 
 
-def covertype_two(rows: int, tested: int = 20000, seed: int = 0) -> Split:
-    """Spruce against Lodgepole Pine, the two large classes, in [0, 1] by the training rows."""
+def covertype_two(rows: int, against: str, tested: int = 20000, seed: int = 0) -> Split:
+    """Lodgepole Pine against another class of RIVALS, in [0, 1] by the training rows."""
     archive = arrays("covtype")
     labels = archive["y"]
-    both = np.flatnonzero((labels == SPRUCE) | (labels == LODGEPOLE))
+    both = np.flatnonzero((labels == RIVALS[against]) | (labels == LODGEPOLE))
     order = np.random.default_rng(seed).permutation(both)[: rows + tested]
     return _unit(archive["X"], (labels == LODGEPOLE).astype(int), order[:rows], order[rows:])
 
