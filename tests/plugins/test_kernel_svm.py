@@ -5,6 +5,7 @@ import sys
 import attrs
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from dcsvm import (
@@ -297,3 +298,11 @@ def test_parts_learned_in_one_call_are_what_they_are_alone(gamma, shared, monkey
         np.testing.assert_array_equal(mine.model.biases, theirs.model.biases)
     facts = [[dict(record.about) for record in model.ledger_] for model in models]
     assert facts[0] == facts[1]
+
+
+def test_libsvm_ends_where_it_would_never_converge():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    problem = Problem(X, np.arange(30) % 2, 2)
+    machine = build("learner", "kernel_svm", kernel="linear", solver="libsvm", C=1e12)
+    with pytest.warns(ConvergenceWarning, match="max_iter=10000000"):
+        assert np.isfinite(machine.fit(problem).scores(X)).all()

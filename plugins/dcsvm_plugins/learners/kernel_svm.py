@@ -377,6 +377,9 @@ def _libsvm(machine: KernelSVM, kernel: Kernel, C: float, problem: Problem) -> K
         coef0=kernel.coef0,
         tol=machine.tol,
         cache_size=machine.cache_size,
+        max_iter=max(
+            10_000_000, 100 * problem.n_rows
+        ),  # LIBSVM's own limit; scikit-learn has none
     ).fit(problem.X, problem.y, sample_weight=problem.weights)
     duals = svc.dual_coef_
     duals = duals.toarray() if hasattr(duals, "toarray") else duals
