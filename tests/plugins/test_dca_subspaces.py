@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from dcsvm import Problem, build
+from dcsvm import DataError, Problem, build
 
 
 def gaussians(n_classes, rows=3000, features=6, seed=0):
@@ -70,3 +70,10 @@ def test_a_larger_ridge_turns_directions_towards_the_principal_components():
     _, principal = np.linalg.eigh(np.cov(problem.X.T))
     near, far = (abs(matrix(problem, ridge=ridge)[:, 0] @ principal[:, -1]) for ridge in (1e6, 1))
     assert near > 0.999 > far
+
+
+def test_a_ridge_too_small_for_features_that_depend_on_each_other_is_refused():
+    few = gaussians(2, rows=8, features=20)
+    with pytest.raises(DataError, match="a ridge of 1e-300 is too small .* make it larger"):
+        matrix(few, ridge=1e-300)
+    assert np.isfinite(matrix(few)).all()

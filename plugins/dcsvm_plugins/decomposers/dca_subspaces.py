@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from dcsvm import LinearMap, Problem, Subspaces, View, component, setting
+from dcsvm import DataError, LinearMap, Problem, Subspaces, View, component, setting
 from dcsvm.numeric import covariance, directions, means
 
 
@@ -54,7 +54,13 @@ class DCASubspaces(Subspaces):
         # Where every row is its class's mean, the variance around the common mean is all there is.
         variance = np.trace(within) or np.trace(total) or 1.0
         np.fill_diagonal(within, within.diagonal() + self.ridge * variance / len(within))
-        components = directions(total, within)
+        try:
+            components = directions(total, within)
+        except np.linalg.LinAlgError as error:
+            raise DataError(
+                f"dca_subspaces: features depend on each other, and a ridge of {self.ridge:g} is "
+                "too small to tell them apart; make it larger"
+            ) from error
         if self.length == "unit":
             components = components / np.linalg.norm(components, axis=0)
         return [

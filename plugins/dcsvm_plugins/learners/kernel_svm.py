@@ -377,9 +377,8 @@ def _libsvm(machine: KernelSVM, kernel: Kernel, C: float, problem: Problem) -> K
         coef0=kernel.coef0,
         tol=machine.tol,
         cache_size=machine.cache_size,
-        max_iter=max(
-            10_000_000, 100 * problem.n_rows
-        ),  # LIBSVM's own limit; scikit-learn has none
+        # LIBSVM's own limit; scikit-learn has none.
+        max_iter=max(10_000_000, 100 * problem.n_rows),
     ).fit(problem.X, problem.y, sample_weight=problem.weights)
     duals = svc.dual_coef_
     duals = duals.toarray() if hasattr(duals, "toarray") else duals
