@@ -9,7 +9,7 @@ import numpy as np
 
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.composite import Composite
-from dcsvm.errors import UsageError
+from dcsvm.errors import ModelFileError, UsageError
 from dcsvm.parameters import size_of
 from dcsvm.recipe import toml
 from dcsvm.recipe.written import pipeline_table
@@ -22,6 +22,8 @@ MODEL = "model.dcsvm"
 
 def model_file(path: Path) -> Path:
     """The model file itself, or the one in a run's folder; a UsageError where a run has none."""
+    if not path.exists():
+        raise ModelFileError(f"{str(path)!r} does not exist: name a model file or a run's folder")
     if not path.is_dir() or (path / MODEL).is_file():
         return path / MODEL if path.is_dir() else path
     found = standing(path)

@@ -54,8 +54,8 @@ MEASURES = (
     ("parts", "n_parts", "{}"),
     ("kernel evaluations per row, mean", "kernel_evaluations_mean", "{:.1f}"),
     ("kernel evaluations per row, max", "kernel_evaluations_max", "{:.0f}"),
-    ("  each support vector once, mean", "unique_kernel_evaluations_mean", "{:.1f}"),
-    ("  each support vector once, max", "unique_kernel_evaluations_max", "{:.0f}"),
+    ("  each kernel value once, mean", "unique_kernel_evaluations_mean", "{:.1f}"),
+    ("  each kernel value once, max", "unique_kernel_evaluations_max", "{:.0f}"),
     ("hyperplanes per row, mean", "hyperplanes_mean", "{:.1f}"),
     ("hyperplanes per row, max", "hyperplanes_max", "{:.0f}"),
 )
@@ -73,6 +73,8 @@ def print_result(result: Result) -> None:
             typer.echo(f"{each.measures.model}: {values} ({by}{found.stopped})")
     typer.echo()
     flat = [each.flat() for each in result.measures]
+    for own in flat:
+        own["missed"] = sum(own[f"recall.{name}"] == 0 for name in result.missed)
     lines = [line for line in _lines(result) if any(map(_is_told(line[1]), flat))]
     print_table(
         ("", *(each.model for each in result.measures)),
@@ -119,7 +121,8 @@ def _lines(result: Result) -> list[tuple[str, str, str]]:
     own = result.measures[0]
     scores = [name for name in own.more if name.startswith("test_")]
     more = [(_score(name), name, "{:.4f}") for name in scores]
-    lines = [*MEASURES[:2], *_rare_lines(result), *more, *MEASURES[2:]]
+    by_class = [*_rare_lines(result), *_missed_lines(result)]
+    lines = [*MEASURES[:2], *by_class, *more, *MEASURES[2:]]
     found: list[tuple[str, str, str]] = []
     for line in lines:
         found.append(line)
@@ -138,6 +141,20 @@ def _rare_lines(result: Result) -> Iterator[tuple[str, str, str]]:
     for each in [rare for rare in result.rare if rare.tested][:LISTED]:
         title = f"  of the rare class {shortened(each.name)}"
         yield (f"{title} ({counted(each.tested, 'row', 'rows')})", f"recall.{each.name}", "{:.4f}")
+
+
+def _missed_lines(result: Result) -> Iterator[tuple[str, str, str]]:
+    """A line for each class, the largest first, that one of the models never answered rightly."""
+    from dcsvm.drawing import shortened
+    from dcsvm.report.told import LISTED, counted
+
+    rare = {each.name for each in result.rare}
+    missed = [(name, tested) for name, tested in result.missed.items() if name not in rare]
+    for name, tested in missed[:LISTED]:
+        title = f"  of class {shortened(name)} ({counted(tested, 'row', 'rows')})"
+        yield title, f"recall.{name}", "{:.4f}"
+    if len(missed) > LISTED:
+        yield "  classes never answered rightly", "missed", "{}"
 
 
 def _is_told(name: str) -> Callable[[dict[str, Any]], bool]:

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from dcsvm.dataset.columns import Gathered
+from dcsvm.dataset.columns import FEW_LEVELS, Gathered
 from dcsvm.dataset.data import Dataset, Fact, as_labels
-from dcsvm.dataset.table import Table
+from dcsvm.dataset.table import Table, judge
 from dcsvm.errors import DataError, did_you_mean
 from dcsvm.layout import Column, Layout
 from dcsvm.numeric.matrix import FloatArray
+from dcsvm.numeric.text import NUMBER
 
 Reference = str | int
 
@@ -100,13 +101,26 @@ def _raise_first(
         if j != target:
             mistakes += column.mistakes(allow_missing)
         elif column.first_missing is not None:
-            mistakes.append((column.first_missing, f"the target {column.name!r} is missing"))
+            sentence = f"the target {column.name!r} is missing{_if_measured(column)}"
+            mistakes.append((column.first_missing, sentence))
     if mistakes:
         place, sentence = min(mistakes)
         raise DataError(f"{table.where(place)}: {sentence}")
     for j, column in columns.items():
         if j != target:
             column.refuse()
+
+
+def _if_measured(column: Gathered) -> str:
+    """What to add where a target holds measurements: many different numbers, or fractions."""
+    judged = [judge(text) for text in column.levels]
+    numbers = [number for kind, number in judged if kind == NUMBER]
+    if len(numbers) < max(FEW_LEVELS, len(judged)):
+        return ""
+    many = len(numbers) > (column.n_rows - column.n_missing) / 2
+    if not many and all(number.is_integer() for number in numbers):
+        return ""
+    return f"; its {len(numbers)} different numbers look like measurements, not like classes"
 
 
 def _dataset(

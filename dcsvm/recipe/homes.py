@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from dcsvm.recipe.tables import Data, Measure, Search, Split
@@ -21,6 +22,17 @@ def homes_of(word: str, table: Mapping[str, Any], registry: Registry) -> list[st
     found += [f"{name}.{word}" for name, cls in TABLES.items() if word in settings_of(cls)]
     found += [name for name, use in _uses(table, "") if use == word]
     return sorted(dict.fromkeys(found), key=lambda key: key.count("."))
+
+
+def nearest_word(
+    word: str, known: Iterable[str], table: Mapping[str, Any], registry: Registry
+) -> str:
+    """The key of a table or component that a misspelt word resembles more than any known one."""
+    keys = [key.rpartition(".")[2] for key in _component_keys(table, "", registry)]
+    keys += [name for cls in TABLES.values() for name in settings_of(cls)]
+    words = {each.lower(): each for each in keys} | {each.lower(): "" for each in known}
+    nearest = difflib.get_close_matches(word.lower(), words, n=1, cutoff=0.6)
+    return words[nearest[0]] if nearest else ""
 
 
 def _ends(key: str, word: str) -> bool:

@@ -13,7 +13,7 @@ from dcsvm.composition import check_composition
 from dcsvm.errors import DcsvmError, PluginError, RecipeError, UnknownNameError, did_you_mean
 from dcsvm.interfaces import Decomposer
 from dcsvm.recipe.cells import NoSuchKeyError, with_cell
-from dcsvm.recipe.homes import homes_of
+from dcsvm.recipe.homes import homes_of, nearest_word
 from dcsvm.recipe.layers import SEARCH, Layered, Place, find_text, layered, override
 from dcsvm.recipe.tables import (
     CLASS_WEIGHT,
@@ -238,16 +238,17 @@ class _Reader:
     def _check_keys(self, at: Key, table: Any, known: Any, title: str) -> None:
         for key in table:
             if key not in known:
-                homes = self._homes(at, key)
+                homes = self._homes(at, key, known)
                 meant = f"did you mean {' or '.join(map(repr, homes))}?"
                 hint = meant if homes else did_you_mean(key, known)
                 self._complain((*at, key), RecipeError(f"{title} has no key {key!r}; {hint}"))
 
-    def _homes(self, at: Key, key: str) -> list[str]:
+    def _homes(self, at: Key, key: str, known: Any) -> list[str]:
         """Where a key belongs that was given at the top, or as one to be searched for."""
         if at not in ((), (SEARCH,)):
             return []
-        homes = homes_of(key, self.layered.table, self.registry)
+        whole = self.layered.table, self.registry
+        homes = homes_of(key, *whole) or homes_of(nearest_word(key, known, *whole), *whole)
         return [each for each in homes if not at or each.partition(".")[0] in SEARCHED]
 
     def _plain(self, cls: type, key: str, mistakes: Any = None, others: Any = ()) -> Any:

@@ -21,7 +21,7 @@ LINES = (
     ("training accuracy", "train_accuracy", "share"),
     ("kernel evaluations per row, mean", "kernel_evaluations_mean", "count"),
     ("kernel evaluations per row, most", "kernel_evaluations_max", "count"),
-    ("each support vector once, mean", "unique_kernel_evaluations_mean", "count"),
+    ("each kernel value once, mean", "unique_kernel_evaluations_mean", "count"),
     ("hyperplanes per row, mean", "hyperplanes_mean", "count"),
     ("support vectors", "n_unique_support_vectors", "count"),
     ("parts", "n_parts", "count"),

@@ -88,6 +88,20 @@ class Result:
         """The classes of few rows, and how the recipe's own model did on them."""
         return rare_classes(self.dataset.y, self.truth, self.trained[0].answers)
 
+    @property
+    def missed(self) -> dict[str, int]:
+        """Tested classes that one of the models was never right about: their rows, most first."""
+        labels, counts = np.unique(self.truth, return_counts=True)
+        rows = {
+            str(labels[place]): int(counts[place]) for place in np.argsort(-counts, kind="stable")
+        }
+        recalls = [each.more for each in self.measures]
+        return {
+            name: rows[name]
+            for name in rows
+            if any(each[f"recall.{name}"] == 0 for each in recalls)
+        }
+
     def as_dict(self) -> dict[str, Any]:
         """Everything but models and rows, ready for JSON: unknown numbers are None."""
         hidden = ("trained", "truth", "test_rows", "folds", "dataset")

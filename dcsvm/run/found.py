@@ -11,6 +11,7 @@ import joblib
 
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.engine import Done, Engine, Runnable
+from dcsvm.recipe import Search
 from dcsvm.run.audience import Audience, Nobody
 
 #: From a cell to a classifier, with the preparation of its rows.
@@ -24,6 +25,13 @@ class Tried:
     values: Mapping[str, Any]
     score: float
     seconds: float
+
+
+def used_up(asked: Search, after: str = "") -> str:
+    """Why a search ended that had no time left, and how to give it more."""
+    seconds = asked.seconds or 0.0
+    more = f"--set search.seconds={4 * seconds:g} gives it more"
+    return f"the time budget of {seconds:g} s was used up{after}; {more}"
 
 
 @attrs.frozen

@@ -17,8 +17,9 @@ from dcsvm.engine import Done, Runnable
 from dcsvm.preparation import Prepared
 from dcsvm.problem import Problem
 from dcsvm.recipe import Candidate, Search
-from dcsvm.run.found import Bench, Found, Maker, Tried
+from dcsvm.run.found import Bench, Found, Maker, Tried, used_up
 from dcsvm.search import GranularitySearch
+from dcsvm.search.levels import USED_UP, all_tried
 
 
 def from_fine_to_coarse(
@@ -36,8 +37,10 @@ def from_fine_to_coarse(
     best = max(found, key=lambda each: each.score)
     tried = tuple(trial for each in found for trial in each.tried)
     stopped = best.stopped
-    if len(found) < _n_cells(ways):
-        stopped = f"the time budget of {asked.seconds:g} s was used up"
+    if len(found) < _n_cells(ways) or stopped == USED_UP:
+        stopped = used_up(asked)
+    elif all(each.stopped == all_tried(len(each.tried)) for each in found):
+        stopped = all_tried(len(tried))
     return attrs.evolve(best, tried=tried, stopped=stopped)
 
 

@@ -21,10 +21,11 @@ from threadpoolctl import threadpool_limits
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.numeric.matrix import IntArray
 from dcsvm.recipe import Candidate, Search, Split
-from dcsvm.run.found import Bench, Found, Maker, Tried
+from dcsvm.run.found import Bench, Found, Maker, Tried, used_up
 from dcsvm.run.granularity import from_fine_to_coarse
 from dcsvm.run.measures import score_of
 from dcsvm.run.splitting import folds_of, held_out
+from dcsvm.search.levels import all_tried
 
 #: The share of the training rows that parameters are judged by, where a recipe says nothing.
 VALIDATION = 0.2
@@ -152,12 +153,9 @@ def _by_scikit_learn(
             results["params"], results["mean_test_score"], results["mean_fit_time"], strict=True
         )
     )
-    stopped = f"all {len(cells)} combinations were tried"
+    stopped = all_tried(len(cells))
     if searcher.done < len(cells):
-        stopped = (
-            f"the time budget of {asked.seconds:g} s was used up after {searcher.done} of "
-            f"{len(cells)} combinations"
-        )
+        stopped = used_up(asked, f" after {searcher.done} of {len(cells)} combinations")
     best = int(searcher.best_index_)
     return Found(tried[best].values, tried[best].score, tried, stopped, len(y), asked.score)
 

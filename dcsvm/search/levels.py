@@ -19,6 +19,8 @@ from dcsvm.search.paths import Cell, HeldOut, PathJob, PathOutcome, Told, combin
 from dcsvm.settings import component
 from dcsvm.stages import Stages
 
+USED_UP = "the time budget was used up"
+
 
 @attrs.frozen(eq=False)
 class Search:
@@ -57,7 +59,9 @@ class Search:
                     reason = f"a coarser level gains {gain:.2%}, less than {self.min_gain:.2%}"
                     return taken, taken[-2], reason
             if self.seconds is not None and _work(taken) >= self.seconds:
-                return taken, step, "the time budget was used up"
+                return taken, step, USED_UP
+        if len(taken) == 1:
+            return taken, taken[0], all_tried(len(taken[0].cells))
         left = len(parts_of(taken[-1].level))
         return taken, taken[-1], "one part is left" if left == 1 else "no level is coarser"
 
@@ -65,6 +69,13 @@ class Search:
         if self.per_part:
             return float(step.verdict.right.max(axis=1).sum())
         return float(step.verdict.scores[step.best])
+
+
+def all_tried(n_cells: int) -> str:
+    """Why a search ended that left nothing out."""
+    if n_cells == 1:
+        return "the one combination was tried"
+    return f"all {n_cells} combinations were tried"
 
 
 def _work(taken: Sequence[Step]) -> float:

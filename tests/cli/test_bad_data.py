@@ -109,6 +109,20 @@ CASES = {
         "rows.csv: the target 'kind' has 40 different values in 40 rows; "
         "a classifier needs classes, not quantities or names",
     ),
+    "a target of quantities with gaps": (
+        "a,kind\n" + "".join(f"{i % 7},{i / 8 if i else ''}\n" for i in range(40)),
+        "rows.csv:2: the target 'kind' is missing; its 39 different numbers look like "
+        "measurements, not like classes",
+    ),
+    "a target of fractions that return, with a gap": (
+        "a,kind\n" + "".join(f"{i % 7},{i % 30 / 8 if i else ''}\n" for i in range(90)),
+        "rows.csv:2: the target 'kind' is missing; its 30 different numbers look like "
+        "measurements, not like classes",
+    ),
+    "a target of many numbered classes, with a gap": (
+        "a,kind\n" + "".join(f"{i % 7},{i % 30 if i else ''}\n" for i in range(90)),
+        "rows.csv:2: the target 'kind' is missing",
+    ),
     "names of rows only": (
         "who,kind\n" + "".join(f"n{i},{'xy'[i % 2]}\n" for i in range(40)),
         "rows.csv has no features: no column is left beside the target; left out: 'who' (id)",

@@ -73,6 +73,14 @@ CASES = {
         "about, class_weight, combiner, compare, data, decomposer, extends, learner, measure, "
         "name, search, split, suits",
     ),
+    "a misspelt key of a table, at the top": (
+        "seeed = 1\n" + pipeline(),
+        "recipe.toml:1: a recipe has no key 'seeed'; did you mean 'split.seed'?",
+    ),
+    "a misspelt setting, at the top": (
+        "gama = 1\n" + pipeline(),
+        "recipe.toml:1: a recipe has no key 'gama'; did you mean 'learner.gamma'?",
+    ),
     "an unknown key of a table": (
         pipeline() + 'scael = "minmax"\n',
         "recipe.toml:6: [data] has no key 'scael'; did you mean 'scale'? "

@@ -237,6 +237,11 @@ def test_a_model_that_is_none_and_data_that_are_none(dcsvm, model, write):
     assert dcsvm("predict", write("m.dcsvm", "x"), write("new.csv", NEW)).stderr == (
         "error: model file 'm.dcsvm' is not a dcsvm model file\n"
     )
+    result = dcsvm("predict", "nowhere", "new.csv")
+    assert result.stderr == (
+        "error: 'nowhere' does not exist: name a model file or a run's folder\n"
+    )
+    assert result.exit_code == 4
     result = dcsvm("predict", model, "nowhere.csv")
     assert result.stderr == "error: data file 'nowhere.csv' does not exist\n"
     assert result.exit_code == 4

@@ -34,8 +34,8 @@ def test_the_table_is_aligned_and_says_all_that_was_measured(dcsvm, recipe, iris
         "parts",
         "kernel evaluations per row, mean",
         "kernel evaluations per row, max",
-        "each support vector once, mean",
-        "each support vector once, max",
+        "each kernel value once, mean",
+        "each kernel value once, max",
     ]
     assert len({len(line) for line in table}) == 1, "right-aligned numbers end in one column"
     assert table[5].split() == ["parts", "3", "1"]
@@ -286,6 +286,32 @@ def test_the_terminal_says_what_columns_were_taken_for_and_which_classes_are_rar
     ]
     (rare,) = [line for line in lines if line.startswith("  of the rare class")]
     assert rare.split() == ["of", "the", "rare", "class", "ugly", "(1", "row)", "0.0000"]
+
+
+def test_a_class_that_is_never_answered_has_a_line_at_any_size(dcsvm, tmp_path):
+    generator = np.random.default_rng(0)
+    kinds = ["lost" if row % 10 == 0 else "found" for row in range(200)]
+    lines = [f"{x:.3f},{kind}\n" for x, kind in zip(generator.random(200), kinds, strict=True)]
+    (tmp_path / "rows.csv").write_text("".join(["x,kind\n", *lines]))
+    shown = dcsvm(
+        *("run", "global_svm", "--data", "rows.csv", "--target", "kind", "--jobs", "1"),
+        *("--set", "learner.C=0.01", "--set", "search={}"),
+    ).stdout
+    titles = [line.split() for line in shown.splitlines() if line.startswith("  of class")]
+    assert titles == [["of", "class", "lost", "(5", "rows)", "0.0000"]]
+
+
+def test_many_classes_that_are_never_answered_are_counted(dcsvm, tmp_path):
+    lines = [f"{row % 5},{'rest' if row % 3 else f'c{row // 3 % 8}'}\n" for row in range(600)]
+    (tmp_path / "rows.csv").write_text("".join(["x,kind\n", *lines]))
+    shown = dcsvm(
+        *("run", "global_svm", "--data", "rows.csv", "--target", "kind", "--jobs", "1"),
+        *("--set", "learner.C=0.01", "--set", "search={}"),
+    ).stdout
+    lines = shown.splitlines()
+    assert sum(line.startswith("  of class c") for line in lines) == 6
+    (count,) = [line for line in lines if line.startswith("  classes never answered rightly")]
+    assert count.split()[-1] == "8"
 
 
 def test_scores_and_their_spread_over_folds_are_shown(dcsvm, messy):

@@ -62,7 +62,10 @@ def test_a_time_budget_ends_a_search_after_what_was_begun():
     trained, _ = found("seconds = 1e-9\n")
     (chosen,) = trained.found
     assert len(chosen.tried) == 1
-    assert chosen.stopped == ("the time budget of 1e-09 s was used up after 1 of 4 combinations")
+    assert chosen.stopped == (
+        "the time budget of 1e-09 s was used up after 1 of 4 combinations; "
+        "--set search.seconds=4e-09 gives it more"
+    )
 
 
 def test_a_search_begins_in_the_middle_of_every_list():
@@ -151,7 +154,16 @@ def test_a_time_budget_ends_a_granularity_search_between_levels():
     long = found(more, **fine)[0].found[0]
     short = found(more + "seconds = 1e-9\n", **fine)[0].found[0]
     assert len(short.tried) == 4 < len(long.tried)
-    assert short.stopped == "the time budget was used up"
+    assert short.stopped == (
+        "the time budget of 1e-09 s was used up; --set search.seconds=4e-09 gives it more"
+    )
+
+
+def test_a_granularity_search_of_one_level_says_how_many_combinations_it_tried():
+    more = 'use = "granularity"\ndata.scale = ["none", "standard"]\n'
+    (chosen,) = found(more, "tree", overrides=["decomposer.ceiling=1000"])[0].found
+    assert len(chosen.tried) == 8
+    assert chosen.stopped == "all 8 combinations were tried"
 
 
 RARE = """

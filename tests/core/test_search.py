@@ -312,7 +312,7 @@ def test_kernels_over_class_tasks_are_searched_through_one_path_for_each_part(
     search = GranularitySearch(classifier, grid, validation=0.3, refit=False, random_state=0)
     search.fit(X, y)
     assert asked == [16] * (10 if decomposer == "class_pairs" else 5)
-    assert search.stopped_ == "no level is coarser"
+    assert search.stopped_ == "all 16 combinations were tried"
     held = GranularitySearch(classifier, grid[0], refit="training", random_state=0)
     held.fit(X[:280], y[:280], X_val=X[280:], y_val=y[280:])
     for params, score in zip(

@@ -59,5 +59,5 @@ def test_its_parameters_can_be_searched():
     clf = DivideAndConquerClassifier(build("decomposer", "concept_boundary", neighbours=10))
     grid = {"learner__C": [1.0, 100.0], "learner__gamma": [1e-4, 1e-2]}
     search = GranularitySearch(clf, grid, random_state=0).fit(problem.X, problem.y)
-    assert search.stopped_ == "one part is left"
+    assert search.stopped_ == "all 4 combinations were tried"
     assert search.score(problem.X, problem.y) > 0.98
