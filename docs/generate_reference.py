@@ -9,7 +9,7 @@ import sys
 import typing
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import attrs
 import typer
@@ -294,6 +294,8 @@ def summary(what: Any) -> str:
     """The first sentence of a docstring, or where an alias has none, what it stands for."""
     if isinstance(what, str):
         return f"`{what}`"
+    if get_origin(what) is Literal:
+        return f"One of {', '.join(f'`{each!r}`' for each in get_args(what))}."
     return (inspect.getdoc(what) or "").partition("\n\n")[0].replace("\n", " ")
 
 

@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 
 import attrs
+import dag
 import numpy
+import prediction
 import scipy
 import sklearn
 
@@ -51,14 +53,18 @@ SECTIONS = [
         "prediction.py",
         "Prediction",
         "The same one-against-one model asked by both, one thread each, after a check that all "
-        "labels are equal. `walk` asks only the pairs that a decision DAG would.",
+        "labels are equal. `walk` asks only the pairs that a decision DAG would. One timing "
+        f"of one row at a time asks {prediction.ONE_BY_ONE} rows, each in a call of its own: "
+        f"divide by {prediction.ONE_BY_ONE} for one row.",
     ),
     Section(
         "dag.py",
         "The decision graph",
         "Batches are `predict` of `dag` against that of `vote`, which fuses all pairs over one "
         "kernel matrix; the name says which share of the support vectors the graph asks. Single "
-        "rows and training are against SVC, whose own scheme is one against one.",
+        "rows and training are against SVC, whose own scheme is one against one. One timing "
+        f"of one row at a time calls `predict` for {dag.ONE_BY_ONE} rows, one by one: divide by "
+        f"{dag.ONE_BY_ONE} for one row.",
     ),
     Section(
         "ridge.py",

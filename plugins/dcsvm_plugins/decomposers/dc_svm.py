@@ -60,7 +60,9 @@ class DCSVM(Decomposer):
         "rbf", help="whose feature space the clusters are in"
     )
     gamma: Literal["scale", "auto"] | float = setting(
-        "scale", above=0, help="kernel width; 'scale' is 1 / (features * variance)"
+        "scale",
+        above=0,
+        help="kernel width; 'scale' is 1 / (features * variance), 'auto' is 1 / features",
     )
     degree: int = setting(3, at_least=1, help="of the polynomial kernel")
     coef0: float = setting(0.0, help="constant of the polynomial kernel")

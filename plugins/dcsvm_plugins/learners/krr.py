@@ -42,7 +42,9 @@ class KRR(LocalLearner):
         | Callable[..., Any]
     ) = setting("rbf", help="the kernel, or a function of two matrices")
     gamma: Literal["scale", "auto"] | float = setting(
-        "scale", above=0, help="kernel width; 'scale' is 1 / (features * variance)"
+        "scale",
+        above=0,
+        help="kernel width; 'scale' is 1 / (features * variance), 'auto' is 1 / features",
     )
     degree: int = setting(3, at_least=1, help="of the polynomial kernel, order of trbf")
     coef0: float = setting(0.0, help="constant of the polynomial and sigmoid kernels")

@@ -36,7 +36,9 @@ class RBFNetwork(LocalLearner):
 
     centres: int = setting(100, at_least=1, help="how many bumps, at the most")
     gamma: Literal["scale", "auto"] | float = setting(
-        "scale", above=0, help="kernel width; 'scale' is 1 / (features * variance)"
+        "scale",
+        above=0,
+        help="kernel width; 'scale' is 1 / (features * variance), 'auto' is 1 / features",
     )
     ridge: float = setting(1e-3, above=0, help="how much the norm of the weights costs")
 

@@ -60,7 +60,9 @@ class TRBFKRR(LocalLearner):
     order: int = setting(2, at_least=1, help="where the series of the kernel is cut")
     ridge: float = setting(1.0, above=0, help="how much the norm of the solution costs")
     gamma: Literal["scale", "auto"] | float = setting(
-        "scale", above=0, help="kernel width; 'scale' is 1 / (features * variance)"
+        "scale",
+        above=0,
+        help="kernel width; 'scale' is 1 / (features * variance), 'auto' is 1 / features",
     )
     balance: bool = setting(
         False, help="whether all classes weigh the same, however many rows they have"
