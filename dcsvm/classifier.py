@@ -164,8 +164,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
     def _rows(self, X: Any) -> Matrix:
         if self._is_as_it_should_be(X):
             return X
-        check_is_fitted(self)
-        return validate_data(self, X, **self._checks(), reset=False)
+        return checked_rows(self, X)
 
     def _is_as_it_should_be(self, X: Any) -> bool:
         """Whether rows need no check: scikit-learn's takes longer than a row's whole answer."""
@@ -214,6 +213,13 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
             weights,
             names=None if names is None else tuple(names.tolist()),
         )
+
+
+def checked_rows(classifier: DivideAndConquerClassifier, X: Any) -> Matrix:
+    """Rows X (n, d) as a fitted classifier takes them, or an error that says what they are not."""
+    check_is_fitted(classifier)
+    rows: Matrix = validate_data(classifier, X, **classifier._checks(), reset=False)
+    return rows
 
 
 def _is_finite(X: FloatArray) -> bool:

@@ -9,9 +9,8 @@ from typing import Any
 
 import attrs
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.classifier import DivideAndConquerClassifier, checked_rows
 from dcsvm.committee import Committee
 from dcsvm.composite import Composite, floored
 from dcsvm.errors import DataError
@@ -66,7 +65,8 @@ class Explanation:
     questions : tuple of Question
         Every member that was asked, in that order.
     picture : str
-        The row's way as SVG, where the combiner draws one; notebooks show it.
+        The row's way as SVG, where the combiner draws one, or that of the only member asked;
+        notebooks show it.
     """
 
     answer: Any
@@ -117,10 +117,9 @@ def explain(classifier: DivideAndConquerClassifier, x: Any, heaviest: int = 3) -
     >>> explanation.answer, [question.losers for question in explanation.questions]
     (0, [(2,), (1,)])
     """
-    check_is_fitted(classifier)
     if not hasattr(x, "toarray") and np.ndim(x) == 1:
         x = np.asarray(x)[None]
-    x = validate_data(classifier, x, accept_sparse="csr", dtype=np.float64, reset=False)
+    x = checked_rows(classifier, x)
     if x.shape[0] != 1:
         raise DataError(f"explain takes one row at a time, not {x.shape[0]}")
     names = classifier.classes_.tolist()
@@ -146,13 +145,16 @@ def _explained(
     trace = getattr(model.combination, "trace", None)
     reasons = trace(model.committee, x) if trace is not None else []
     draw = getattr(model.combination, "picture", None)
+    picture = draw(model.committee, x, names) if draw is not None else ""
+    if not picture and len(questions) == 1 and questions[0].inside is not None:
+        picture = questions[0].inside.picture
     return Explanation(
         names[winner],
         dict(zip(names, scores.tolist(), strict=True)),
         tuple(_routes(model.committee, x)),
         tuple(_named(sentence, names) for sentence in reasons),
         tuple(questions),
-        draw(model.committee, x, names) if draw is not None else "",
+        picture,
     )
 
 

@@ -134,7 +134,14 @@ class Problem:
         degree: int = 3,
         coef0: float = 0.0,
     ) -> Kernel:
-        """The kernel that settings describe for these rows; refused if its values overflow."""
+        """The kernel that settings describe for these rows; refused if its values overflow.
+
+        Parts with tasks that were cut from one problem have the kernel of that one, as the pairs
+        of scikit-learn's SVC have: what they compute can be shared.
+        """
+        if self.whole is not None:
+            whole, settings = self.whole, (kind, gamma, degree, coef0)
+            return whole.once(("kernel", *settings), lambda: whole.kernel(*settings))
         weights = None if self.weights is None else self.weights.astype(np.float64, copy=False)
         kernel = kernel_of(kind, gamma, degree, coef0, self.X, weights)
         if kernel.bound(self.X) > LARGEST_KERNEL:

@@ -11,6 +11,7 @@ import numpy as np
 
 from dcsvm.bounds.machines import (
     Bound,
+    divided,
     enclosing_radius,
     kernel_in,
     norm_squared,
@@ -73,7 +74,7 @@ def graph_bounds(
     Parameters
     ----------
     classifier : fitted DivideAndConquerClassifier
-        Whose members know one pair of classes each.
+        Whose members know one pair of classes each, with or without a preparation of the rows.
     X, y : (n, d) and (n,)
         The rows that it learned from.
     confidence : float
@@ -88,7 +89,7 @@ def graph_bounds(
     Platt, Cristianini, Shawe-Taylor: Large margin DAGs for multiclass classification (2000).
     """
     X, labels = training_rows(classifier, X, y)
-    committee = classifier.model_.committee
+    committee, X = divided(classifier.model_, X)
     pairs = [_pair(member, number) for number, member in enumerate(committee.members)]
     nodes = tuple(
         _node(member, pair, X, labels, classifier.classes_.tolist())
@@ -168,8 +169,8 @@ def _common_radius(committee: Committee, X: Matrix) -> Bound:
     if len(spaces) > 1:
         return Bound(
             None,
-            "the nodes live in different feature spaces (a gamma of 'scale' is worked out for "
-            "each pair; set a number), and the theorem speaks of one",
+            "the nodes live in different feature spaces (kernels or features differ), and the "
+            "theorem speaks of one",
         )
     ((kernel, _),) = spaces
     if kernel is None:

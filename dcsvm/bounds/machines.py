@@ -8,10 +8,10 @@ from typing import Any
 import attrs
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
 
-from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.classifier import DivideAndConquerClassifier, checked_rows
+from dcsvm.committee import Committee
+from dcsvm.composite import Composite
 from dcsvm.errors import DataError
 from dcsvm.models import Hyperplanes, KernelExpansion, LocalModel
 from dcsvm.numeric import FloatArray, IntArray, Kernel, Matrix
@@ -76,14 +76,26 @@ def enclosing_radius(kernel: Kernel, X: Matrix, tolerance: float = CLOSE) -> flo
 
 def training_rows(classifier: DivideAndConquerClassifier, X: Any, y: Any) -> tuple[Any, IntArray]:
     """Check the rows that a classifier learned from: X, and y as class numbers."""
-    check_is_fitted(classifier)
-    X = check_array(X, accept_sparse="csr", dtype=np.float64)
-    y = np.asarray(y)
+    X, y = checked_rows(classifier, X), np.asarray(y)
     labels = np.searchsorted(classifier.classes_, y)
     known = labels < len(classifier.classes_)
     if X.shape[0] != len(y) or not (known.all() and (classifier.classes_[labels] == y).all()):
         raise DataError("bounds need the rows and labels that the classifier learned from")
     return X, labels
+
+
+def divided(model: Composite, X: Matrix) -> tuple[Committee, Matrix]:
+    """The committee of the pipeline that divides, and rows X as it sees them.
+
+    A recipe's model prepares rows first, which is a pipeline of one member around the other.
+    """
+    while len(model.committee.members) == 1:
+        (member,) = model.committee.members
+        if not isinstance(member.model, Composite):
+            break
+        X = X if member.view is None else member.view.apply(X)
+        model = member.model
+    return model.committee, X
 
 
 def kernel_in(model: LocalModel) -> Kernel | None:

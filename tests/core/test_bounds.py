@@ -103,8 +103,8 @@ def test_nodes_of_different_spaces_have_no_common_radius() -> None:
     members = (evolve(committee.members[0], model=stranger), *committee.members[1:])
     clf.model_ = evolve(clf.model_, committee=evolve(committee, members=members))
     assert graph_bounds(clf, CORNERS, [0, 1, 2]).radius.reason == (
-        "the nodes live in different feature spaces (a gamma of 'scale' is worked out for each "
-        "pair; set a number), and the theorem speaks of one"
+        "the nodes live in different feature spaces (kernels or features differ), and the "
+        "theorem speaks of one"
     )
 
 

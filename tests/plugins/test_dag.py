@@ -5,10 +5,21 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits, make_blobs
+from sklearn.datasets import load_digits, load_iris, make_blobs
+from sklearn.svm import SVC
 
-from dcsvm import DcsvmError, DivideAndConquerClassifier, SettingError, build, load, save
+from dcsvm import (
+    DcsvmError,
+    DivideAndConquerClassifier,
+    Prepared,
+    SettingError,
+    build,
+    load,
+    save,
+)
+from dcsvm.bounds import graph_bounds
 from dcsvm.explain import explain
+from dcsvm.numeric import Kernel
 from dcsvm.report import evidence
 
 
@@ -319,3 +330,28 @@ def test_a_report_counts_the_rows_that_pass_each_node(fitted, digits):
     answered = re.findall(r"<title>\d: ([\d,]+) rows?", graph.svg)
     assert sum(map(int, answered)) == len(y[::5])
     assert "Test rows go from top to bottom" in graph.words
+
+
+def test_a_prepared_model_is_explained_with_its_picture_and_missing_values() -> None:
+    X, y = load_iris(return_X_y=True)
+    X[::7, 1] = np.nan
+    inner = DivideAndConquerClassifier("class_pairs", "kernel_svm", "dag")
+    model = DivideAndConquerClassifier(Prepared(missing="impute"), inner).fit(X, y)
+    found = explain(model, X[0])
+    assert found.answer == model.predict(X[:1])[0]
+    assert found.picture.startswith("<svg")
+    assert found.picture == found.questions[0].inside.picture
+    X, y = load_iris(return_X_y=True)
+    bounds = graph_bounds(model.fit(X, y), X, y)
+    assert len(bounds.nodes) == 3
+    assert bounds.radius.value > 0
+
+
+def test_all_pairs_have_the_gamma_of_all_rows_and_agree_with_svc() -> None:
+    X, y = load_iris(return_X_y=True)
+    pairs = DivideAndConquerClassifier("class_pairs", build("learner", "kernel_svm", C=3.0), "dag")
+    kernels = {member.model.kernel for member in pairs.fit(X, y).model_.committee.members}
+    assert kernels == {Kernel("rbf", gamma=1 / (4 * X.var()))}
+    expected = SVC(C=3.0, tol=1e-5, decision_function_shape="ovo").fit(X, y).decision_function(X)
+    answers = [member.answer(X)[0][:, 0] for member in pairs.model_.committee.members]
+    np.testing.assert_allclose(np.abs(np.stack(answers, 1)), np.abs(expected), atol=5e-3)

@@ -72,7 +72,9 @@ class KernelSVM(LocalLearner):
         | Callable[..., Any]
     ) = setting("rbf", help="the kernel, or a function of two matrices")
     gamma: Literal["scale", "auto"] | float = setting(
-        "scale", above=0, help="kernel width; 'scale' is 1 / (features * variance)"
+        "scale",
+        above=0,
+        help="kernel width; 'scale' is 1 / (features * variance), 'auto' is 1 / features",
     )
     degree: int = setting(3, at_least=1, help="of the polynomial kernel, order of trbf")
     coef0: float = setting(0.0, help="constant of the polynomial and sigmoid kernels")
@@ -112,8 +114,7 @@ class KernelSVM(LocalLearner):
         """Learn parts of two classes and few rows in one compiled call, all others one by one."""
         if not all(self._is_plain(problem) for problem in problems):
             return [self.fit(problem) for problem in problems]
-        kernels = [self._kernel(problem) for problem in problems[: None if self._varies else 1]]
-        kernels = kernels if self._varies else kernels * len(problems)
+        kernels = [self._kernel(problem) for problem in problems]
         one = _Batch(self, kernels[:1], [float(self.C)], {})
         grams = [one._of_the_whole(*each) for each in zip(problems, kernels, strict=True)]
         if any(gram is not grams[0] for gram in grams):
@@ -131,11 +132,6 @@ class KernelSVM(LocalLearner):
             rows = np.concatenate([problem.rows for problem in problems])
             found = solve_tasks(grams[0], rows, offsets, signs, bounds, tol=self.tol)
         return list(KernelExpansion.of_parts(X, offsets, kernels, *found))
-
-    @property
-    def _varies(self) -> bool:
-        """Whether every problem has a gamma of its own."""
-        return isinstance(self.gamma, str)
 
     def _is_plain(self, problem: Problem) -> bool:
         return (
@@ -258,8 +254,6 @@ class _Batch:
         whole = problem.whole
         if whole is None or whole.n_rows > SHARED_ROWS:
             return None
-        if self.machine._varies and problem.n_rows < whole.n_rows:
-            return None  # each part has a gamma of its own
         return whole.once(
             ("gram", kernel), lambda: next(grams(kernel, whole.X, [kernel.gamma]))[1]
         )
