@@ -107,19 +107,19 @@ def chosen() -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", default="50000", help="rows to learn from, or 'all'")
-    parser.add_argument("--level", type=int, help="DC-SVM stops at 4 ** level clusters")
+    parser.add_argument(
+        "--level", type=int, default=3, help="DC-SVM stops at 4 ** level clusters"
+    )
     parser.add_argument("--only", default="", help="methods whose name has this in it")
     given = parser.parse_args()
     rows = None if given.rows == "all" else int(given.rows)
-    # Clusters of some 800 to 1,800 rows.
-    level = given.level or (4 if rows is None else 3)
     split = covertype(rows)
     choice = chosen()
-    for method, make in methods(level, **choice).items():
+    for method, make in methods(given.level, **choice).items():
         key = {"method": method, "training_rows": len(split.training[1])}
         if given.only in method and not measured.read(NAME, **key):
             is_divided = method.startswith("DC")
-            facts = {"level": level} if is_divided else {}
+            facts = {"level": given.level} if is_divided else {}
             facts |= choice if method.endswith("KRR") else {}
             measure(method, make(), split, **facts)
 
