@@ -107,9 +107,7 @@ def chosen() -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", default="50000", help="rows to learn from, or 'all'")
-    parser.add_argument(
-        "--level", type=int, default=3, help="DC-SVM stops at 4 ** level clusters"
-    )
+    parser.add_argument("--level", type=int, default=3, help="DC-SVM stops at 4 ** level clusters")
     parser.add_argument("--only", default="", help="methods whose name has this in it")
     given = parser.parse_args()
     rows = None if given.rows == "all" else int(given.rows)
