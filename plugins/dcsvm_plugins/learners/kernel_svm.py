@@ -371,8 +371,7 @@ def _libsvm(machine: KernelSVM, kernel: Kernel, C: float, problem: Problem) -> K
         coef0=kernel.coef0,
         tol=machine.tol,
         cache_size=machine.cache_size,
-        # LIBSVM's own limit; scikit-learn has none.
-        max_iter=max(10_000_000, 100 * problem.n_rows),
+        max_iter=_most_steps(problem.n_rows),
     ).fit(problem.X, problem.y, sample_weight=problem.weights)
     duals = svc.dual_coef_
     duals = duals.toarray() if hasattr(duals, "toarray") else duals
@@ -387,3 +386,8 @@ def _libsvm(machine: KernelSVM, kernel: Kernel, C: float, problem: Problem) -> K
         precision=machine.precision,
         effort={"iterations": int(np.sum(svc.n_iter_))},
     )
+
+
+def _most_steps(n_rows: int) -> int:
+    """LIBSVM's own limit, which scikit-learn leaves out, and less for the few rows of a part."""
+    return min(max(10_000_000, 100 * n_rows), 10_000 * n_rows)
