@@ -216,7 +216,8 @@ class LocalLearner(Component):
     def fit_together(self, problems: Sequence[Problem]) -> list[LocalModel]:
         """Learn several small problems; override to do so in one call.
 
-        The models must be those that `fit` makes of each: the engine may put any together.
+        The models must be those that `fit` makes of each: the engine may put any together, also
+        problems with other features.
         """
         return [self.fit(problem) for problem in problems]
 

@@ -299,3 +299,16 @@ def test_libsvm_ends_where_it_would_never_converge():
     machine = build("learner", "kernel_svm", kernel="linear", solver="libsvm", C=1e12)
     with pytest.warns(ConvergenceWarning, match="max_iter=300000"):
         assert np.isfinite(machine.fit(problem).scores(X)).all()
+
+
+def test_parts_with_other_features_are_not_learned_in_one_call():
+    random = np.random.default_rng(0)
+    problems = [
+        easy_problem(n_classes=2),
+        Problem(random.normal(size=(20, 7)), np.arange(20) % 2, 2),
+    ]
+    machine = build("learner", "kernel_svm", gamma=0.5)
+    for problem, model in zip(problems, machine.fit_together(problems), strict=True):
+        np.testing.assert_array_equal(
+            model.scores(problem.X), machine.fit(problem).scores(problem.X)
+        )

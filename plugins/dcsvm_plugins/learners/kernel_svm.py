@@ -112,7 +112,8 @@ class KernelSVM(LocalLearner):
 
     def fit_together(self, problems: Sequence[Problem]) -> list[LocalModel]:
         """Learn parts of two classes and few rows in one compiled call, all others one by one."""
-        if not all(self._is_plain(problem) for problem in problems):
+        alike = len({problem.n_features for problem in problems}) == 1
+        if not alike or not all(self._is_plain(problem) for problem in problems):
             return [self.fit(problem) for problem in problems]
         kernels = [self._kernel(problem) for problem in problems]
         one = _Batch(self, kernels[:1], [float(self.C)], {})
