@@ -49,6 +49,12 @@ class Subspaces(Decomposer):
     local_scaling: LocalScaling = setting(
         "none", help="rescale what a subspace sees: to [0, 1], to mean 0 and deviation 1"
     )
+    learners: tuple[Any, ...] = setting(
+        (),
+        kind="learner",
+        help="who learns the subspaces, in turn: kernels of several widths, say; none: the "
+        "pipeline's learner",
+    )
 
     def divide(self, problem: Problem) -> Stages:
         everyone = np.arange(problem.n_rows)
@@ -57,6 +63,7 @@ class Subspaces(Decomposer):
             Part(
                 everyone,
                 view=view if scaling is None else Chain((view, scaling)),
+                learner=self.learners[number % len(self.learners)] if self.learners else None,
                 about={"transform": self.name, "subspace": number},
             )
             for number, view in enumerate(self.views(problem))

@@ -109,7 +109,10 @@ def _choice(one: dict[str, Any]) -> str:
     if "folds" not in one:
         return ""
     how = f"{one['folds']} folds" if one["folds"] else "in-sample"
-    return f" ({how}, ridge {one['ridge']:g})"
+    parts = [how, f"ridge {one['ridge']:g}"]
+    if "widths" in one:
+        parts.append("gamma " + ", ".join(f"{width:g}" for width in one["widths"]))
+    return f" ({', '.join(parts)})"
 
 
 def fusions() -> list[dict[str, Any]]:
@@ -145,6 +148,17 @@ def ablation() -> Iterator[str]:
         for one in choices:
             how = f"{one['folds']} folds" if one["folds"] else "in-sample"
             yield f"- {how}, ridge {one['ridge']:g}: {one['error']:.2f}"
+        yield ""
+    widths = measured.read("widths")
+    if widths:
+        yield from told(
+            "Beyond the paper: subspaces of a kind with several gammas in turn (`learners` of the "
+            "subspaces), four of each kind. Machines that see near and far rows err in different "
+            "places, and the fusion makes use of it:"
+        )
+        for one in widths:
+            shown = ", ".join(f"{width:g}" for width in one["widths"])
+            yield f"- gamma {shown}: {one['error']:.2f} ({one['cpu_seconds']:.0f} CPU s)"
         yield ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dcsvm import Combiner, Decomposer, DivideAndConquerClassifier, LocalLearner, build
@@ -15,10 +15,18 @@ COVERTYPE_FEATURES = {"rd": 40, "pca": 40, "dca": 40, "bcd": 27, "abd": 27}
 COVERTYPE = {"C": 32.0, "gamma": 32.0, "clusters": 1.0}
 
 
-def subspaces(numbers: Mapping[str, int], features: Mapping[str, Any]) -> Decomposer:
-    """So many subspaces of each kind, side by side."""
+def subspaces(
+    numbers: Mapping[str, int], features: Mapping[str, Any], learners: Sequence[LocalLearner] = ()
+) -> Decomposer:
+    """So many subspaces of each kind, side by side, learned by some learners in turn."""
     kinds = [
-        build("decomposer", f"{kind}_subspaces", subspaces=number, features=features[kind])
+        build(
+            "decomposer",
+            f"{kind}_subspaces",
+            subspaces=number,
+            features=features[kind],
+            learners=tuple(learners),
+        )
         for kind, number in numbers.items()
         if number
     ]

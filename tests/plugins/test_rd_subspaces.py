@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 
-from dcsvm import DataError, DivideAndConquerClassifier, Problem, SettingError, build
+from dcsvm import DataError, DivideAndConquerClassifier, Problem, SettingError, build, load, save
 from dcsvm.problem import Seed
 from dcsvm.testing import easy_problem
 
@@ -103,3 +104,28 @@ def test_more_than_a_million_sparse_features_stay_sparse():
     assert [each.shape for each in seen] == [(50, 650_000), (50, 650_000)]
     assert all(sparse.issparse(each) for each in seen)
     assert sum(each.nnz for each in seen) == rows.nnz
+
+
+def test_learners_take_the_subspaces_in_turn_and_survive_a_file(tmp_path):
+    widths = tuple(build("learner", "kernel_svm", gamma=gamma) for gamma in (0.01, 0.1))
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    spaces = build_rd(subspaces=3, features=10, learners=widths) + build_rd(subspaces=1)
+    clf = DivideAndConquerClassifier(
+        spaces, build("learner", "kernel_svm", gamma=1.0), "mean", random_state=0
+    ).fit(scaled, Y)
+    used = [member.model.kernel.gamma for member in clf.model_.committee.members]
+    assert used == [0.01, 0.1, 0.01, 1.0]
+    save(clf, tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert (again.decision_function(scaled) == clf.decision_function(scaled)).all()
+    second = clone(clf).set_params(decomposer__summands=(spaces.summands[0],)).fit(scaled, Y)
+    assert len(second.model_.committee.members) == 3
+
+
+def test_a_pipeline_may_be_one_of_the_learners_of_subspaces():
+    inner = DivideAndConquerClassifier("chunks", "linear_svm", "mean")
+    spaces = build_rd(subspaces=2, learners=(inner, "krr"))
+    clf = DivideAndConquerClassifier(spaces, "krr", "fusion", random_state=0).fit(X, Y)
+    first, second = clf.model_.committee.members
+    assert type(first.model).__name__ == "Composite"
+    assert type(second.model).__name__ != "Composite"
