@@ -65,8 +65,9 @@ the paper's figure comes first, the measured one after the slash; — is not mea
 | settings that the paper does not have | `{COMMAND}run.py --data-set NAME --what beyond` |
 
 The global search is a loop over scikit-learn's SVC (1A1) or OneVsRestClassifier(SVC) (1AO), its
-cache 1,000 MB. A cell is cut off after 20 minutes. Where the search stands on every seventh
-cell, their sum is multiplied by seven; where cells were cut off it is a lower bound, marked ≥."""
+cache 1,000 MB. A cell is cut off after 20 minutes, or sooner where that is enough for a lower
+bound (`--cap`). Where the search stands on every seventh cell, their sum is multiplied by seven;
+where cells were cut off it is a lower bound, marked ≥."""
 
 
 def asked() -> Iterable[str]:
