@@ -22,6 +22,7 @@ ROWS = {
         "chunks part, 1 job",
         "chunks part, 2 jobs",
     ],
+    "routing.py": ["2,000 rows to 29 leaves"],
     "startup.py": ["import dcsvm", "dcsvm --help"],
     "first_fit.py": [
         "first fit in a fresh environment",
