@@ -31,6 +31,7 @@ def main() -> None:
         help="td: the paper's search, with one job and two; splits: the same with seeds 1 to 4; "
         "beyond: settings it does not have",
     )
+    reader.add_argument("--jobs", type=int, action="append", help="of td: 1 and 2 unless given")
     reader.add_argument("--cap", type=int, default=rivals.CAP, help="seconds for a rival")
     reader.add_argument("--tables", action="store_true", help="write the page and end")
     given = reader.parse_args()
@@ -39,14 +40,20 @@ def main() -> None:
         return
     for name in given.data_set or list(NAMES):
         for training in given.training or list(td.SCHEMES):
-            measure(name, training, given.what or ["td", "beyond", "rivals"], given.cap)
+            measure(
+                name,
+                training,
+                given.what or ["td", "beyond", "rivals"],
+                given.cap,
+                given.jobs or [1, 2],
+            )
 
 
-def measure(name: str, training: str, what: list[str], cap: int) -> None:
+def measure(name: str, training: str, what: list[str], cap: int, jobs: list[int]) -> None:
     if "td" in what:
         variant = "local scaling" if name == "covertype" else "paper"
-        for jobs in (1, 2):
-            td.run(name, training, variant, jobs)
+        for number in jobs:
+            td.run(name, training, variant, number)
     if "splits" in what:
         for seed in range(1, 5):
             td.run(name, training, "paper", 1, seed=seed)
