@@ -33,6 +33,7 @@ VARIANTS = [
     ("decomposer", "oblique_tree", {"prune": 0.3, "relearn": True, "deepest": 2}),
     ("decomposer", "oblique_tree", {"prune": 0.3, "rounds": 3, "deepest": 2}),
     ("decomposer", "oblique_tree", {"teacher": "kernel_svm", "rounds": 3, "grain": 9}),
+    ("decomposer", "piecewise_tree", {"functions": 1, "iterations": 2}),
     ("decomposer", "svm_tree", {"splitter": "linear_svm", "nodes": 3}),
     ("decomposer", "tree", {"ceiling": 4, "prune": 0.3}),
     ("decomposer", "class_codes", {"code": "sparse"}),

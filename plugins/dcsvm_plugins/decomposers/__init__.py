@@ -18,6 +18,7 @@ from dcsvm_plugins.decomposers.kernel_kmeans import KernelKMeans
 from dcsvm_plugins.decomposers.kmeans import KMeans
 from dcsvm_plugins.decomposers.oblique_tree import ObliqueTree
 from dcsvm_plugins.decomposers.pca_subspaces import PCASubspaces
+from dcsvm_plugins.decomposers.piecewise_tree import PiecewiseTree
 from dcsvm_plugins.decomposers.rd_subspaces import RDSubspaces
 from dcsvm_plugins.decomposers.svm_tree import SVMTree
 from dcsvm_plugins.decomposers.tree import Tree
@@ -44,6 +45,7 @@ def dcsvm_decomposers() -> list[type[Decomposer]]:
         KMeans,
         ObliqueTree,
         PCASubspaces,
+        PiecewiseTree,
         RDSubspaces,
         Repeat,
         Scaled,

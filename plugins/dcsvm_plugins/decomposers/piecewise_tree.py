@@ -1,0 +1,296 @@
+"""A tree of hyperplanes that asks whose linear function is the largest."""
+
+from typing import Any
+
+import attrs
+import numpy as np
+from scipy.optimize import minimize
+
+from dcsvm import (
+    Cost,
+    Decomposer,
+    Division,
+    LocalLearner,
+    LocalModel,
+    Part,
+    PlaneRouter,
+    Problem,
+    Stages,
+    Task,
+    component,
+    parts_by,
+    setting,
+)
+from dcsvm.numeric import (
+    FloatArray,
+    IntArray,
+    Matrix,
+    PlaneTree,
+    Rows,
+    means,
+    squared_distances,
+)
+
+#: Steps of k-means at the most: it only says where to begin.
+STEPS = 20
+
+
+@component
+class PiecewiseTree(Decomposer):
+    """A tree of hyperplanes by which linear functions of two sides contest; its leaves are parts.
+
+    Each side has `functions` linear functions of the features, and the side with the largest wins:
+    the border between the two is piecewise linear and without gaps. All functions are learned
+    together, as one SVM with squared hinge loss on the difference of the two largest; they begin
+    as linear SVMs of the clusters of each side. In the tree, two functions at a time are compared
+    by one hyperplane; the side that is behind sends its next function, until it has no more. So a
+    row passes as many hyperplanes as a side has functions at the least, and less than twice as
+    many at the most.
+
+    Of more than two classes, two groups contest first, then the classes of each group in the same
+    way. Over `class_pairs` every tree has two.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from dcsvm import DivideAndConquerClassifier, build
+    >>> X, y = make_moons(500, noise=0.1, random_state=0)
+    >>> tree = build("decomposer", "piecewise_tree", functions=3, C=10.0)
+    >>> clf = DivideAndConquerClassifier(tree, "majority", random_state=0).fit(X, y)
+    >>> clf.score(X, y) > 0.99
+    True
+    >>> int(clf.cost(X).hyperplanes.max()) <= 5
+    True
+
+    References
+    ----------
+    Bagirov: Max-min separability (2005).
+    Aiolli, Sperduti: Multiclass classification with multi-prototype support vector machines
+    (2005).
+    """
+
+    name = "piecewise_tree"
+    yields = frozenset({"regions"})
+    stored_types = (PlaneRouter, PlaneTree)
+
+    functions: int = setting(
+        3, at_least=1, at_most=8, help="linear functions of each side at the most"
+    )
+    C: float = setting(
+        1.0, at_least=1e-12, at_most=1e12, help="what a row inside the margin costs"
+    )
+    iterations: int = setting(50, at_least=1, help="steps of L-BFGS at the most")
+
+    def divide(self, problem: Problem) -> Stages:
+        tree = PlaneTree.leaf(problem.n_features)
+        at = [tuple(np.unique(problem.y).tolist())]
+        while any(len(classes) > 1 for classes in at):
+            tasks = [_task(problem, group) for group in sorted(set(at)) if len(group) > 1]
+            learner = Contesting(self.functions, self.C, self.iterations)
+            members = yield [
+                Part(
+                    np.flatnonzero(np.isin(problem.y, task.plus + task.minus)),
+                    *(None, task, None, learner),
+                )
+                for task in tasks
+            ]
+            contests = {
+                tuple(sorted(task.plus + task.minus)): (task, member.model)
+                for task, member in zip(tasks, members, strict=True)
+            }
+            met = {leaf: contests[group] for leaf, group in enumerate(at) if len(group) > 1}
+            tree, origin = tree.grafted({leaf: model.tree for leaf, (_, model) in met.items()})
+            before, at = at, []
+            for leaf, group in enumerate(before):
+                task, model = met.get(leaf, (None, None))
+                sides = [group] if model is None else _sides(task, model.wins)
+                assert len(sides) == np.count_nonzero(origin == leaf)
+                at += sides
+        parts, router = _leaves(problem, tree, np.array([label for (label,) in at]))
+        yield parts
+        return Division(router)
+
+
+@attrs.frozen(eq=False)
+class Contest(LocalModel):
+    """The functions of two sides as a tree, and which side wins at each leaf: 1 or -1."""
+
+    tree: PlaneTree
+    wins: FloatArray
+
+    def scores(self, X: Matrix) -> FloatArray:
+        return self.wins[self.tree.route(X)[0]][:, None]
+
+    def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
+        leaf, passed = self.tree.route(X)
+        return self.wins[leaf][:, None], Cost(hyperplanes=passed.astype(float))
+
+
+@component
+class Contesting(LocalLearner):
+    """Learns the functions of two sides, and lines them up for the tree."""
+
+    name = "piecewise_contest"
+
+    functions: Any = setting(help="of each side at the most")
+    C: Any = setting(help="how much a row inside the margin costs")
+    iterations: Any = setting(help="steps of L-BFGS at the most")
+
+    def fit(self, problem: Problem) -> LocalModel:
+        signs = np.where(problem.y == 1, 1.0, -1.0)
+        costs = np.full(problem.n_rows, self.C)
+        if problem.weights is not None:
+            costs *= problem.weights / problem.weights.mean()
+        generator = problem.seed.generator()
+        sides = [self._begun(problem, signs, costs, side, generator) for side in (1, -1)]
+        n_plus = len(sides[0])
+        functions = _settled(
+            *(problem.X, signs, costs, np.concatenate(sides), n_plus, self.iterations)
+        )
+        values = _values(problem.X, functions)
+        order = []
+        for side, own in ((1, slice(n_plus)), (-1, slice(n_plus, None))):
+            mine = signs == side
+            largest = values[mine, own].argmax(axis=1)
+            masses = np.bincount(largest, costs[mine], minlength=values[:, own].shape[1])
+            order.append(functions[own][np.argsort(-masses, kind="stable")])
+        return Contest(*_lined_up(*order))
+
+    def _begun(
+        self,
+        problem: Problem,
+        signs: FloatArray,
+        costs: FloatArray,
+        side: int,
+        generator: np.random.Generator,
+    ) -> FloatArray:
+        """For each cluster of a side the linear SVM that sets it against the other side."""
+        mine, others = np.flatnonzero(signs == side), np.flatnonzero(signs != side)
+        home = _clusters(problem.X[mine], costs[mine], self.functions, generator)
+        found = []
+        for cluster in np.unique(home):
+            rows = np.concatenate([mine[home == cluster], others])
+            ours = np.where(signs[rows] == side, 1.0, -1.0)
+            nothing = np.zeros((2, problem.n_features + 1))
+            pair = _settled(problem.X[rows], ours, costs[rows], nothing, 1, self.iterations)
+            found.append(pair[0])
+        return np.stack(found)
+
+
+def _task(problem: Problem, classes: tuple[int, ...]) -> Task:
+    """Two groups of classes: cut at the widest gap on the axis along which the means differ."""
+    rows = np.flatnonzero(np.isin(problem.y, classes))
+    home = np.searchsorted(classes, problem.y[rows])
+    weights = None if problem.weights is None else problem.weights[rows]
+    centres = means(problem.X[rows], weights, home, len(classes))
+    centres -= centres.mean(axis=0)
+    axis = np.linalg.svd(centres, full_matrices=False)[2][0]
+    along = centres @ axis
+    order = np.argsort(along, kind="stable")
+    cut = 1 + int(np.diff(along[order]).argmax())
+    groups = [tuple(sorted(classes[one] for one in side)) for side in np.split(order, [cut])]
+    first, second = sorted(groups)
+    return Task(first, second)
+
+
+def _sides(task: Any, wins: FloatArray) -> list[tuple[int, ...]]:
+    return [task.plus if won > 0 else task.minus for won in wins]
+
+
+def _clusters(
+    X: Matrix, masses: FloatArray, n_clusters: int, generator: np.random.Generator
+) -> IntArray:
+    """k-means from random rows: the cluster of each row."""
+    n = X.shape[0]
+    centres = X[generator.choice(n, min(n, n_clusters), replace=False)]
+    home = np.full(n, -1, dtype=np.intp)
+    for _ in range(STEPS):
+        before, home = home, squared_distances(X, centres).argmin(axis=1)
+        if (home == before).all():
+            break
+        used, home = np.unique(home, return_inverse=True)
+        centres = means(X, masses, home, len(used))
+    return home
+
+
+def _values(X: Matrix, functions: FloatArray) -> FloatArray:
+    return np.asarray(X @ functions[:, :-1].T) + functions[:, -1]
+
+
+def _settled(
+    X: Matrix,
+    signs: FloatArray,
+    costs: FloatArray,
+    functions: FloatArray,
+    n_plus: int,
+    iterations: int,
+) -> FloatArray:
+    """Minimise |functions|^2 / 2 + the sum of costs x squared hinge losses."""
+    rows = np.arange(len(signs))
+
+    def objective(flat: FloatArray) -> tuple[float, FloatArray]:
+        now = flat.reshape(functions.shape)
+        values = _values(X, now)
+        plus = values[:, :n_plus].argmax(axis=1)
+        minus = n_plus + values[:, n_plus:].argmax(axis=1)
+        short = np.maximum(0.0, 1.0 - signs * (values[rows, plus] - values[rows, minus]))
+        pull = np.zeros_like(values)
+        pull[rows, plus] = -2.0 * costs * short * signs
+        pull[rows, minus] = 2.0 * costs * short * signs
+        slope = now.copy()
+        slope[:, :-1] += np.asarray(X.T @ pull).T
+        slope[:, -1] += pull.sum(axis=0)
+        return float(costs @ short**2 + 0.5 * flat @ flat), slope.ravel()
+
+    found = minimize(
+        *(objective, functions.ravel()),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": iterations},
+    )
+    return np.asarray(found.x).reshape(functions.shape)
+
+
+def _lined_up(plus: FloatArray, minus: FloatArray) -> tuple[PlaneTree, FloatArray]:
+    """The contest as a tree: who is behind sends the next; leaves are numbered left to right."""
+    planes: list[FloatArray] = []
+    children: list[list[int]] = []
+    wins: list[float] = []
+
+    def node(one: int, other: int, next_one: int, next_other: int) -> int:
+        number = len(planes)
+        planes.append(plus[one] - minus[other])
+        children.append([0, 0])
+        left = right = 0
+        if next_one < len(plus):
+            left = node(next_one, other, next_one + 1, next_other)
+        else:
+            left = ~len(wins)
+            wins.append(-1.0)
+        if next_other < len(minus):
+            right = node(one, next_other, next_one, next_other + 1)
+        else:
+            right = ~len(wins)
+            wins.append(1.0)
+        children[number] = [left, right]
+        return number
+
+    node(0, 0, 1, 1)
+    together = np.stack(planes)
+    weights = Rows.of(together[:, :-1]).dense
+    assert weights is not None
+    tree = PlaneTree(
+        *(weights, -together[:, -1], np.array(children, dtype=np.int32)), plus.shape[1] - 1
+    )
+    return tree, np.array(wins)
+
+
+def _leaves(
+    problem: Problem, tree: PlaneTree, winners: IntArray
+) -> tuple[list[Part], PlaneRouter]:
+    """A part for each class that wins some row; where another would win, the largest does."""
+    leaf = tree.route(problem.X)[0]
+    rows = np.bincount(winners[leaf], minlength=problem.n_classes)
+    winners = np.where(rows[winners] > 0, winners, rows.argmax())
+    used, member = np.unique(winners, return_inverse=True)
+    return parts_by(member[leaf], len(used)), PlaneRouter(tree, member)
