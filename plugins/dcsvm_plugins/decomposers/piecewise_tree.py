@@ -35,6 +35,21 @@ from dcsvm.numeric import (
 STEPS = 20
 
 
+@attrs.frozen(eq=False)
+class Contest(LocalModel):
+    """The functions of two sides as a tree, and which side wins at each leaf: 1 or -1."""
+
+    tree: PlaneTree
+    wins: FloatArray
+
+    def scores(self, X: Matrix) -> FloatArray:
+        return self.wins[self.tree.route(X)[0]][:, None]
+
+    def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
+        leaf, passed = self.tree.route(X)
+        return self.wins[leaf][:, None], Cost(hyperplanes=passed.astype(float))
+
+
 @component
 class PiecewiseTree(Decomposer):
     """A tree of hyperplanes by which linear functions of two sides contest; its leaves are parts.
@@ -71,7 +86,7 @@ class PiecewiseTree(Decomposer):
 
     name = "piecewise_tree"
     yields = frozenset({"regions"})
-    stored_types = (PlaneRouter, PlaneTree)
+    stored_types = (PlaneRouter, PlaneTree, Contest)
 
     functions: int = setting(
         3, at_least=1, at_most=8, help="linear functions of each side at the most"
@@ -109,21 +124,6 @@ class PiecewiseTree(Decomposer):
         parts, router = _leaves(problem, tree, np.array([label for (label,) in at]))
         yield parts
         return Division(router)
-
-
-@attrs.frozen(eq=False)
-class Contest(LocalModel):
-    """The functions of two sides as a tree, and which side wins at each leaf: 1 or -1."""
-
-    tree: PlaneTree
-    wins: FloatArray
-
-    def scores(self, X: Matrix) -> FloatArray:
-        return self.wins[self.tree.route(X)[0]][:, None]
-
-    def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
-        leaf, passed = self.tree.route(X)
-        return self.wins[leaf][:, None], Cost(hyperplanes=passed.astype(float))
 
 
 @component
