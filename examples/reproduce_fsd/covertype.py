@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import measured
@@ -80,6 +81,13 @@ def methods(
         "random_features_svm (FastFood row)": random_features,
         "rbf_network (LTPU)": rbf_network,
         "DC-SVM early": lambda: dc_svm_early(level, **COVERTYPE),
+        **{
+            f"DC-SVM early, gamma {gamma:g}": partial(
+                dc_svm_early, level, **{**COVERTYPE, "gamma": gamma}
+            )
+            for gamma in widths
+            if gamma != COVERTYPE["gamma"]
+        },
         "DC-DCSVM-TRBF2KRR": lambda: fsd(level, folds, ridge),
         SEVERAL: lambda: fsd(level, folds, ridge, widths),
     }
