@@ -89,15 +89,17 @@ def test_sparse_rows_are_learned_as_dense_ones():
     assert (dense.predict(X) == csr.predict(X)).mean() > 0.99
 
 
-def test_a_row_of_weight_three_costs_as_much_as_three_rows():
+def test_a_row_of_weight_three_costs_as_much_as_three_rows_where_weights_have_mean_one():
+    problem = Problem(X, Y, 2)
     weights = np.ones(len(Y))
     weights[:50] = 3.0
     repeated = np.concatenate([np.arange(len(Y)), np.arange(50), np.arange(50)])
     learner = Contesting(1, 1.0, 500)
-    weighed = learner.fit(Problem(X, Y, 2, weights=weights)).tree
-    written_out = learner.fit(Problem(X[repeated], Y[repeated], 2)).tree
-    assert np.allclose(weighed.weights, written_out.weights, rtol=1e-3, atol=1e-4)
-    assert not np.allclose(weighed.weights, learner.fit(Problem(X, Y, 2)).tree.weights, rtol=1e-2)
+    heavier = Contesting(1, weights.mean(), 500)
+    one = heavier.fit(Problem(X, Y, 2, problem.seed, weights)).tree
+    other = learner.fit(Problem(X[repeated], Y[repeated], 2)).tree
+    assert np.allclose(one.weights, other.weights, rtol=1e-3, atol=1e-4)
+    assert not np.allclose(one.weights, heavier.fit(problem).tree.weights, rtol=1e-2)
 
 
 def test_any_learner_may_stand_in_the_leaves_and_the_tree_can_be_compiled():

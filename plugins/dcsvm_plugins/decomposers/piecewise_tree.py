@@ -140,7 +140,7 @@ class Contesting(LocalLearner):
         signs = np.where(problem.y == 1, 1.0, -1.0)
         costs = np.full(problem.n_rows, self.C)
         if problem.weights is not None:
-            costs *= problem.weights
+            costs *= problem.weights / problem.weights.mean()
         generator = problem.seed.generator()
         sides = [self._begun(problem, signs, costs, side, generator) for side in (1, -1)]
         n_plus = len(sides[0])
