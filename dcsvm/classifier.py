@@ -104,10 +104,10 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
 
     def set_params(self, **params: Any) -> DivideAndConquerClassifier:
         """Set parameters; a component given by name is built when one of its settings is set."""
-        for name in {key.partition("__")[0] for key in params if "__" in key}:
+        for name, depth in sorted((key.partition("__")[0], key.count("__")) for key in params):
             given = params.get(name, getattr(self, name, None))
-            if name in KINDS and isinstance(given, str):
-                params = {**params, name: default_registry().build(name, given)}
+            if name in KINDS and (depth > 1 or (depth and isinstance(given, str))):
+                params = {**params, name: default_registry().resolve(name, given)}
         known = set(self.get_params(deep=False))
         for name in params:
             if name.partition("__")[0] not in known:

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from dcsvm.division import Division, Level
 from dcsvm.errors import CompositionError, SettingError
 from dcsvm.models import LocalModel
+from dcsvm.numbered import gathered, numbered
 from dcsvm.numeric.matrix import FloatArray, Matrix
 from dcsvm.problem import Problem
 from dcsvm.settings import component, setting
@@ -38,12 +39,23 @@ class Component(BaseEstimator, ABC):
     """What a plugin offers: an attrs class whose fields are its hyper-parameters.
 
     Decorate every subclass with `@component`. `get_params`, `set_params` and `clone` come from
-    the fields, so nested keys such as `decomposer__ceiling` work in a `GridSearchCV`.
+    the fields, so nested keys such as `decomposer__ceiling` work in a `GridSearchCV`; components
+    in a list go by their numbers, as in `decomposer__learners__0__gamma`.
     """
 
     name: ClassVar[str] = ""
     #: attrs classes that this component leaves in a fitted model: saved and loaded by the core.
     stored_types: ClassVar[tuple[type, ...]] = ()
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name; with `deep`, those of components in settings and lists too."""
+        params: dict[str, Any] = super().get_params(deep=deep)
+        return {**params, **numbered(super().get_params(deep=False))} if deep else params
+
+    def set_params(self, **params: Any) -> Any:
+        """Change settings by name; a list is replaced where one of its components changes."""
+        title = self.name or type(self).__name__
+        return super().set_params(**gathered(title, self.get_params(deep=False), params))
 
 
 class Decomposer(Component):
