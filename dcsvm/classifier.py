@@ -175,7 +175,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
             and X.shape[1:] == (self.n_features_in_,)
             and len(X) > 0
             and not hasattr(self, "feature_names_in_")
-            and _is_finite(X)
+            and is_finite(X)
         )
 
     @property
@@ -222,7 +222,7 @@ def checked_rows(classifier: DivideAndConquerClassifier, X: Any) -> Matrix:
     return rows
 
 
-def _is_finite(X: FloatArray) -> bool:
+def is_finite(X: FloatArray) -> bool:
     """Whether the sum of all numbers is finite, and so is each of them."""
     if X.size < FEW:  # asking each of a few is quicker than keeping numpy quiet
         return bool(np.isfinite(X).all())

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ctypes
+import re
+import string
+from math import isfinite
 from typing import Any
 
 import attrs
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.composite import Composite
+from dcsvm.classifier import DivideAndConquerClassifier, is_finite
 from dcsvm.errors import CompositionError, DataError
+from dcsvm.innermost import descent_of, innermost
 from dcsvm.member import Member
 from dcsvm.models import Constant, LocalModel, winners
 from dcsvm.numeric.backend import library
@@ -21,13 +25,23 @@ from dcsvm.numeric.oblique import PlaneTree
 from dcsvm.preparation import Preparation
 from dcsvm.views import Scaling
 
+NOT_FINITE = "a compiled tree takes finite numbers only, neither missing values nor infinite ones"
+#: Names that the exported code, or C itself, has a use for.
+TAKEN = (
+    "auto break case char const continue default do double else enum extern float for goto if "
+    "inline int long register restrict return short signed sizeof static struct switch typedef "
+    "union unsigned void volatile while FEATURES NODES LANES weights thresholds children labels "
+    "offset factor single"
+)
+
 
 @attrs.define(eq=False, slots=False)
 class CompiledTree:
     """A tree of hyperplanes with a label at each leaf, and nothing else.
 
-    Its labels are those of the classifier that it was made from, bit for bit. Rows are what that
-    classifier takes, except that a scaling is part of the tree.
+    Its labels are those of the classifier that it was made from, bit for bit, for dense rows of
+    finite numbers. Others are refused, missing values too, even where the classifier fills them
+    in; a scaling is part of the tree.
 
     Parameters
     ----------
@@ -48,6 +62,9 @@ class CompiledTree:
         compiled = library() if len(self.tree.thresholds) else None
         # One row's own room: to copy a row here costs less than to ask where it lies.
         self._row, self._leaf = np.zeros(n_features), np.zeros(2, dtype=np.int32)
+        # The product with small numbers is finite if the row is, and takes a third of a
+        # microsecond; to ask each number takes as long as the whole answer.
+        self._product, self._small = self._row.dot, np.full(n_features, 2.0**-60)
         leaf = self._leaf.ctypes.data
         self._call = None if compiled is None else compiled.dcsvm_oblique_route
         self._arguments = (
@@ -59,11 +76,16 @@ class CompiledTree:
 
     def predict(self, X: Any) -> Any:
         """The labels of rows X (n, d)."""
-        X = np.asarray(X, dtype=np.float64)
-        if X.ndim != 2 or X.shape[1] != self.tree.n_features:
-            raise DataError(
-                f"the tree takes rows of {self.tree.n_features} features, not {X.shape}"
-            )
+        n_features = self.tree.n_features
+        if sparse.issparse(X):
+            raise DataError("a compiled tree takes dense rows: give it X.toarray()")
+        X = _as_numbers(X)
+        if X.shape == (n_features,):
+            raise DataError("predict takes rows (n, d): ask for a single row by one(x)")
+        if X.ndim != 2 or X.shape[1] != n_features:
+            raise DataError(f"the tree takes rows of {n_features} features, not {X.shape}")
+        if not is_finite(X):
+            raise DataError(NOT_FINITE)
         return self.labels[self.tree.route(X, self.offset, self.factor)[0]]
 
     def one(self, x: Any) -> Any:
@@ -71,9 +93,16 @@ class CompiledTree:
 
         Two threads must not ask the same CompiledTree at the same time: make one for each.
         """
-        if len(x) != len(self._row):
-            raise DataError(f"the tree takes rows of {len(self._row)} features, not {len(x)}")
-        self._row[:] = x
+        try:
+            fits = len(x) == len(self._row)
+            if fits:
+                self._row[:] = x
+        except (TypeError, ValueError):
+            fits = False
+        if not fits:
+            raise DataError(_why_not(x, len(self._row)))
+        if not isfinite(self._product(self._small)):
+            raise DataError(NOT_FINITE)
         if self._call is None:
             return self.predict(self._row[None, :])[0]
         self._call(*self._arguments)
@@ -82,10 +111,12 @@ class CompiledTree:
     def c_source(self, name: str = "dcsvm_tree") -> str:
         """C code of `int name(const double *x)`: arrays and a loop, and no library.
 
-        The function returns the number of the answer among the sorted labels of the leaves. Every
-        compiler that keeps to IEEE arithmetic comes to the same answers as `predict`.
+        The function returns the number of the answer among the sorted labels of the leaves, and
+        `name_labels[number]` is that label as text in UTF-8. Every compiler that keeps to IEEE
+        arithmetic comes to the same answers as `predict`. The numbers x must be finite: nothing
+        checks them.
         """
-        if not name.isidentifier():
+        if not re.fullmatch("[A-Za-z_][A-Za-z_0-9]*", name) or name in TAKEN.split():
             raise DataError(f"c_source: {name!r} cannot be the name of a C function")
         return _c_source(self, name)
 
@@ -111,28 +142,20 @@ def compile_tree(classifier: DivideAndConquerClassifier) -> CompiledTree:
     (0, True)
     """
     check_is_fitted(classifier)
-    model, scaling, classes = classifier.model_, None, np.arange(len(classifier.classes_))
-    while len(model.committee.members) == 1:
-        member = model.committee.members[0]
-        if not isinstance(member.model, Composite):
-            break
-        if member.view is not None:
-            if scaling is not None:
-                raise CompositionError("compile_tree: features are rescaled more than once")
-            scaling = _scaling(member.view)
-        present = np.flatnonzero(member.code.any(axis=0))
-        model, classes = member.model, classes[present]
-    committee = model.committee
-    router = committee.groups[0].router if len(committee.groups) == 1 else None
-    descent = getattr(router, "descent", None)
+    model, views, classes = innermost(classifier.model_)
+    descent = descent_of(model)
     if descent is None:
         raise CompositionError(
             "compile_tree: only trees of hyperplanes can be compiled, such as those of "
             "oblique_tree and svm_tree"
         )
-    tree, asked = descent()
-    answers = np.array([_answer(each, number) for number, each in enumerate(committee.members)])
-    offset, factor = scaling or (None, None)
+    scalings = [each for each in map(_scaling, views) if each is not None]
+    if len(scalings) > 1:
+        raise CompositionError("compile_tree: features are rescaled more than once")
+    tree, asked = descent
+    members = model.committee.members
+    answers = np.array([_answer(each, number) for number, each in enumerate(members)])
+    offset, factor = scalings[0] if scalings else (None, None)
     return CompiledTree(tree, classifier.classes_[classes[answers[asked]]], offset, factor)
 
 
@@ -158,12 +181,31 @@ def _fixed(model: LocalModel) -> FloatArray | None:
     return None if scores is None else np.asarray(scores)
 
 
+def _as_numbers(rows: Any) -> FloatArray:
+    try:
+        return np.asarray(rows, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"the tree takes rows of numbers: {error}") from None
+
+
+def _why_not(x: Any, n_features: int) -> str:
+    """Why x is no row of so many features."""
+    if sparse.issparse(x):
+        return "a compiled tree takes dense rows: give it x.toarray()[0]"
+    shape = _as_numbers(x).shape
+    if len(shape) == 1:
+        return f"the tree takes rows of {n_features} features, not {shape[0]}"
+    return f"one takes a single row ({n_features},), not {shape}: ask for several by predict(X)"
+
+
 def _scaling(view: Any) -> tuple[FloatArray, FloatArray] | None:
     """A view as `(x - offset) * factor`; None where it changes nothing."""
     if isinstance(view, Preparation):
         if view.n_levels.any() or (view.marked is not None and len(view.marked)):
             raise CompositionError(
-                "compile_tree: categories and marks of missing values cannot be compiled"
+                "compile_tree: categories and marks of missing values cannot be compiled; turn "
+                "such columns into numbers and fill in missing values before you fit, or leave "
+                "the columns out"
             )
         view = view.scaling
     if view is None:
@@ -177,7 +219,7 @@ def _scaling(view: Any) -> tuple[FloatArray, FloatArray] | None:
 
 
 C_SOURCE = """\
-/* A tree of hyperplanes: {nodes} nodes, {features} features. Answers: {answers} */
+/* A tree of hyperplanes: {nodes} nodes, {features} features. */
 #include <float.h>
 #include <stdint.h>
 
@@ -188,6 +230,7 @@ static const double thresholds[] = {{{thresholds}}};
 /* Left and right: a node, or ~leaf. */
 static const int32_t children[][2] = {{{children}}};
 static const int32_t labels[] = {{{labels}}};
+const char *const {name}_labels[] = {{{answers}}};
 {scaling}
 static float single(double value) {{
     return value > FLT_MAX ? FLT_MAX : value < -FLT_MAX ? -FLT_MAX : (float)value;
@@ -227,7 +270,7 @@ def _c_source(compiled: CompiledTree, name: str) -> str:
         name=name,
         nodes=len(tree.thresholds),
         features=tree.n_features,
-        answers=" ".join(str(each) for each in answers.tolist()).replace("*/", "* /"),
+        answers=", ".join(_quoted(str(each)) for each in answers.tolist()),
         weights="".join(f"    {{{_floats(plane)}}},\n" for plane in planes),
         thresholds=_doubles(tree.thresholds) or "0.0",
         children=", ".join(f"{{{left}, {right}}}" for left, right in tree.children) or "{0, 0}",
@@ -235,6 +278,13 @@ def _c_source(compiled: CompiledTree, name: str) -> str:
         scaling=scaling,
         value="(x[j] - offset[j]) * factor[j]" if scaling else "x[j]",
     )
+
+
+def _quoted(text: str) -> str:
+    """A text as a C literal; what is not plain ASCII, or means something to C, as octal codes."""
+    plain = string.ascii_letters + string.digits + " !#$%&'()*+,-./:;<=>@[]^_`{|}~"
+    codes = text.encode("utf-8", "surrogatepass")
+    return '"{}"'.format("".join(chr(c) if chr(c) in plain else f"\\{c:03o}" for c in codes))
 
 
 def _floats(values: FloatArray) -> str:

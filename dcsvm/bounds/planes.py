@@ -11,7 +11,7 @@ import numpy as np
 from dcsvm.bounds.machines import training_rows
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.errors import CompositionError
-from dcsvm.numeric.oblique import PlaneTree
+from dcsvm.innermost import descent_of, innermost
 
 
 @attrs.frozen
@@ -45,8 +45,8 @@ def plane_terms(classifier: DivideAndConquerClassifier, X: Any, y: Any) -> Plane
     Parameters
     ----------
     classifier : fitted DivideAndConquerClassifier
-        Over a tree of hyperplanes, whatever stands in its leaves. Scale the rows before, so that
-        the tree is not nested.
+        Over a tree of hyperplanes, whatever stands in its leaves; rows may be rescaled before,
+        and d counts the features that the tree sees.
     X, y : (n, d) and (n,)
         The rows that it learned from.
 
@@ -55,8 +55,14 @@ def plane_terms(classifier: DivideAndConquerClassifier, X: Any, y: Any) -> Plane
     Rodriguez-Lujan, Santa Cruz, Huerta: Hierarchical linear support vector machine (2012).
     """
     X, labels = training_rows(classifier, X, y)
-    tree = _tree_of(classifier)
+    model, views, _ = innermost(classifier.model_)
+    descent = descent_of(model)
+    if descent is None:
+        raise CompositionError("plane_terms: the classifier is not a tree of hyperplanes")
+    tree = descent[0]
     right = classifier.model_.labels(X) == labels
+    for view in views:
+        X = view.apply(X)
     n, d = X.shape
     hits = np.bincount(tree.route(X)[0][right], minlength=tree.n_leaves)
     shares = hits / max(int(hits.sum()), 1)
@@ -88,11 +94,3 @@ def relative_complexity(hyperplanes: float, support_vectors: float) -> float:
     0.002
     """
     return (hyperplanes - 1) / (support_vectors - 1) if support_vectors != 1 else np.nan
-
-
-def _tree_of(classifier: DivideAndConquerClassifier) -> PlaneTree:
-    groups = classifier.model_.committee.groups
-    descent = getattr(groups[0].router, "descent", None) if len(groups) == 1 else None
-    if descent is None:
-        raise CompositionError("plane_terms: the classifier is not a tree of hyperplanes")
-    return descent()[0]  # type: ignore[no-any-return]

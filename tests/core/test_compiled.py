@@ -1,5 +1,6 @@
 """The fast path: the labels of the classifier, one row in microseconds, and C code alone."""
 
+import contextlib
 import ctypes
 import shutil
 import subprocess
@@ -7,6 +8,7 @@ import timeit
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import make_moons
 
 from dcsvm import DataError, DivideAndConquerClassifier, Scaled, build, compile_tree
@@ -102,9 +104,73 @@ def test_rows_of_another_length_are_refused():
         fast.predict(np.zeros((2, 3)))
 
 
-def test_a_function_needs_a_name_that_c_can_have():
-    with pytest.raises(DataError, match="'my tree' cannot be the name of a C function"):
-        compile_tree(classifier()).c_source("my tree")
+@pytest.mark.parametrize("library", [True, False], ids=["compiled", "numpy"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_rows_that_are_not_finite_are_refused(value, library):
+    X, _ = moons()
+    with contextlib.nullcontext() if library else numpy_only():
+        fast = compile_tree(classifier())
+        row = X[0].copy()
+        row[7] = value
+        with pytest.raises(DataError, match="takes finite numbers only, neither missing values"):
+            fast.one(row)
+        with pytest.raises(DataError, match="takes finite numbers only, neither missing values"):
+            fast.predict(np.vstack([X[:3], row]))
+        assert fast.one(X[0]) == fast.predict(X[:1])[0]
+
+
+def test_the_largest_numbers_are_taken():
+    slow = classifier()
+    X = np.full((1, 20), np.finfo(float).max)
+    assert compile_tree(slow).one(X[0]) == compile_tree(slow).predict(X)[0]
+
+
+def test_what_is_no_row_is_refused_in_a_sentence():
+    fast = compile_tree(classifier())
+    X, _ = moons()
+    with pytest.raises(DataError, match=r"takes a single row \(20,\), not \(1, 20\): ask for se"):
+        fast.one(X[:1])
+    with pytest.raises(DataError, match=r"takes a single row \(20,\), not \(20, 20\): ask for s"):
+        fast.one(X[:20])
+    with pytest.raises(DataError, match=r"takes a single row \(20,\), not \(\): ask for several"):
+        fast.one(3.0)
+    with pytest.raises(DataError, match="takes rows of numbers: could not convert string"):
+        fast.one(["a"] * 20)
+    with pytest.raises(DataError, match=r"takes dense rows: give it x.toarray\(\)\[0\]"):
+        fast.one(sparse.csr_array(X[:1]))
+    with pytest.raises(
+        DataError, match=r"predict takes rows \(n, d\): ask for a single row by on"
+    ):
+        fast.predict(X[0])
+    with pytest.raises(DataError, match=r"takes dense rows: give it X.toarray\(\)"):
+        fast.predict(sparse.csr_array(X))
+    with pytest.raises(DataError, match="takes rows of numbers: could not convert string"):
+        fast.predict([["a"] * 20])
+
+
+@pytest.mark.parametrize("name", ["my tree", "é", "int", "weights", "2nd", ""])
+def test_a_function_needs_a_name_that_c_can_have(name):
+    with pytest.raises(DataError, match=f"'{name}' cannot be the name of a C function"):
+        compile_tree(classifier()).c_source(name)
+
+
+def test_labels_are_a_table_of_the_c_code_whatever_they_are_called(tmp_path):
+    if shutil.which("cc") is None:
+        pytest.skip("there is no compiler here")
+    names = ["*/ int", "/* \\", 'say "no"', "??/ \n é%s 7"]
+    generator = np.random.default_rng(0)
+    y = np.arange(400) % 4
+    X = 5.0 * np.eye(4)[y] + generator.normal(size=(400, 4))
+    slow = DivideAndConquerClassifier("oblique_tree", "majority", random_state=0)
+    slow.fit(X, np.array(names)[y])
+    (tmp_path / "tree.c").write_text(compile_tree(slow).c_source("answer"))
+    flags = [*("-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror"), "-shared", "-fPIC"]
+    subprocess.run(["cc", *flags, "-o", "tree.so", "tree.c"], cwd=tmp_path, check=True)
+    built = ctypes.CDLL(str(tmp_path / "tree.so"))
+    labels = (ctypes.c_char_p * 4).in_dll(built, "answer_labels")
+    found = [labels[built.answer(ctypes.c_void_p(x.ctypes.data))].decode() for x in X]
+    assert found == slow.predict(X).tolist()
+    assert set(found) == set(names)
 
 
 def test_what_is_no_tree_of_hyperplanes_is_refused():
@@ -130,5 +196,6 @@ def test_what_cannot_be_a_scaling_is_refused():
     inner = DivideAndConquerClassifier("oblique_tree", "majority")
     layout = Layout((Column("a"), Column("b"), Column("c", ("no", "yes"))))
     table = DivideAndConquerClassifier(Prepared(layout), inner, random_state=0).fit(X, y)
-    with pytest.raises(CompositionError, match="categories and marks of missing values"):
+    ways_out = "cannot be compiled; turn such columns into numbers .* or leave the columns out"
+    with pytest.raises(CompositionError, match=ways_out):
         compile_tree(table)

@@ -5,7 +5,7 @@ from math import log
 import numpy as np
 import pytest
 
-from dcsvm import DivideAndConquerClassifier, build
+from dcsvm import DivideAndConquerClassifier, build, compile_tree
 from dcsvm.bounds import plane_terms, relative_complexity, relative_error
 from dcsvm.errors import CompositionError
 
@@ -24,6 +24,22 @@ def test_effective_leaves_and_complexity_are_those_of_the_formula():
     assert terms.effective_leaves == pytest.approx(3 * (1 - away))
     cube = terms.effective_leaves * 2 * log(60) ** 2 * log(2) / 60
     assert terms.complexity == pytest.approx(cube ** (1 / 3))
+
+
+def test_a_scaling_before_the_tree_is_looked_through():
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(300, 2)) * [1.0, 100.0]
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    tree = DivideAndConquerClassifier("oblique_tree", "majority", random_state=0)
+    whole = DivideAndConquerClassifier("scaled", tree, random_state=0).fit(X, y)
+    terms, fast = plane_terms(whole, X, y), compile_tree(whole)
+    inside = fast.tree.route((X - fast.offset) * fast.factor)[0]
+    right = fast.predict(X) == y
+    assert terms.leaves == fast.tree.n_leaves > 1
+    assert terms.training_error == pytest.approx(1.0 - right.mean())
+    shares = np.bincount(inside[right], minlength=terms.leaves) / right.sum()
+    away = ((shares - 1 / terms.leaves) ** 2).sum()
+    assert terms.effective_leaves == pytest.approx(terms.leaves * (1 - away))
 
 
 def test_deeper_trees_are_more_complex():
