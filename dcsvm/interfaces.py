@@ -107,14 +107,12 @@ class Decomposer(Component):
         """Draw as SVG how the problem was divided, like `Router.overview`, where no router can."""
         return ""
 
-    def __add__(self, other: Decomposer) -> Sum:
-        mine = self.summands if isinstance(self, Sum) else (self,)
-        others = other.summands if isinstance(other, Sum) else (other,)
-        return Sum((*mine, *others))
+    def __add__(self, other: Decomposer | str) -> Any:
+        return _sum_of(self, other)
 
-    def __radd__(self, other: object) -> Decomposer:
-        """Let `sum` begin with its 0."""
-        return self if other == 0 else NotImplemented
+    def __radd__(self, other: object) -> Any:
+        """Let a sum begin with a name, and `sum` with its 0."""
+        return self if isinstance(other, int) and other == 0 else _sum_of(other, self)
 
     def __mul__(self, times: int) -> Repeat:
         return Repeat(self, times)
@@ -157,6 +155,14 @@ class Sum(Decomposer):
             ]
         )
         return Division(groups=divisions)
+
+
+def _sum_of(*given: Any) -> Any:
+    """A sum of decomposers or their names; those of sums among them stand for themselves."""
+    if not all(isinstance(each, Decomposer | str) for each in given):
+        return NotImplemented
+    summands = [each.summands if isinstance(each, Sum) else (each,) for each in given]
+    return Sum(tuple(one for several in summands for one in several))
 
 
 @component

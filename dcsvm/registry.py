@@ -154,6 +154,8 @@ class Registry:
 
     def build(self, kind: str, name: str, **settings: Any) -> Any:
         """Make a component of that kind and name with these settings."""
+        if kind not in KINDS:
+            raise UnknownNameError(self._about_kind(kind, name))
         cls = self.get(kind, name)
         check_names(cls, settings)
         for key, field in settings_of(cls).items():
@@ -161,17 +163,21 @@ class Registry:
                 raise SettingError(f"{name} needs the setting {key!r}")
         return cls(**settings)
 
-    def resolve(self, kind: str, given: Any) -> Any:
-        """Turn a name, or a component whose own settings hold names, into a component."""
+    def resolve(self, kind: str, given: Any, where: str = "") -> Any:
+        """Turn a name, or a component whose own settings hold names, into a component.
+
+        `where` says whose setting it is, for a refusal.
+        """
         if isinstance(given, str):
             return self.resolve(kind, self.build(kind, given))
         if not isinstance(given, KINDS[kind]):
             raise SettingError(
-                f"{kind} must be a {KINDS[kind].__name__} or the name of one, not {given!r}"
-                + self._instead(kind, given)
+                f"{where or kind} must be a {KINDS[kind].__name__} or the name of one, not "
+                f"{given!r}" + self._instead(kind, given)
             )
+        title = getattr(given, "name", "") or type(given).__name__
         nested = {
-            key: self._resolve_all(field.metadata["kind"], getattr(given, key))
+            key: self._resolve_all(field.metadata["kind"], getattr(given, key), f"{title}: {key}")
             for key, field in settings_of(type(given)).items()
             if field.metadata.get("kind") and getattr(given, key) is not None
         }
@@ -190,10 +196,20 @@ class Registry:
             f'build("learner", "{WRAPPER}", classifier="{cls.__name__}")'
         )
 
-    def _resolve_all(self, kind: str, given: Any) -> Any:
+    def _about_kind(self, kind: str, name: str) -> str:
+        """That there is no such kind, and what was meant where the arguments are swapped."""
+        message = f"build: the kind must be decomposer, learner or combiner, not {kind!r}"
+        if name in KINDS:
+            return f'{message}; it comes first: build("{name}", "{kind}")'
+        meant = [each for each in KINDS if f"{each}s" == kind]
+        return message + "".join(f'; did you mean build("{each}", "{name}")?' for each in meant)
+
+    def _resolve_all(self, kind: str, given: Any, where: str) -> Any:
         if not isinstance(given, tuple | list):
-            return self.resolve(kind, given)
-        resolved = tuple(self.resolve(kind, each) for each in given)
+            return self.resolve(kind, given, where)
+        resolved = tuple(
+            self.resolve(kind, each, f"{where} {number}") for number, each in enumerate(given)
+        )
         same = all(new is old for new, old in zip(resolved, given, strict=True))
         return given if same else resolved
 

@@ -259,9 +259,9 @@ def component_section(offer: Offer) -> Iterator[str]:
     yield escaped(offer.summary)
     facts = describe(offer)
     for verb, words in (("Yields", "yields"), ("Works with", "accepts")):
-        if facts.get(words):
+        if words in facts:
             yield ""
-            yield f"{verb}: {', '.join(facts[words])}."
+            yield f"{verb}: {', '.join(facts[words]) or 'depends on its settings'}."
     if facts["settings"]:
         yield from table("setting", "default", "allowed", "")
     for each in facts["settings"]:

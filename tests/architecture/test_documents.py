@@ -370,3 +370,10 @@ def test_the_readme_names_every_component_and_recipe() -> None:
     text = (ROOT / "README.md").read_text()
     named = set(re.findall(r"`(\w+)`", text[text.index("| what | names |") :]))
     assert sorted({name for _, name in default_registry().offers} - named) == []
+
+
+def test_every_decomposer_of_the_reference_says_what_it_yields() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "reference" / "components.md").read_text()
+    sections = text.split("\n### decomposer ")[1:]
+    assert len(sections) > 10
+    assert not [each.splitlines()[0] for each in sections if "\nYields: " not in each]

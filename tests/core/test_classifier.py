@@ -198,6 +198,19 @@ def test_added_decomposers_keep_their_routers_and_get_their_own_seeds():
     assert not np.array_equal(members[2].model.weights, members[5].model.weights)
 
 
+def test_names_can_be_added_on_either_side_and_other_things_on_none():
+    strips, deal = Strips(2), Deal(3)
+    assert ("tree" + strips).summands == ("tree", strips)
+    assert (strips + "tree").summands == (strips, "tree")
+    assert ("tree" + (strips + deal)).summands == ("tree", strips, deal)
+    assert sum([strips, deal]).summands == (strips, deal)
+    for wrong in (3, 0.0, None, Centroids()):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            strips + wrong
+        with pytest.raises(TypeError, match="unsupported operand"):
+            wrong + strips
+
+
 def test_a_repeated_decomposer_is_a_sum_of_itself():
     clf = fitted(3 * Deal(2))
     assert len(clf.model_.committee.groups) == 3

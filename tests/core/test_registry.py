@@ -9,7 +9,7 @@ import pytest
 
 from dcsvm.errors import PluginError, SettingError, UnknownNameError
 from dcsvm.hookspecs import hookimpl
-from dcsvm.interfaces import Decomposer, Repeat
+from dcsvm.interfaces import Decomposer, Repeat, Sum
 from dcsvm.registry import Offer, Registry
 from dcsvm.settings import component, setting
 
@@ -193,6 +193,36 @@ def test_names_are_resolved_at_any_depth_and_components_are_left_alone():
     with pytest.raises(SettingError) as caught:
         registry.resolve("decomposer", 3)
     assert str(caught.value) == "decomposer must be a Decomposer or the name of one, not 3"
+
+
+def test_what_cannot_be_resolved_is_told_with_its_component_and_setting():
+    registry = Registry(())
+    for given, sentence in [
+        (Repeat(4, 2), "repeat: decomposer must be a Decomposer or the name of one, not 4"),
+        (
+            Sum((fakes.Strips(), 3)),
+            "sum: summands 1 must be a Decomposer or the name of one, not 3",
+        ),
+    ]:
+        with pytest.raises(SettingError) as caught:
+            registry.resolve("decomposer", given)
+        assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "sentence"),
+    [
+        ("decomposers", "tree", 'not \'decomposers\'; did you mean build("decomposer", "tree")?'),
+        ("tree", "decomposer", 'not \'tree\'; it comes first: build("decomposer", "tree")'),
+        ("router", "tree", "not 'router'"),
+    ],
+)
+def test_a_kind_that_there_is_not_is_refused_with_those_there_are(kind, name, sentence):
+    with pytest.raises(UnknownNameError) as caught:
+        Registry(()).build(kind, name)
+    assert str(caught.value) == (
+        f"build: the kind must be decomposer, learner or combiner, {sentence}"
+    )
 
 
 FILE = """
