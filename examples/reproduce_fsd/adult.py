@@ -44,7 +44,8 @@ def methods(cell: dict[str, float]) -> dict[str, Any]:
     spaces = subspaces({"rd": 2, "pca": 2}, {"rd": SHARE, "pca": SHARE})
     exact = build("decomposer", "dc_svm", depth=LEVEL, gamma=cell["gamma"])
     in_sample, from_folds = (
-        build("combiner", "fusion", learner="linear_svm", folds=folds) for folds in (0, 3)
+        build("combiner", "fusion", learner="linear_svm", folds=folds, centre="rows")
+        for folds in (0, 3)
     )
     early = dc_svm_early(LEVEL, **cell)
     return {

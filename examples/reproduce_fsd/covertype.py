@@ -37,7 +37,7 @@ def fsd(
     learners = [dc_svm_early(level, **{**COVERTYPE, "gamma": gamma}) for gamma in widths]
     spaces = subspaces(dict.fromkeys(KINDS, 4), COVERTYPE_FEATURES, learners)
     second = build("learner", "trbf_krr", order=2, ridge=ridge)
-    fusion = build("combiner", "fusion", learner=second, folds=folds)
+    fusion = build("combiner", "fusion", learner=second, folds=folds, centre="rows")
     return fused(spaces, learners[0], fusion)
 
 

@@ -64,7 +64,7 @@ def made(data_set: str, method: str, cell: Mapping[str, Any]) -> DivideAndConque
     second = build(
         "learner", "trbf_krr", order=order, gamma=cell["gamma"], balance=cell["balance"]
     )
-    fusion = build("combiner", "fusion", learner=second, folds=cell["folds"])
+    fusion = build("combiner", "fusion", learner=second, folds=cell["folds"], centre="rows")
     return fused(subspaces(numbers, features), learner, fusion)
 
 

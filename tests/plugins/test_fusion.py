@@ -40,11 +40,18 @@ def spaces(kind="rd", **settings):
     return build("decomposer", f"{kind}_subspaces", **settings)
 
 
-def test_scores_are_those_of_the_second_level_learner_on_standardised_answers():
-    clf = fused(spaces(subspaces=3))
+@pytest.mark.parametrize("centre", ["rows", "classes"])
+def test_scores_are_those_of_the_second_level_learner_on_standardised_answers(centre):
+    clf = fused(spaces(subspaces=3), centre=centre)
     committee = clf.model_.committee
     said = np.column_stack([member.scores(X)[:, 0] for member in committee.members])
-    standard = (said - said.mean(axis=0)) / said.std(axis=0)
+    if centre == "rows":
+        mean, deviation = said.mean(axis=0), said.std(axis=0)
+    else:
+        mean = (said[Y == 0].mean(axis=0) + said[Y == 1].mean(axis=0)) / 2
+        squares = (said - mean) ** 2
+        deviation = np.sqrt((squares[Y == 0].mean(axis=0) + squares[Y == 1].mean(axis=0)) / 2)
+    standard = (said - mean) / deviation
     model = build("learner", "trbf_krr").fit(Problem(standard, Y, 2))
     np.testing.assert_allclose(clf.decision_function(X), model.scores(standard)[:, 0], atol=1e-8)
 
@@ -255,3 +262,17 @@ def test_a_class_that_no_member_speaks_of_is_never_the_answer():
     assert set(model.predict(features)) == {0, 1}
     known = classes < 2
     assert model.score(features[known], classes[known]) > 0.95
+
+
+def test_a_rare_class_is_not_forgotten():
+    generator = np.random.default_rng(0)
+    labels = (np.arange(1500) % 20 == 0).astype(int)
+    rows = generator.normal(size=(1500, 40)) + 1.2 * labels[:, None] * (np.arange(40) < 12)
+    clf = DivideAndConquerClassifier(spaces(), "linear_svm", "fusion", random_state=0)
+    found = clf.fit(rows[:1000], labels[:1000]).predict(rows[1000:])
+    assert found[labels[1000:] == 1].mean() > 0.5
+
+
+def test_more_folds_than_make_sense_are_refused():
+    with pytest.raises(SettingError, match="folds must be .* at most 100"):
+        build("combiner", "fusion", folds=5000)

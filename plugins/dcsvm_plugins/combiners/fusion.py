@@ -115,7 +115,8 @@ class Fusion(Combiner):
 
     A group that every row asks gives the decision values of all its members; one whose router
     sends rows to regions gives a value for each class. Answers are brought to mean 0 and deviation
-    1, and `learner` learns the classes from them.
+    1, and `learner` learns the classes from them. Classes weigh the same in that mean: with the
+    rows as they are, those of a rare class would lie so far out that a cut kernel forgets them.
 
     By default it learns from what members say of the rows they were trained on, as in the paper.
     Members that know their training rows by heart are then trusted too much; with `folds` it
@@ -152,7 +153,13 @@ class Fusion(Combiner):
         "scores", help="what members are asked for: decision values, or only who wins"
     )
     folds: int = setting(
-        0, at_least=0, help="answers from so many folds; 0: of the rows that members learned"
+        0,
+        at_least=0,
+        at_most=100,
+        help="answers from so many folds; 0 or 1: of the rows that members learned",
+    )
+    centre: Literal["classes", "rows"] = setting(
+        "classes", help="whose answers have mean 0: classes of equal weight, or rows as they are"
     )
     form: Literal["auto", "joint", "by_class"] = setting(
         "auto", help="one problem for all classes, or one for each; auto: by its size"
@@ -164,9 +171,10 @@ class Fusion(Combiner):
     def fit(self, committee: Committee, problem: Problem, answers: FloatArray | None) -> Fused:
         assert answers is not None
         table = heard(committee, answers, self.answers)
-        scaling = standardised(table)
-        seen = scaling.apply(table)
         present, y = np.unique(problem.y, return_inverse=True)
+        masses = None if self.centre == "rows" else 1.0 / np.bincount(y)[y]
+        scaling = standardised(table, masses)
+        seen = scaling.apply(table)
         columns: list[IntArray] = [
             np.flatnonzero(committee.table_code[:, label]) for label in present.tolist()
         ]
@@ -229,12 +237,14 @@ class Fusion(Combiner):
         return learner, joint, about
 
 
-def standardised(table: FloatArray) -> View:
-    """A scaling to mean 0 and deviation 1 that does not blow rounding errors up.
+def standardised(table: FloatArray, masses: FloatArray | None = None) -> View:
+    """A scaling to mean 0 and deviation 1, of rows that weigh `masses`.
 
-    An answer that changes a billion times less than all do says nothing, and counts as constant.
+    It does not blow rounding errors up: an answer that changes a billion times less than all do
+    says nothing, and counts as constant.
     """
-    means, deviations = table.mean(axis=0), table.std(axis=0)
+    means = np.average(table, axis=0, weights=masses)
+    deviations = np.sqrt(np.average((table - means) ** 2, axis=0, weights=masses))
     spoken = deviations > FAINT * np.abs(table).max()
     factors = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=spoken)
     return Scaling("standard", means, factors)
