@@ -151,6 +151,11 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         return bool(self._pipeline().learner.releases_gil)
 
     @property
+    def keeps_support(self) -> bool | None:  # type: ignore[override]
+        kept: bool | None = getattr(self.learner, "keeps_support", None)
+        return kept
+
+    @property
     def pairwise(self) -> bool:
         return bool(getattr(self.learner, "pairwise", False))
 

@@ -1,9 +1,11 @@
-"""Whether a decomposer and a combiner fit together, known before anything is trained."""
+"""Whether the components of a pipeline fit together, known before anything is trained."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from dcsvm.errors import CompositionError
-from dcsvm.interfaces import GROUPS, Combiner, Decomposer
+from dcsvm.interfaces import GROUPS, Combiner, Decomposer, LocalLearner
 from dcsvm.registry import Registry
 
 
@@ -27,7 +29,44 @@ def check_composition(decomposer: Decomposer, combiner: Combiner, registry: Regi
     )
 
 
-def _title(component: Decomposer | Combiner) -> str:
+def check_support(decomposer: Decomposer, learner: LocalLearner, registry: Registry) -> None:
+    """Refuse a learner that says it keeps no support vectors, where the decomposer needs them."""
+    if learner.keeps_support is False and needs_support(decomposer):
+        raise without_support(decomposer, learner, registry)
+
+
+def needs_support(decomposer: Decomposer) -> bool:
+    """Whether a decomposer, or one that it is made of, lives on what members kept."""
+    return any(each.needs_support for each in with_inner(decomposer))
+
+
+def without_support(
+    decomposer: Decomposer, learner: LocalLearner, registry: Registry
+) -> CompositionError:
+    """What to raise where a learner keeps no support vectors: it names those that do."""
+    needing = next((each for each in with_inner(decomposer) if each.needs_support), decomposer)
+    while isinstance(inner := getattr(learner, "learner", None), (str, LocalLearner)):
+        learner = registry.resolve("learner", inner)
+    learners = [
+        offer.name for offer in registry.of_kind("learner") if offer.what.keeps_support is True
+    ]
+    return CompositionError(
+        f"learner {_title(learner)!r} does not fit decomposer {_title(needing)!r}, which goes on "
+        "with the training rows that a learner kept: it keeps no support vectors; "
+        f"learners that fit: {', '.join(learners) or 'none'}"
+    )
+
+
+def with_inner(decomposer: Decomposer) -> Iterator[Decomposer]:
+    """A decomposer and those among its settings, at any depth."""
+    yield decomposer
+    for value in decomposer.get_params(deep=False).values():
+        for each in value if isinstance(value, tuple | list) else (value,):
+            if isinstance(each, Decomposer):
+                yield from with_inner(each)
+
+
+def _title(component: Decomposer | LocalLearner | Combiner) -> str:
     return component.name or type(component).__name__
 
 

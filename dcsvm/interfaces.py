@@ -57,6 +57,10 @@ class Component(BaseEstimator, ABC):
         title = self.name or type(self).__name__
         return super().set_params(**gathered(title, self.get_params(deep=False), params))
 
+    def check(self) -> None:
+        """Refuse settings that cannot work together; called before anything is trained."""
+        return
+
 
 class Decomposer(Component):
     """Divides a Problem into Parts, in one or more stages.
@@ -79,6 +83,8 @@ class Decomposer(Component):
     covers: ClassVar[bool] = True
     #: Whether X may hold NaN. One that says True fills the gaps before any learner sees them.
     allows_missing: ClassVar[bool] = False
+    #: Whether later stages live on the training rows that members of earlier ones kept.
+    needs_support: ClassVar[bool] = False
 
     @abstractmethod
     def divide(self, problem: Problem) -> Stages:
@@ -215,6 +221,8 @@ class LocalLearner(Component):
     releases_gil: ClassVar[bool] = True
     #: Whether it looks at labels and weights only: a baseline, which need not learn what is easy.
     labels_only: ClassVar[bool] = False
+    #: Whether its models say which training rows they kept; None: seen when they are learned.
+    keeps_support: ClassVar[bool | None] = None
 
     @abstractmethod
     def fit(self, problem: Problem) -> LocalModel:
@@ -253,10 +261,6 @@ class LocalLearner(Component):
     def simpler(self) -> LocalLearner | None:
         """The next simpler learner of this kind, one that takes less memory, if there is one."""
         return None
-
-    def check(self) -> None:
-        """Refuse settings that cannot work together; called before anything is trained."""
-        return
 
     @property
     def pairwise(self) -> bool:

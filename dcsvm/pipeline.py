@@ -10,7 +10,13 @@ import numpy as np
 
 from dcsvm.committee import Committee
 from dcsvm.composite import Composite
-from dcsvm.composition import check_composition
+from dcsvm.composition import (
+    check_composition,
+    check_support,
+    needs_support,
+    with_inner,
+    without_support,
+)
 from dcsvm.digest import digest
 from dcsvm.errors import CompositionError, ContractError
 from dcsvm.interfaces import Combiner, Decomposer, LocalLearner
@@ -19,8 +25,8 @@ from dcsvm.ledger import Record
 from dcsvm.member import Member
 from dcsvm.numeric.matrix import FloatArray, IntArray
 from dcsvm.problem import Part, Problem, Seed
-from dcsvm.registry import Registry
-from dcsvm.stages import concluded, together
+from dcsvm.registry import Registry, default_registry
+from dcsvm.stages import concluded, tells_support, together
 from dcsvm.views import View
 
 Result = TypeVar("Result")
@@ -49,7 +55,9 @@ class Pipeline:
             registry.resolve("combiner", combiner),
         )
         check_composition(pipeline.decomposer, pipeline.combiner, registry)
-        pipeline.learner.check()
+        for each in (*with_inner(pipeline.decomposer), pipeline.learner):
+            each.check()
+        check_support(pipeline.decomposer, pipeline.learner, registry)
         return pipeline
 
     def conquer(self, problem: Problem) -> Work[Composite]:
@@ -69,6 +77,7 @@ class Pipeline:
             parts = next(division)
             while True:
                 members = yield from self._train(problem, parts, seed.child(PARTS, stage), ledger)
+                self._check_kept(members)
                 parts = division.send(members)
                 stage += 1
         except StopIteration as stop:
@@ -93,6 +102,12 @@ class Pipeline:
             Member(o.model, o.code, _view(job, o), o.support, o.n_rows, job.part)
             for job, o in zip(jobs, outcomes, strict=True)
         ]
+
+    def _check_kept(self, members: list[Member]) -> None:
+        """Refuse a learner that did not say beforehand that it keeps no support vectors."""
+        own = [each for each in members if each.part is None or each.part.learner is None]
+        if needs_support(self.decomposer) and not all(tells_support(each.model) for each in own):
+            raise without_support(self.decomposer, self.learner, default_registry())
 
     def checked(self, parts: list[Part], problem: Problem) -> list[Part]:
         """Refuse what no decomposer may yield."""

@@ -114,8 +114,8 @@ def tells_support(model: LocalModel) -> bool:
 def _kept(member: Member) -> IntArray:
     if not tells_support(member.model):
         raise CompositionError(
-            f"a {type(member.model).__name__} does not say which training rows it kept: "
-            "this decomposer needs a learner with support vectors, such as kernel_svm"
+            "the learner does not say which training rows it kept, and the decomposer goes on "
+            "with these: it needs a learner with support vectors, such as kernel_svm"
         )
     # A constant, or a pipeline of constants, has learned nothing about its rows.
     if member.part is not None and not len(member.support):

@@ -14,7 +14,7 @@ import attrs
 import typer
 
 from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, registry_with, say, speaking
-from dcsvm.errors import DataError, UsageError
+from dcsvm.errors import CompositionError, DataError, SettingError, UsageError
 from dcsvm.tables import print_result
 
 if TYPE_CHECKING:
@@ -186,6 +186,8 @@ def _carried_out(wanted: _Wanted, progress: TerminalProgress) -> Kept:
         if wanted.resume is None:
             folder.withdraw()
         raise DataError(f"{error}{_on_the_command_line(str(error), wanted)}") from error
+    except (CompositionError, SettingError):  # it would be so again
+        raise
     except Exception:
         if folder.has(FINISHED) and (folder.path / FINISHED).stat().st_size:
             say(f"finished parts are kept: {resume_command(folder.path)} goes on from there")

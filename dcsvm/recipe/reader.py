@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.composition import check_composition
+from dcsvm.composition import check_composition, check_support
 from dcsvm.errors import DcsvmError, PluginError, RecipeError, UnknownNameError, did_you_mean
 from dcsvm.interfaces import Decomposer
 from dcsvm.recipe.cells import NoSuchKeyError, with_cell
@@ -169,6 +169,11 @@ class _Reader:
                 check_composition(parts["decomposer"], parts["combiner"], self.registry)
             except DcsvmError as error:
                 self._complain((*at, self._upper_of(at, "combiner", "decomposer")), error)
+        if parts.get("decomposer") is not None and parts.get("learner") is not None:
+            try:
+                check_support(parts["decomposer"], parts["learner"], self.registry)
+            except DcsvmError as error:
+                self._complain((*at, self._upper_of(at, "learner", "decomposer")), error)
         weights = table.get(CLASS_WEIGHT, "none") if not at else "none"
         mistake = mistake_of_class_weight(weights)
         if mistake:
@@ -303,8 +308,7 @@ class _Reader:
             return None
         try:
             built = self.registry.resolve(kind, self.registry.build(kind, cls.name, **settings))
-            if kind == "learner":
-                built.check()
+            built.check()
             return built
         except DcsvmError as error:
             return self._complain(at, error)

@@ -13,6 +13,7 @@ from dcsvm.interfaces import LocalLearner
 from dcsvm.models import KernelExpansion, winners
 from dcsvm.numeric.matrix import FloatArray
 from dcsvm.problem import Problem
+from dcsvm.stages import tells_support
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.component_laws import expect_no_state, state_of
 from dcsvm.testing.problems import as_sparse, easy_problem, fingerprint, frozen, new_rows, problems
@@ -78,6 +79,11 @@ def keeps_rows_that_it_was_given(learner: LocalLearner, problem: Problem) -> Non
     """support names rows of the problem, each once, and the model's points are these rows"""
     model = learner.fit(problem)
     support = model.support
+    said = learner.keeps_support
+    expect(
+        said is None or said is tells_support(model),
+        f"keeps_support is {said}, and support of a {type(model).__name__} is {support!r}",
+    )
     if support is None:
         return
     expect(

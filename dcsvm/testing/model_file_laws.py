@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.composition import needs_support
 from dcsvm.errors import CompositionError
 from dcsvm.interfaces import ONE_PART
 from dcsvm.registry import KINDS, default_registry
@@ -56,7 +57,8 @@ def _pipeline_around(component: Any) -> DivideAndConquerClassifier:
         )
     elif kind == "combiner":
         chosen["decomposer"] = _first("decomposer", lambda each: each.yields <= component.accepts)
-    chosen.setdefault("learner", _first("learner", lambda each: True))
+    needs = "decomposer" in chosen and needs_support(chosen["decomposer"])
+    chosen.setdefault("learner", _first("learner", lambda each: each.keeps_support or not needs))
     words = chosen["decomposer"].yields
     if kind != "combiner":
         chosen["combiner"] = _first("combiner", lambda each: words <= each.accepts)

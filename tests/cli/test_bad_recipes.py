@@ -54,6 +54,16 @@ CASES = {
         pipeline(decomposer='"repeat"', combiner='"mean"'),
         "recipe.toml:1: repeat needs the setting 'decomposer'",
     ),
+    "a decomposer and a learner that do not fit": (
+        pipeline(decomposer='"cascade"', learner='"linear_svm"'),
+        "recipe.toml:2: learner 'linear_svm' does not fit decomposer 'cascade', which goes on "
+        "with the training rows that a learner kept: it keeps no support vectors; learners that "
+        "fit: kernel_svm, krr, rbf_network",
+    ),
+    "settings of a decomposer that do not fit": (
+        pipeline(decomposer='{ use = "dc_svm", depth = 2, early = 5 }'),
+        "recipe.toml:1: dc_svm: early must be at most depth, the finest level (2), not 5",
+    ),
     "a decomposer and a combiner that do not fit": (
         pipeline(decomposer='"chunks"'),
         "recipe.toml:3: combiner 'route' does not fit decomposer 'chunks', which yields subsets: "

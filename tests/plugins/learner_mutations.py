@@ -113,6 +113,15 @@ def is_one_off_in_its_support(cls):
     return {"fit": fit}
 
 
+def says_what_it_keeps(component):
+    return component.keeps_support is not None
+
+
+@mutation("learner", "keeps_rows_that_it_was_given", applies=says_what_it_keeps)
+def says_the_opposite_of_what_it_keeps(cls):
+    return {"keeps_support": not cls.keeps_support}
+
+
 def has_a_number(component):
     return any(isinstance(value, float) for value in component.get_params().values())
 

@@ -224,7 +224,7 @@ def test_a_learner_without_support_vectors_is_refused():
 
     X, y = overlapping()
     clf = DivideAndConquerClassifier(cascade(), "linear_svm", "route")
-    with pytest.raises(CompositionError, match="needs a learner with support vectors"):
+    with pytest.raises(CompositionError, match="'linear_svm' does not fit decomposer 'cascade'"):
         clf.fit(X, y)
 
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.svm import SVC
 
 from dcsvm import DivideAndConquerClassifier, build
-from dcsvm.errors import CompositionError
+from dcsvm.errors import CompositionError, SettingError
 
 from .recorded import alpha_of, kept, libsvm_objective, objective_of, overlapping, recorded
 
@@ -109,3 +109,9 @@ def test_class_pairs_reach_what_libsvm_does():
     np.testing.assert_array_equal(
         clf.predict(X), SVC(C=10.0, gamma=0.5, tol=1e-6).fit(X, y).predict(X)
     )
+
+
+def test_a_level_finer_than_the_finest_cannot_answer():
+    X, y = overlapping(rows=60, ties=False)
+    with pytest.raises(SettingError, match=r"early must be at most depth, .* \(2\), not 5"):
+        recorded(levels(depth=2, early=5), X, y)

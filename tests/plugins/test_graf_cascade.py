@@ -122,7 +122,7 @@ def test_class_pairs_are_global_machines_too():
 def test_a_pipeline_that_cannot_tell_what_it_kept_is_refused():
     X, y = load_iris(return_X_y=True)
     inner = DivideAndConquerClassifier("chunks", build("learner", "sklearn"), "mean")
-    with pytest.raises(CompositionError, match="does not say which training rows it kept"):
+    with pytest.raises(CompositionError, match="'sklearn' does not fit decomposer 'graf_cascade'"):
         DivideAndConquerClassifier("graf_cascade", inner, "vote").fit(X, y)
 
 

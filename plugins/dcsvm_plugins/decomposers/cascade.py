@@ -57,6 +57,7 @@ class Cascade(Decomposer):
 
     name = "cascade"
     yields = frozenset({"one part"})
+    needs_support = True
 
     ratio: float | None = setting(
         None, above=0, at_most=0.5, help="share of a class in its first piece; none: equal pieces"

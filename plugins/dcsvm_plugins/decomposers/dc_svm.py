@@ -11,6 +11,7 @@ from dcsvm import (
     Part,
     Problem,
     Regions,
+    SettingError,
     Stages,
     component,
     duals_of,
@@ -29,7 +30,8 @@ class DCSVM(Decomposer):
     the next level are made around a sample of the support vectors of the last, and their machines
     start from its duals. Then the support vectors of level 1 are learned together, and last the
     whole problem: the exact global machine, from a start that leaves little to do. With `early`
-    the clusters of that level answer, each for the rows that are nearest to it.
+    the clusters of that level answer, each for the rows that are nearest to it; they may then have
+    any learner, and one without support vectors starts from nothing.
 
     The kernel should be the learner's. Duals are carried on between two classes only; nest it in
     class pairs for more.
@@ -77,18 +79,33 @@ class DCSVM(Decomposer):
     def yields(self) -> frozenset[str]:  # type: ignore[override]
         return frozenset({"regions"}) if self.early else frozenset({"one part"})
 
+    @property
+    def needs_support(self) -> bool:  # type: ignore[override]
+        return not self.early
+
+    def check(self) -> None:
+        """Refuse to answer by clusters of a level that there is not."""
+        if self.early > self.depth:
+            raise SettingError(
+                f"dc_svm: early must be at most depth, the finest level ({self.depth}), "
+                f"not {self.early}"
+            )
+
     def divide(self, problem: Problem) -> Stages:
         members: list[Member] = []
-        for level in range(max(self.depth, self.early), max(self.early, 1) - 1, -1):
+        for level in range(self.depth, max(self.early, 1) - 1, -1):
+            if level > self.early and _learned(members) and not len(_support(members)):
+                continue  # nothing can be handed on
             regions = self._regions(problem, level, members)
             members = yield self._started(problem, regions.parts(problem), members, level)
             if level == self.early:
                 return regions
         everyone = np.arange(problem.n_rows)
         if self.refine and len(_support(members)):
-            speakers = [each for each in members if not isinstance(each.model, Constant)]
             members = yield [
-                support_of(*speakers, warm=self.warm, about={"step": "refined", "level": 0})
+                support_of(
+                    *_learned(members), warm=self.warm, about={"step": "refined", "level": 0}
+                )
             ]
         yield self._started(problem, [Part(everyone, about={"step": "whole"})], members, 0)
         return None
@@ -119,7 +136,11 @@ class DCSVM(Decomposer):
         return started
 
 
+def _learned(members: list[Member]) -> list[Member]:
+    return [each for each in members if not isinstance(each.model, Constant)]
+
+
 def _support(members: list[Member]) -> IntArray:
     """The rows that any member kept as a support vector."""
-    kept = [each.support for each in members if not isinstance(each.model, Constant)]
+    kept = [each.support for each in _learned(members)]
     return np.unique(np.concatenate(kept)) if kept else np.zeros(0, dtype=np.intp)

@@ -50,6 +50,7 @@ class GrafCascade(Decomposer):
 
     name = "graf_cascade"
     yields = frozenset({"one part"})
+    needs_support = True
 
     parts: int = setting(4, at_least=2, help="parts of the first layer")
     passes: int = setting(20, at_least=1, help="how often the tree is climbed at most")

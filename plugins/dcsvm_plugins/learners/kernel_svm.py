@@ -65,6 +65,7 @@ class KernelSVM(LocalLearner):
     """
 
     name = "kernel_svm"
+    keeps_support = True
 
     C: float = setting(1.0, above=0, help="how much a row inside the margin costs")
     kernel: (

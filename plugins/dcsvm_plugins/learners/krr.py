@@ -35,6 +35,7 @@ class KRR(LocalLearner):
     """
 
     name = "krr"
+    keeps_support = True
 
     ridge: float = setting(1.0, above=0, help="how much the norm of the solution costs")
     kernel: (

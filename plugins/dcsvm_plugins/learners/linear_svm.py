@@ -30,6 +30,7 @@ class LinearSVM(LocalLearner):
     """
 
     name = "linear_svm"
+    keeps_support = False
 
     # Far beyond these ends LIBLINEAR's primal solver loses its digits and never comes back.
     C: float = setting(

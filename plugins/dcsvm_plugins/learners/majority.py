@@ -38,6 +38,7 @@ class Majority(LocalLearner):
     """
 
     name = "majority"
+    keeps_support = False
     labels_only = True
     stored_types = (Shares,)
 

@@ -34,6 +34,7 @@ class Pegasos(LocalLearner):
     """
 
     name = "pegasos"
+    keeps_support = False
 
     C: float = setting(1.0, above=0, at_most=1e15, help="how much a row inside the margin costs")
     regularization: float | None = setting(

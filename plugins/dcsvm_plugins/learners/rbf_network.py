@@ -33,6 +33,7 @@ class RBFNetwork(LocalLearner):
     """
 
     name = "rbf_network"
+    keeps_support = True
 
     centres: int = setting(100, at_least=1, help="how many bumps, at the most")
     gamma: Literal["scale", "auto"] | float = setting(

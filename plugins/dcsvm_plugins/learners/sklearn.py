@@ -41,6 +41,7 @@ class Sklearn(LocalLearner):
     """
 
     name = "sklearn"
+    keeps_support = False
     releases_gil = False
 
     classifier: str = setting("LogisticRegression", help="the class name of the classifier")
