@@ -274,5 +274,5 @@ def test_a_rare_class_is_not_forgotten():
 
 
 def test_more_folds_than_make_sense_are_refused():
-    with pytest.raises(SettingError, match="folds must be .* at most 100"):
+    with pytest.raises(SettingError, match=r"folds must be .* at most 100"):
         build("combiner", "fusion", folds=5000)
