@@ -26,6 +26,8 @@ class StageCounts:
 def draw_stages(stages: Sequence[StageCounts]) -> str:
     """Draw stages from the first to the last: a bar of all rows, filled as far as they were kept.
 
+    Rows that a stage did not keep are dropped only where the next one has no more than it kept.
+
     Examples
     --------
     >>> stages = [StageCounts("crossed", 4, 900, 200), StageCounts("last", 1, 180, 150)]
@@ -34,11 +36,12 @@ def draw_stages(stages: Sequence[StageCounts]) -> str:
     """
     most = max(1, *(stage.rows for stage in stages))
     shapes = []
+    following = [stage.rows for stage in stages[1:]]
     for place, stage in enumerate(stages):
         down = ROW * place + 14
         parts = "1 part" if stage.parts == 1 else f"{stage.parts:,} parts"
         told = f"{stage.rows:,} rows in {parts}, {stage.kept:,} kept"
-        if stage.kept < stage.rows:
+        if place < len(following) and following[place] <= stage.kept < stage.rows:
             told += f", {stage.rows - stage.kept:,} dropped"
         title = html.escape(f"{place + 1}. {stage.title}" if stage.title else f"{place + 1}.")
         whole, kept = (max(2.0, WIDTH * n / most) for n in (stage.rows, stage.kept))

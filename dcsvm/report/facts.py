@@ -166,8 +166,10 @@ class Facts:
         )
 
     def stages(self) -> list[StageCounts]:
-        """What went into each stage and what was kept; empty where there is only one."""
+        """What went into each stage and what was kept; empty where there is one, or none kept."""
         parts = self.learned_parts()
+        if not any(part["support_vectors"] for part in parts):
+            return []
         # Below wrappers of a single part, where the division begins: steps that all paths share.
         shared = [len(set(steps)) == 1 for steps in zip(*(p["path"] for p in parts), strict=False)]
         deep = (*shared, False).index(False) // 2 * 2

@@ -216,7 +216,17 @@ def test_stages_are_drawn_with_what_each_kept(run: Path) -> None:
     text = Page(write_report(run).read_text()).text
     assert "What each stage kept" in text
     assert "1. crossed 1,234 rows in 2 parts, 434 kept, 800 dropped" in text
-    assert "2. last 434 rows in 1 part, 20 kept, 414 dropped" in text
+    assert "2. last 434 rows in 1 part, 20 kept" in text
+    assert "414 dropped" not in text
+
+
+def test_stages_that_keep_no_rows_are_not_drawn(run: Path) -> None:
+    (run / "parts.csv").write_text(
+        "model,path,rows,classes,support_vectors,seconds,learner,kind,parameters,about\n"
+        "mine,0.0,1234,2,0,0.4,pegasos,Hyperplanes,{},{}\n"
+        "mine,1.0,1234,2,0,0.4,majority,Shares,{},{}\n"
+    )
+    assert "What each stage kept" not in Page(write_report(run).read_text()).text
 
 
 def test_rivals_are_compared_with_an_interval(run: Path) -> None:
