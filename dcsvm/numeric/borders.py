@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from dcsvm.numeric.backend import library
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
+from dcsvm.numeric.native import address
+
+#: Stands for an infinite corner: C code is compiled for finite numbers. Squares of rows' values
+#: have to stay below it.
+OPEN, LARGEST = 1e300, 1e100
 
 
 class BoxBorders:
@@ -25,21 +31,52 @@ class BoxBorders:
     ) -> None:
         # Only features that close some box can be farther from it than nothing.
         closing = np.flatnonzero((np.isfinite(low) | np.isfinite(high)).any(axis=0))
-        self.X = X[:, closing]
+        self.rows = np.concatenate(inside)
+        self.X = X[self.rows][:, closing]
         self.low, self.high = low[:, closing], high[:, closing]
-        self.inside = inside
         self.sizes = np.array([len(rows) for rows in inside])
-        spans = [_span(self.X[rows]) for rows in inside]
+        self.starts = np.cumsum([0, *self.sizes])
+        spans = [_span(self.X[self._within(box)]) for box in range(len(inside))]
         self.least = np.array([least for least, _ in spans])
         self.most = np.array([most for _, most in spans])
 
-    def nearest(self, box: int, count: int) -> IntArray:
-        """The `count` rows outside of a box with the least distance to it, ascending."""
+    def nearest(self, counts: IntArray) -> list[IntArray]:
+        """For each box so many rows outside with the least distance to it, ascending.
+
+        Where there are fewer rows, all of them; of rows at one distance, the first.
+        """
+        counts = np.minimum(counts, self.sizes.sum() - self.sizes)
+        compiled = library()
+        if compiled is None or sparse.issparse(self.X) or not self._is_moderate():
+            return [self._nearest(box, int(count)) for box, count in enumerate(counts)]
+        X, *corners = (
+            np.ascontiguousarray(each, dtype=np.float64)
+            for each in (self.X, self.least, self.most, self.low, self.high)
+        )
+        corners = [np.clip(each, -OPEN, OPEN) for each in corners]
+        starts, rows, counts = (
+            np.ascontiguousarray(each, dtype=np.int64) for each in (self.starts, self.rows, counts)
+        )
+        found = np.zeros(counts.sum(), dtype=np.int64)
+        status = compiled.dcsvm_borders(
+            *(address(X), X.shape[1], address(starts), address(rows), len(counts)),
+            *(*(address(each) for each in corners), address(counts), address(found)),
+        )
+        if status:
+            raise MemoryError("no memory for the rows around boxes")
+        return [np.sort(each) for each in np.split(found, np.cumsum(counts)[:-1])]
+
+    def _is_moderate(self) -> bool:
+        return bool((self.least > -LARGEST).all() and (self.most < LARGEST).all())
+
+    def _within(self, box: int) -> slice:
+        return slice(self.starts[box], self.starts[box + 1])
+
+    def _nearest(self, box: int, count: int) -> IntArray:
         sides = np.flatnonzero(np.isfinite(self.low[box]) | np.isfinite(self.high[box]))
         low, high = self.low[box, sides], self.high[box, sides]
         bound = _outside(self.least[:, sides], self.most[:, sides], low, high)
         bound[box] = np.inf
-        count = min(count, int(self.sizes.sum() - self.sizes[box]))
         if count < 1:
             return np.zeros(0, dtype=np.intp)
         # Whole neighbours in the order of what they promise, until they could be enough ...
@@ -59,10 +96,10 @@ class BoxBorders:
     ) -> tuple[IntArray, FloatArray]:
         if len(boxes) == 0:
             return np.zeros(0, dtype=np.intp), np.zeros(0)
-        rows = np.concatenate([self.inside[other] for other in boxes])
-        values = self.X[rows][:, sides]
+        places = np.concatenate([np.r_[self._within(other)] for other in boxes])
+        values = self.X[places][:, sides]
         values = values.toarray() if sparse.issparse(values) else values
-        return rows, _outside(values, values, low, high)
+        return self.rows[places], _outside(values, values, low, high)
 
 
 def _span(X: Matrix) -> tuple[FloatArray, FloatArray]:

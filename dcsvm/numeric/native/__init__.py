@@ -134,6 +134,10 @@ SIGNATURES: dict[str, list[Any]] = {
     "dcsvm_leaves": [
         *(POINTER, INTEGER, INTEGER, POINTER, POINTER, POINTER, POINTER, POINTER),
     ],
+    "dcsvm_borders": [
+        *(POINTER, INTEGER, POINTER, POINTER, INTEGER, POINTER, POINTER, POINTER, POINTER),
+        *(POINTER, POINTER),
+    ],
     "dcsvm_exponentials": [POINTER, INTEGER, REAL, POINTER],
     "dcsvm_values": [POINTER, INTEGER, REAL, POINTER],
     "dcsvm_pack": [POINTER, INTEGER, INTEGER, POINTER, POINTER],
@@ -229,7 +233,7 @@ def with_signatures(library: ctypes.CDLL) -> ctypes.CDLL:
     for name, arguments in SIGNATURES.items():
         getattr(library, name).argtypes = arguments
     for name in (
-        *("one", "pegasos", "dual_plane"),
+        *("borders", "one", "pegasos", "dual_plane"),
         *("oblique_grow", "oblique_settle", "oblique_route"),
     ):
         getattr(library, f"dcsvm_{name}").restype = INTEGER

@@ -210,16 +210,17 @@ class Tree(Decomposer):
 
     def _with_borders(self, problem: Problem, tree: AxisTree, parts: list[Part]) -> list[Part]:
         """Give each leaf the rows around it, except one of a single class: it needs no help."""
-        corners = tree.boxes(problem.n_features)
-        borders = BoxBorders(problem.X, [part.rows for part in parts], *corners)
-        wider = []
-        for number, part in enumerate(parts):
-            labels, rows = problem.y[part.rows], part.rows
-            if (labels != labels[0]).any():
-                around = borders.nearest(number, round(self.border * len(rows)))
-                rows = np.concatenate([rows, around])
-            wider.append(attrs.evolve(part, rows=rows))
-        return wider
+        labels = [problem.y[part.rows] for part in parts]
+        mixed = np.array([(each != each[0]).any() for each in labels])
+        sizes = np.array([len(part.rows) for part in parts])
+        borders = BoxBorders(
+            problem.X, [part.rows for part in parts], *tree.boxes(problem.n_features)
+        )
+        around = borders.nearest(np.where(mixed, np.round(self.border * sizes), 0).astype(np.intp))
+        return [
+            attrs.evolve(part, rows=np.concatenate([part.rows, near]))
+            for part, near in zip(parts, around, strict=True)
+        ]
 
 
 @attrs.define(eq=False)
