@@ -10,8 +10,9 @@ import attrs
 import joblib
 from threadpoolctl import threadpool_limits
 
+from dcsvm.cores import lent
 from dcsvm.interfaces import LocalLearner, Steps
-from dcsvm.job import lent, run_together
+from dcsvm.job import run_together
 from dcsvm.models import LocalModel
 from dcsvm.stages import together
 
@@ -98,13 +99,19 @@ class Engine:
 
     def drive(self, steps: Generator[list[Any], list[Any], Result]) -> Result:
         """Drive `steps` to its end with BLAS as it is: for work that already runs in a worker."""
-        try:
-            jobs = next(steps)
-            while True:
-                jobs = steps.send(self._round(jobs))
-        except StopIteration as stop:
-            result: Result = stop.value
-        return result
+        outcomes: Any = None
+        while True:
+            # Between rounds no job runs: whoever divides may use the cores.
+            with lent(self._cores()):
+                try:
+                    jobs = steps.send(outcomes)
+                except StopIteration as stop:
+                    result: Result = stop.value
+                    return result
+            outcomes = self._round(jobs)
+
+    def _cores(self) -> int:
+        return int(joblib.effective_n_jobs(self.n_jobs))
 
     def _round(self, jobs: list[Runnable]) -> list[Any]:
         few = len(jobs) < FEW_JOBS or self.checkpoints is not None
@@ -138,7 +145,7 @@ class Engine:
             yield number, outcome
 
     def _train(self, jobs: list[Numbered]) -> Iterator[tuple[int, Any]]:
-        cores = joblib.effective_n_jobs(self.n_jobs)
+        cores = self._cores()
         if len(jobs) < 2 or cores == 1:
             with lent(cores):
                 for bundle in _bundles(jobs, TOGETHER):

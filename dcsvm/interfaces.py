@@ -92,7 +92,8 @@ class Decomposer(Component):
 
         The classifier calls this once per fit and sends back the Members of each stage, in the
         order of its Parts. Row ids are always those of `problem`, which must not be changed; all
-        randomness comes from `problem.seed`. The value returned is a Router, a Division or None
+        randomness comes from `problem.seed`. Several divisions may go on at once, in threads: keep
+        nothing on `self`. The value returned is a Router, a Division or None
         (every member of the last stage sees every row).
         """
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -13,6 +11,7 @@ from weakref import WeakKeyDictionary
 import attrs
 import numpy as np
 
+from dcsvm.cores import cores_here
 from dcsvm.digest import digest
 from dcsvm.errors import DataError
 from dcsvm.interfaces import LocalLearner
@@ -23,17 +22,6 @@ from dcsvm.views import Chain, Columns, View
 
 #: Parts of no more rows may be learned several in one call.
 SMALL_ROWS = 300
-#: How many cores the job that runs in this thread may use: more than one only if it runs alone.
-_threads: ContextVar[int] = ContextVar("threads", default=1)
-
-
-@contextmanager
-def lent(cores: int) -> Iterator[None]:
-    token = _threads.set(cores)
-    try:
-        yield
-    finally:
-        _threads.reset(token)
 
 
 @attrs.frozen(eq=False)
@@ -71,7 +59,7 @@ class Job:
         if view is not None:
             view = view.fit(X)
             X, names = view.apply(X), view.names(names)
-        local = Problem(X, y, sides, self.seed, weights, start, _threads.get(), names)
+        local = Problem(X, y, sides, self.seed, weights, start, cores_here(), names)
         if self.part.task is not None and view is None:
             local = local.within(self.problem, rows)
         return Cut(local, rows, view, code)

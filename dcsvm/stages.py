@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import attrs
 import numpy as np
 
+from dcsvm.cores import for_each
 from dcsvm.division import Division, Router
 from dcsvm.errors import CompositionError, ContractError
 from dcsvm.models import Constant, LocalModel
@@ -30,7 +31,8 @@ def together(
 ) -> Generator[list[Item], list[Reply], list[Result]]:
     """Run generators of lists side by side, also of unequal depth: one list goes out per round.
 
-    Each generator is sent its own share of the replies; the results come back in their order.
+    Each generator is sent its own share of the replies; the results come back in their order. They
+    go on in threads where cores are lent.
     """
     running = dict(enumerate(generators))
     results: dict[int, Result] = {}
@@ -44,13 +46,13 @@ def together(
             results[place] = stop.value
             waiting.pop(place, None)
 
-    for place in running:
-        advance(place, None)
+    for_each(advance, [(place, None) for place in running])
     while waiting:
         shares = {place: len(items) for place, items in sorted(waiting.items())}
         replies = iter((yield [item for place in shares for item in waiting[place]]))
-        for place, share in shares.items():
-            advance(place, list(islice(replies, share)))
+        for_each(
+            advance, [(place, list(islice(replies, share))) for place, share in shares.items()]
+        )
     return [results[place] for place in sorted(results)]
 
 

@@ -57,7 +57,8 @@ def test_sparse_rows_and_the_numpy_implementation_find_the_same(monkeypatch):
     monkeypatch.setattr("dcsvm.numeric.borders.library", lambda: None)
     plain = BoxBorders(X, inside, low, high).nearest(counts)
     for first, second, third in zip(compiled, thin, plain, strict=True):
-        assert np.array_equal(first, second) and np.array_equal(first, third)
+        assert np.array_equal(first, second)
+        assert np.array_equal(first, third)
 
 
 def test_a_single_box_has_nothing_around_it():

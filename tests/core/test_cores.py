@@ -1,0 +1,69 @@
+"""Cores lent to the work of one thread, and work shared among them."""
+
+import threading
+
+import pytest
+
+from dcsvm.cores import cores_here, for_each, lent
+from dcsvm.stages import together
+
+
+def test_cores_are_lent_for_a_while_and_to_one_thread():
+    assert cores_here() == 1
+    seen = []
+    with lent(3):
+        assert cores_here() == 3
+        for_each(lambda number: seen.append((number, cores_here())), [(0,), (1,)])
+    assert cores_here() == 1
+    assert sorted(seen) == [(0, 1), (1, 1)]
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_work_meets_every_argument_and_as_many_threads_as_were_lent(cores):
+    done = {}
+    meeting = threading.Barrier(cores, timeout=20)
+
+    def work(number):
+        meeting.wait()
+        done[number] = threading.get_ident()
+
+    with lent(cores):
+        for_each(work, [(number,) for number in range(4)])
+    assert sorted(done) == [0, 1, 2, 3]
+    assert len(set(done.values())) == cores
+    assert (threading.get_ident() in done.values()) == (cores == 1)
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_an_error_in_a_thread_reaches_the_caller_and_ends_the_rest(cores):
+    begun = []
+
+    def work(number):
+        begun.append(number)
+        if number == 0:
+            raise ValueError("the first fails")
+
+    with lent(cores), pytest.raises(ValueError, match="the first fails"):
+        for_each(work, [(number,) for number in range(1000)])
+    assert len(begun) < 1000
+
+
+def test_generators_that_run_side_by_side_in_threads_keep_their_order():
+    def counting(number, rounds):
+        total = 0
+        for _ in range(rounds):
+            total += sum((yield [number] * (number + 1)))
+        return total
+
+    def drive():
+        steps = together(counting(number, number % 3) for number in range(6))
+        try:
+            items = next(steps)
+            while True:
+                items = steps.send([10 * item for item in items])
+        except StopIteration as stop:
+            return stop.value
+
+    plain = drive()
+    with lent(3):
+        assert drive() == plain == [10 * n * (n + 1) * (n % 3) for n in range(6)]
