@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator, clone
 from dcsvm.division import Division, Level
 from dcsvm.errors import CompositionError, SettingError
 from dcsvm.models import LocalModel
-from dcsvm.numbered import gathered, numbered
+from dcsvm.numbered import gathered, nested, numbered
 from dcsvm.numeric.matrix import FloatArray, Matrix
 from dcsvm.problem import Problem
-from dcsvm.settings import component, setting
+from dcsvm.settings import component, setting, settings_of
 from dcsvm.stages import Stages, concluded, together
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ class Component(BaseEstimator, ABC):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings by name; with `deep`, those of components in settings and lists too."""
-        params: dict[str, Any] = super().get_params(deep=deep)
-        return {**params, **numbered(super().get_params(deep=False))} if deep else params
+        own = {name: getattr(self, name) for name in sorted(settings_of(type(self)))}
+        return own | (nested(own) | numbered(own) if deep else {})
 
     def set_params(self, **params: Any) -> Any:
         """Change settings by name; a list is replaced where one of its components changes."""

@@ -10,6 +10,16 @@ from sklearn.base import clone
 from dcsvm.errors import SettingError
 
 
+def nested(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of the components among `params`, by both names: `learner__gamma`."""
+    return {
+        f"{name}__{key}": inner
+        for name, value in params.items()
+        if _has_settings(value)
+        for key, inner in value.get_params(deep=True).items()
+    }
+
+
 def numbered(params: Mapping[str, Any]) -> dict[str, Any]:
     """The components in the lists among `params`, and their settings, by name and number."""
     found: dict[str, Any] = {}

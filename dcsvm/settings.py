@@ -68,7 +68,8 @@ def component(cls: type[T]) -> type[T]:
     return attrs.define(eq=False, slots=False, repr=False, order=False)(cls)
 
 
-def settings_of(cls: type) -> dict[str, attrs.Attribute[Any]]:
+@functools.cache
+def settings_of(cls: Any) -> dict[str, attrs.Attribute[Any]]:
     """The settings of a component class by name."""
     return {field.name: field for field in attrs.fields(cls) if field.init}
 
@@ -86,12 +87,11 @@ def check_names(cls: type, given: typing.Iterable[str]) -> None:
 def check_value(cls: Any, name: str, value: Any) -> None:
     """Refuse a value that the setting of that name does not allow."""
     field = settings_of(cls)[name]
-    hint = type_hints(cls).get(name, Any)
     kind = field.metadata.get("kind")
     if kind and takes_several(cls, name) != isinstance(value, tuple | list):
         raise SettingError(f"{_title(cls)}: {name} must be {allowed(cls, name)}, not {value!r}")
     if not kind:
-        fits = any(_is_a(value, option) for option in options_of(hint))
+        fits = any(_is_a(value, option) for option in _options(cls, name))
         if not fits or not _within(value, field.metadata.get("limits", {})):
             raise SettingError(
                 f"{_title(cls)}: {name} must be {allowed(cls, name)}, not {value!r}"
@@ -117,6 +117,11 @@ def allowed(cls: type, name: str) -> str:
     bounds = " and ".join(phrases[word].format(value) for word, value in limits.items())
     words = [f"{word} {bounds}" if bounds and "number" in word else word for word in words]
     return " or ".join(words)
+
+
+@functools.cache
+def _options(cls: Any, name: str) -> list[Any]:
+    return options_of(type_hints(cls).get(name, Any))
 
 
 @functools.cache
