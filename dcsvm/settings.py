@@ -68,9 +68,13 @@ def component(cls: type[T]) -> type[T]:
     return attrs.define(eq=False, slots=False, repr=False, order=False)(cls)
 
 
-@functools.cache
 def settings_of(cls: Any) -> dict[str, attrs.Attribute[Any]]:
     """The settings of a component class by name."""
+    return _fields(cls)
+
+
+@functools.cache
+def _fields(cls: Any) -> dict[str, attrs.Attribute[Any]]:
     return {field.name: field for field in attrs.fields(cls) if field.init}
 
 
