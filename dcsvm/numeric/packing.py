@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import threading
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -25,35 +26,79 @@ Integers = npt.NDArray[np.int64]
 
 
 @attrs.frozen(eq=False)
-class Packed:
-    """One expansion in float64 and in float32, moved to the points' mean where that is allowed.
+class Single:
+    """One expansion in float32, and how far off that may be.
 
     Parameters
     ----------
+    structure : ExpansionStructure
+        With a last column of magnitudes, against which errors are measured.
+    doubt : Doubt
+    table : DoubtStructure
+        The same for one row at a time.
+    arrays : list
+        What the structures point into.
+    """
+
+    structure: ExpansionStructure
+    doubt: Doubt
+    table: DoubtStructure
+    arrays: list[npt.NDArray[Any]]
+
+
+@attrs.frozen(eq=False, slots=False)
+class Packed:
+    """One expansion in float64, moved to the points' mean where that is allowed.
+
+    Parameters
+    ----------
+    kernel, points, coefficients, sizes
+        The expansion: `sizes` says how many points each class has.
     origin : (features,) array
     columns : (depth,) array
         Those in which points differ from the origin. The others add the same to the distances of
         a row from all points, as part of its norm.
-    single, double : ExpansionStructure
+    double : ExpansionStructure
     arrays : list
-        What the structures point into.
-    room : int
-        Numbers that one row's answer needs beside them.
-    doubt : Doubt
-        How far off float32 may be.
-    table : DoubtStructure
-        The same for one row at a time.
+        What the structure points into.
     """
 
+    kernel: Kernel
+    points: Floats
+    coefficients: Floats
+    sizes: Integers
     origin: Floats
     columns: Integers
-    single: ExpansionStructure
     double: ExpansionStructure
     arrays: list[npt.NDArray[Any]]
-    room: int
-    doubt: Doubt
-    table: DoubtStructure
     scratch: threading.local = attrs.field(factory=threading.local)
+
+    @cached_property
+    def single(self) -> Single:
+        """The same in float32, made when first asked: many models never are."""
+        arrays: list[npt.NDArray[Any]] = []
+        centred = np.ascontiguousarray((self.points - self.origin)[:, self.columns])
+        magnitudes = np.abs(self.coefficients).max(axis=1, initial=0.0)
+        widened = np.hstack([self.coefficients, magnitudes[:, None]])
+        with np.errstate(over="ignore"):  # of what float32 cannot hold, every answer is in doubt
+            singles = centred.astype(np.float32)
+            structure = _structure(self.kernel, singles, widened, self.sizes, arrays)
+        doubt = Doubt.of(self.kernel, centred, magnitudes, self.sizes)
+        tables = [
+            np.ascontiguousarray(each)
+            for each in (*doubt.by_exponent(), doubt.weights, doubt.lost)
+        ]
+        arrays.extend(tables)
+        table = DoubtStructure(*(address(each) for each in tables))
+        return Single(structure, doubt, table, arrays)
+
+    @property
+    def room(self) -> int:
+        """Numbers that one row's answer needs beside the structures."""
+        classes = len(self.sizes)
+        padded = int(_starts(self.sizes, 8)[-1] + _starts(self.sizes, 16)[-1])
+        features = len(self.origin)
+        return 2 * features + padded + classes * (classes - 1) + 5 * classes + 16
 
     def ask(
         self, library: ctypes.CDLL, X: Floats, precision: str
@@ -65,12 +110,13 @@ class Packed:
         moved, squares = self._moved(X)
         if precision == "float64":
             return self._expand(library.dcsvm_expand_f64, self.double, moved, squares), None
-        shares = self.doubt.shares(squares)
+        single = self.single
+        shares = single.doubt.shares(squares)
         beyond = np.isinf(shares)
         moved[beyond], known = 0.0, np.where(beyond, 0.0, squares).astype(np.float32)
         singles = moved.astype(np.float32)
-        sums = self._expand(library.dcsvm_expand_f32, self.single, singles, known)
-        self.doubt.measure(squares, sums[:, :, -1])
+        sums = self._expand(library.dcsvm_expand_f32, single.structure, singles, known)
+        single.doubt.measure(squares, sums[:, :, -1])
         return sums, shares
 
     def _moved(self, X: Floats) -> tuple[Floats, Floats]:
@@ -105,7 +151,7 @@ class Packed:
         scratch = self.scratch
         if getattr(scratch, "biases", None) is not biases:
             scratch.biases, scratch.keep = biases, np.empty(self.room)
-            scratch.front = (self.double, self.single, self.table)
+            scratch.front = (self.double, self.single.structure, self.single.table)
             scratch.middle = (address(self.origin), len(self.origin), address(self.columns))
             scratch.back = (address(biases),), (address(scratch.keep),)
         front, (before, after) = scratch.front, scratch.back
@@ -131,28 +177,8 @@ def pack_native(
     centred = np.ascontiguousarray(centred[:, columns])
     sizes = np.array([len(rows)], dtype=np.int64) if counts is None else counts
     arrays: list[npt.NDArray[Any]] = []
-    # The last column of the float32 table gives magnitudes, against which errors are measured.
-    magnitudes = np.abs(coefficients).max(axis=1, initial=0.0)
-    widened = np.hstack([coefficients, magnitudes[:, None]])
-    with np.errstate(over="ignore"):  # of what float32 cannot hold, every answer is in doubt
-        single = _structure(kernel, centred.astype(np.float32), widened, sizes, arrays)
     double = _structure(kernel, centred, coefficients, sizes, arrays)
-    classes, padded = len(sizes), int(_starts(sizes, 8)[-1] + _starts(sizes, 16)[-1])
-    doubt = Doubt.of(kernel, centred, magnitudes, sizes)
-    tables = [
-        np.ascontiguousarray(each) for each in (*doubt.by_exponent(), doubt.weights, doubt.lost)
-    ]
-    arrays.extend(tables)
-    return Packed(
-        origin=origin,
-        columns=columns,
-        single=single,
-        double=double,
-        arrays=arrays,
-        room=2 * rows.shape[1] + padded + classes * (classes - 1) + 5 * classes + 16,
-        doubt=doubt,
-        table=DoubtStructure(*(address(each) for each in tables)),
-    )
+    return Packed(kernel, rows, coefficients, sizes, origin, columns, double, arrays)
 
 
 def _middle(points: Floats) -> Floats:
