@@ -4,7 +4,7 @@ from dcsvm.numeric.backend import gram_of_distances, implementation, rbf_gram
 from dcsvm.numeric.borders import BoxBorders
 from dcsvm.numeric.clusters import Clusters, fair_prices, kernel_kmeans
 from dcsvm.numeric.descent import AxisTree, single_thresholds
-from dcsvm.numeric.distances import manhattan_distances, products, squared_distances
+from dcsvm.numeric.distances import products, squared_distances
 from dcsvm.numeric.dual import DualSettings, dual_plane
 from dcsvm.numeric.expansion import Expansion, evaluate, prepare, vote, vote_one, walk, walk_one
 from dcsvm.numeric.global_pairs import solve_pairs_large, solve_part
@@ -13,6 +13,7 @@ from dcsvm.numeric.growing import GrowthSettings, grow_oblique
 from dcsvm.numeric.kernels import Kernel, kernel_of
 from dcsvm.numeric.large import solve_large
 from dcsvm.numeric.machines import Pairs, Rest
+from dcsvm.numeric.manhattan import manhattan_distances
 from dcsvm.numeric.matrix import BoolArray, FloatArray, IntArray, Matrix
 from dcsvm.numeric.moments import block_products, covariance, directions, means
 from dcsvm.numeric.multiclass import grams, solve_grid, solve_pairs, solve_rest

@@ -1,4 +1,4 @@
-"""The pairwise matrices that kernels are made of: squared distances, L1 distances, products."""
+"""The pairwise matrices that kernels are made of: squared distances, products."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.spatial.distance import cdist
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Rows: TypeAlias = Any
@@ -54,31 +53,6 @@ def squared_distances(X: Rows, Y: Rows | None = None) -> Floats:
     _refine(result, left, right, left_squares, right_squares)
     if right is left:
         np.fill_diagonal(result, 0.0)
-    return result
-
-
-def manhattan_distances(X: Rows, Y: Rows | None = None) -> Floats:
-    """Sums of absolute differences between the rows of X and of Y.
-
-    CSR rows are made dense a block at a time.
-
-    Parameters
-    ----------
-    X : (n, features) array or CSR
-    Y : (m, features) array or CSR, optional
-
-    Returns
-    -------
-    (n, m) array of float64
-    """
-    left = as_rows(X)
-    right = left if Y is None or Y is X else as_rows(Y)
-    result = np.empty((left.shape[0], right.shape[0]))
-    for rows in row_slices(left.shape[0], 8 * left.shape[1], BLOCK_BYTES):
-        for columns in row_slices(right.shape[0], 8 * right.shape[1], BLOCK_BYTES):
-            result[rows, columns] = cdist(
-                as_dense(left[rows]), as_dense(right[columns]), "cityblock"
-            )
     return result
 
 

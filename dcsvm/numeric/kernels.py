@@ -14,13 +14,13 @@ from dcsvm.numeric.distances import (
     Rows,
     as_dense,
     as_rows,
-    manhattan_distances,
     products,
     row_slices,
     squared_distances,
     squared_norms,
 )
 from dcsvm.numeric.features import truncated_exponential, truncated_rbf_features
+from dcsvm.numeric.manhattan import manhattan_distances
 
 KINDS = ("rbf", "linear", "poly", "laplacian", "sigmoid", "trbf", "precomputed", "callable")
 """Every value that ``Kernel.kind`` may have."""

@@ -138,6 +138,7 @@ SIGNATURES: dict[str, list[Any]] = {
         *(POINTER, INTEGER, POINTER, POINTER, INTEGER, POINTER, POINTER, POINTER, POINTER),
         *(POINTER, POINTER),
     ],
+    "dcsvm_manhattan": [POINTER, INTEGER, POINTER, INTEGER, INTEGER, POINTER],
     "dcsvm_exponentials": [POINTER, INTEGER, REAL, POINTER],
     "dcsvm_values": [POINTER, INTEGER, REAL, POINTER],
     "dcsvm_pack": [POINTER, INTEGER, INTEGER, POINTER, POINTER],
@@ -233,7 +234,7 @@ def with_signatures(library: ctypes.CDLL) -> ctypes.CDLL:
     for name, arguments in SIGNATURES.items():
         getattr(library, name).argtypes = arguments
     for name in (
-        *("borders", "one", "pegasos", "dual_plane"),
+        *("borders", "manhattan", "one", "pegasos", "dual_plane"),
         *("oblique_grow", "oblique_settle", "oblique_route"),
     ):
         getattr(library, f"dcsvm_{name}").restype = INTEGER

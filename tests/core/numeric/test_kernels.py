@@ -208,3 +208,15 @@ def test_a_wrong_kernel_is_refused_with_the_reason():
         Kernel("rbf").feature_map(rows(2, 2))
     with pytest.raises(ValueError, match="not a function of a distance"):
         Kernel("linear").from_distances(rows(2, 2))
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 5, 0), (0, 4, 2), (37, 50, 7), (130, 21, 3)])
+def test_manhattan_distances_are_sums_of_absolute_differences(shape):
+    n, m, features = shape
+    X, Y = rows(n, features), rows(m, features, seed=1)
+    X[:, :1] = Y[:, :1] = 0.5  # a column that counts for nothing
+    expected = np.abs(X[:, None] - Y[None]).sum(axis=2)
+    assert np.allclose(manhattan_distances(X, Y), expected, rtol=1e-13, atol=0.0)
+    assert np.array_equal(
+        manhattan_distances(sparse.csr_array(X), sparse.csr_array(Y)), manhattan_distances(X, Y)
+    )
