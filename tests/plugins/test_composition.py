@@ -5,6 +5,7 @@ from sklearn.datasets import load_breast_cancer
 
 from dcsvm import DivideAndConquerClassifier, LocalLearner, build, component
 from dcsvm.errors import CompositionError
+from dcsvm.registry import default_registry
 
 X, y = load_breast_cancer(return_X_y=True)
 FITTING = "it keeps no support vectors; learners that fit: kernel_svm, krr, rbf_network"
@@ -24,6 +25,22 @@ def test_a_learner_without_support_vectors_is_refused_by_name(decomposer, learne
     told = refusal(decomposer, learner)
     assert f"learner {learner!r} does not fit decomposer {decomposer!r}" in told
     assert FITTING in told
+
+
+@pytest.mark.parametrize("learner", default_registry().names("learner"))
+def test_every_learner_says_itself_whether_it_keeps_support_vectors(learner):
+    assert "keeps_support" in vars(type(build("learner", learner)))
+
+
+def test_the_truncated_kernel_keeps_rows_only_where_it_is_solved_by_them():
+    spaces = {"empirical": True, "intrinsic": False, "auto": None}
+    for space, keeps in spaces.items():
+        assert build("learner", "trbf_krr", space=space).keeps_support is keeps
+    clf = DivideAndConquerClassifier("cascade", build("learner", "trbf_krr", space="intrinsic"))
+    with pytest.raises(CompositionError, match="learner 'trbf_krr' does not fit") as error:
+        clf.fit(X, y)
+    assert FITTING in str(error.value)
+    assert not hasattr(clf, "n_features_in_")  # told before the rows were looked at
 
 
 def test_nested_pipelines_say_what_their_learner_says():

@@ -74,6 +74,11 @@ class TRBFKRR(LocalLearner):
         20_000, at_least=1, help="larger systems of equations are refused: they are size x size"
     )
 
+    @property
+    def keeps_support(self) -> bool | None:  # type: ignore[override]
+        """Only the rows' kernel matrix keeps them; "auto" chooses by the size of a part."""
+        return None if self.space == "auto" else self.space == "empirical"
+
     def fit(self, problem: Problem) -> LocalModel:
         return self._equations(problem).solve(self.ridge)
 
