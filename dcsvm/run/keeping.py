@@ -265,9 +265,12 @@ def predictions(result: Result) -> str:
 
 
 def parts(result: Result) -> str:
-    """The ledgers as CSV: one line for every part that was trained, nested ones included."""
+    """The ledgers as CSV: one line for every part that was trained, nested ones included.
+
+    `kept` is how many of its rows a next stage would be given: all, where it has one class.
+    """
     header = (
-        *("model", "path", "rows", "classes", "support_vectors", "seconds"),
+        *("model", "path", "rows", "classes", "support_vectors", "kept", "seconds"),
         *("learner", "kind", "parameters", "about"),
     )
     lines = (
@@ -277,6 +280,7 @@ def parts(result: Result) -> str:
             record.rows,
             record.classes,
             record.support_vectors,
+            record.kept,
             f"{record.seconds:.6f}",
             record.learner,
             record.model,

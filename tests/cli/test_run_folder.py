@@ -89,6 +89,19 @@ def test_the_ledger_holds_every_part_of_every_model(kept):
     assert json.loads(leaves[0]["parameters"])["C"] == 1.0
 
 
+def test_the_ledger_says_how_many_rows_a_part_kept(dcsvm, recipe, tmp_path):
+    tree = 'data.use = "iris"\ndecomposer = { use = "tree", ceiling = 40 }\n'
+    text = f'{tree}learner = "kernel_svm"\ncombiner = "route"\n'
+    assert dcsvm("run", recipe(text), "--out", "kept").exit_code == 0
+    with (tmp_path / "kept" / "parts.csv").open() as file:
+        parts = [each for each in csv.DictReader(file) if each["kind"] != "Composite"]
+    constant = [each for each in parts if each["kind"] == "Constant"]
+    learned = [each for each in parts if each["kind"] == "KernelExpansion"]
+    assert len(constant) > 0 < len(learned)
+    assert [each["kept"] for each in constant] == [each["rows"] for each in constant]
+    assert [each["kept"] for each in learned] == [each["support_vectors"] for each in learned]
+
+
 def test_a_search_is_kept(dcsvm, recipe, iris_pipeline, tmp_path):
     text = iris_pipeline + "[search]\nlearner.C = [0.001, 1.0]\n"
     assert dcsvm("run", recipe(text), "--out", "kept").exit_code == 0
