@@ -44,7 +44,7 @@ def print_table(
         typer.echo(line.rstrip())
 
 
-#: The measures that are always shown: title, name, how it is written.
+#: The measures that are shown, costs only where there are any: title, name, how it is written.
 MEASURES = (
     ("accuracy", "test_accuracy", "{:.4f}"),
     ("  of always naming the largest class", "baseline_accuracy", "{:.4f}"),
@@ -158,9 +158,9 @@ def _missed_lines(result: Result) -> Iterator[tuple[str, str, str]]:
 
 
 def _is_told(name: str) -> Callable[[dict[str, Any]], bool]:
-    """Whether a measure is worth a line: no hyperplanes, and no search, are nothing to tell."""
-    dull = name == "search_seconds" or "hyperplanes" in name
-    return lambda found: not dull or found.get(name) != 0
+    """Whether a measure is worth a line: a cost of nothing, or one not known, is not."""
+    is_cost = name == "search_seconds" or "hyperplanes" in name or "kernel_evaluations" in name
+    return lambda found: not is_cost or bool(found.get(name))
 
 
 def _score(name: str) -> str:

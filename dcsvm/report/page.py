@@ -76,7 +76,7 @@ def page(facts: Facts) -> str:
         facts=facts,
         cards=_cards(facts),
         verdict=_verdict(facts),
-        lines=[line for line in _all_lines(facts) if _known_to_any(facts, line[1])],
+        lines=[line for line in _all_lines(facts) if _is_told(facts, line)],
         significance=[(each.name, facts.compared(each)) for each in facts.rivals],
         cost=figures.accuracy_by_cost(facts),
         confusion=facts.confusion() if k <= figures.TABLE_CLASSES else None,
@@ -223,9 +223,11 @@ def _listed_classes(facts: Facts) -> list[ClassRow]:
     return sorted(rows, key=lambda row: (math.isnan(row.f1), row.f1, row.name))[:MOST_ROWS]
 
 
-def _known_to_any(facts: Facts, key: str) -> bool:
+def _is_told(facts: Facts, line: tuple[str, str, str]) -> bool:
+    """Whether anyone knows the number of a line; a count of nothing tells nothing."""
+    _, key, form = line
     known = [each.number(key) for each in facts.contenders if not math.isnan(each.number(key))]
-    return bool(known) and (key != "hyperplanes_mean" or any(known))
+    return bool(known) and (form != "count" or any(known))
 
 
 def _share(value: float) -> str:

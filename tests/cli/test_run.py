@@ -83,17 +83,25 @@ def test_json_holds_the_measures_of_every_model(dcsvm, recipe, iris_pipeline):
     }
 
 
-def test_a_cost_that_nobody_knows_is_called_unknown(dcsvm, recipe, iris_pipeline):
+def test_a_cost_that_nobody_knows_has_no_line_and_one_that_some_know_is_called_unknown(
+    dcsvm, recipe, iris_pipeline
+):
     text = iris_pipeline.replace('"kernel_svm"', '"sklearn"\nclassifier = "GaussianNB"')
-    shown = dcsvm("run", recipe(text), "--jobs", "1")
-    assert re.search(r"kernel evaluations per row, mean +unknown\n", shown.stdout)
+    rival = '[compare.machine]\nlearner = "kernel_svm"\n'
+    shown = dcsvm("run", recipe(text + rival), "--jobs", "1").stdout
+    assert re.search(r"kernel evaluations per row, mean +unknown +\d", shown)
+    shown = dcsvm("run", recipe(text), "--jobs", "1").stdout
+    assert "accuracy" in shown
+    assert not re.search("kernel evaluations|kernel value|hyperplanes", shown)
     found = json.loads(dcsvm("run", recipe(text), "--json", "--jobs", "1").stdout)
     assert found["models"][0]["kernel_evaluations_mean"] is None
 
 
-def test_a_linear_model_shows_its_hyperplanes(dcsvm, recipe, iris_pipeline):
+def test_a_linear_model_shows_its_hyperplanes_and_no_kernel_values(dcsvm, recipe, iris_pipeline):
     text = iris_pipeline.replace("kernel_svm", "linear_svm")
-    assert re.search(r"hyperplanes per row, max +3\n", dcsvm("run", recipe(text)).stdout)
+    shown = dcsvm("run", recipe(text)).stdout
+    assert re.search(r"hyperplanes per row, max +3\n", shown)
+    assert "kernel" not in shown
 
 
 def test_the_same_seed_gives_the_same_measures_for_any_number_of_jobs(

@@ -145,6 +145,19 @@ def test_a_folder_is_told_as_a_page(run: Path) -> None:
         assert sentence in page.text, sentence
 
 
+def test_costs_of_nothing_and_costs_that_nobody_knows_have_no_line(run: Path) -> None:
+    result = json.loads((run / "result.json").read_text())
+    costs = {"kernel_evaluations_mean": 0.0, "n_unique_support_vectors": 0.0}
+    costs |= {"unique_kernel_evaluations_mean": None, "hyperplanes_mean": 3.0}
+    for model in result["models"]:
+        model |= costs
+    (run / "result.json").write_text(json.dumps(result))
+    page = Page(write_report(run).read_text())
+    assert "hyperplanes per row, mean 3 3" in page.text
+    for title in ("kernel evaluations per row", "each kernel value", "support vectors 0"):
+        assert title not in page.text, title
+
+
 def test_classes_that_are_numbers_stand_in_their_order(run: Path) -> None:
     page = Page(write_report(run).read_text())
     assert page.text.index("Test rows: true class by line, answer by column 9 10 9 1 1 10 1 1")
