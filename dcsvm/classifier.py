@@ -26,6 +26,12 @@ from dcsvm.settings import component
 
 FEW = 4096
 """Numbers up to which each of them is asked whether it is finite."""
+MISSING = (
+    "X contains NaN, a missing value: put an imputer in front, as in "
+    "make_pipeline(SimpleImputer(), classifier), or a preparation that fills the gaps, as in "
+    'DivideAndConquerClassifier(Prepared(missing="impute"), classifier)'
+)
+"""What to do about missing values where no one fills them in."""
 
 
 @component
@@ -195,7 +201,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         return Pipeline.of(self.decomposer, self.learner, self.combiner, default_registry())
 
     def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
-        X, y = validate_data(self, X, y, **self._checks())
+        X, y = validated(self, X, y)
         check_classification_targets(y)
         weights = None
         if sample_weight is not None or self.class_weight is not None:
@@ -223,8 +229,18 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
 def checked_rows(classifier: DivideAndConquerClassifier, X: Any) -> Matrix:
     """Rows X (n, d) as a fitted classifier takes them, or an error that says what they are not."""
     check_is_fitted(classifier)
-    rows: Matrix = validate_data(classifier, X, **classifier._checks(), reset=False)
+    rows: Matrix = validated(classifier, X, reset=False)
     return rows
+
+
+def validated(classifier: DivideAndConquerClassifier, *given: Any, **options: Any) -> Any:
+    """Rows, and labels where given, by scikit-learn's checks; NaN is told with a way out."""
+    try:
+        return validate_data(classifier, *given, **classifier._checks(), **options)
+    except ValueError as error:
+        if not str(error).startswith("Input X contains NaN"):
+            raise
+        raise DataError(MISSING) from error
 
 
 def is_finite(X: FloatArray) -> bool:

@@ -215,7 +215,12 @@ def _check_finite(title: str, X: Any, allow_missing: bool) -> None:
     if sparse.issparse(X):
         raise DataError(f"{title}: the sparse X holds {values[~allowed][0]}, not a finite number")
     row, column = np.argwhere(~allowed)[0]
-    raise DataError(f"{title}: X[{row}, {column}] is {X[row, column]}, not a finite number")
+    way_out = ""
+    if np.isnan(X[row, column]):
+        way_out = '; fill it in, or say `missing = "impute"`'
+    raise DataError(
+        f"{title}: X[{row}, {column}] is {X[row, column]}, not a finite number{way_out}"
+    )
 
 
 def _within(codes: Any, n: int) -> bool:

@@ -14,9 +14,9 @@ from sklearn.utils import (
 )
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
-from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.classifier import DivideAndConquerClassifier, validated
 from dcsvm.errors import DataError, SettingError
 from dcsvm.numeric.matrix import IntArray
 from dcsvm.problem import Problem
@@ -69,7 +69,7 @@ class Rows:
         """What to learn from and what to judge by, encoded alike."""
         problem = estimator._problem(*self.training)
         X, y, weights = self.held_out
-        X = validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = validated(estimator, X, reset=False)
         check_consistent_length(X, y)
         place = np.searchsorted(estimator.classes_, y).clip(max=len(estimator.classes_) - 1)
         known = np.where(estimator.classes_[place] == y, place, -1)

@@ -332,7 +332,7 @@ NPZ_CASES = {
     ),
     "a missing value": (
         {"X": np.where(X == 5, np.nan, X), "y": Y},
-        "rows.npz: X[2, 1] is nan, not a finite number",
+        'rows.npz: X[2, 1] is nan, not a finite number; fill it in, or say `missing = "impute"`',
     ),
     "labels beyond the classes": (
         {"X": X, "y": Y, "classes": np.array(["a"])},

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import StackingClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -20,7 +21,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from dcsvm import DivideAndConquerClassifier, SettingError, build
+from dcsvm import (
+    DataError,
+    DivideAndConquerClassifier,
+    GranularitySearch,
+    Prepared,
+    SettingError,
+    build,
+)
 
 pytest.importorskip("dcsvm_plugins", reason="these pipelines are made of the built-in plugins")
 
@@ -197,13 +205,32 @@ def test_class_weights_move_the_border():
 
 
 @pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity")])
-def test_missing_and_infinite_values_get_scikit_learns_own_error(value, word):
+def test_missing_and_infinite_values_are_refused(value, word):
     broken = X.copy()
     broken[3, 1] = value
     with pytest.raises(ValueError, match=word):
         classifier().fit(broken, y)
     with pytest.raises(ValueError, match=word):
         classifier().fit(X, y).predict(broken)
+
+
+def test_missing_values_are_told_with_ways_out_that_work():
+    broken = X.copy()
+    broken[3, 1] = np.nan
+    sentence = "^X contains NaN.*SimpleImputer.*Prepared"
+    search = GranularitySearch(classifier("tree"), {"learner__C": [1.0]}, random_state=0)
+    for refuse in (classifier().fit, search.fit):
+        with pytest.raises(DataError, match=sentence):
+            refuse(broken, y)
+    with pytest.raises(DataError, match=sentence):
+        classifier().fit(X, y).predict(broken)
+    with pytest.raises(DataError, match=sentence):
+        search.fit(X, y, X_val=broken, y_val=y)
+    for way_out in (
+        make_pipeline(SimpleImputer(), classifier()),
+        DivideAndConquerClassifier(Prepared(missing="impute"), classifier()),
+    ):
+        assert way_out.fit(broken, y).score(broken, y) > 0.9
 
 
 def test_a_kernel_matrix_may_be_given():
