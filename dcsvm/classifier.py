@@ -201,7 +201,9 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         return Pipeline.of(self.decomposer, self.learner, self.combiner, default_registry())
 
     def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+        given = y
         X, y = validated(self, X, y)
+        check_labels(given)
         check_classification_targets(y)
         weights = None
         if sample_weight is not None or self.class_weight is not None:
@@ -241,6 +243,23 @@ def validated(classifier: DivideAndConquerClassifier, *given: Any, **options: An
         if not str(error).startswith("Input X contains NaN"):
             raise
         raise DataError(MISSING) from error
+
+
+def check_labels(y: Any) -> None:
+    """Refuse labels of which only some are texts; numpy would write the others out as texts."""
+    if not isinstance(y, list | tuple):
+        y = np.asarray(y)
+        if y.dtype != object:
+            return
+        y = y.ravel().tolist()
+    if len({issubclass(kind, str) for kind in set(map(type, y))}) < 2:
+        return
+    text = next(label for label in y if isinstance(label, str))
+    place, other = next((place, each) for place, each in enumerate(y) if not isinstance(each, str))
+    raise DataError(
+        f"y mixes texts with other labels: {text!r}, and {other!r} in row {place}; make all of "
+        "them texts or all of them numbers, and leave out rows without a label"
+    )
 
 
 def is_finite(X: FloatArray) -> bool:

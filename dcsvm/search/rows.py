@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from dcsvm.classifier import DivideAndConquerClassifier, validated
+from dcsvm.classifier import DivideAndConquerClassifier, check_labels, validated
 from dcsvm.errors import DataError, SettingError
 from dcsvm.numeric.matrix import IntArray
 from dcsvm.problem import Problem
@@ -39,6 +39,7 @@ class Rows:
         """Hold out rows of their own."""
         if y_val is None:
             raise DataError("X_val was given without y_val")
+        check_labels(y_val)
         everything = (X, y, weights)
         return cls(everything, (X_val, column_or_1d(y_val), weights_val), everything, True)
 
@@ -54,6 +55,7 @@ class Rows:
     ) -> Rows:
         """Hold out some of the rows: a share of every class, or those numbered."""
         X, y, weights = indexable(X, y, weights)
+        check_labels(y)
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)

@@ -11,6 +11,7 @@ from dcsvm import (
     Decomposer,
     DivideAndConquerClassifier,
     Division,
+    GranularitySearch,
     Part,
     Task,
     component,
@@ -348,6 +349,23 @@ def test_one_class_only_is_refused_in_a_sentence():
     sentence = r"^y holds one class only \('a'\): a classifier needs two classes or more$"
     with pytest.raises(DataError, match=sentence):
         clf.fit(X, np.full(len(X), "a"))
+
+
+@pytest.mark.parametrize("form", [list, lambda labels: np.array(labels, dtype=object)])
+@pytest.mark.parametrize(("other", "told"), [(1, "1"), (None, "None"), (2.5, "2.5")])
+def test_labels_of_which_some_are_texts_are_refused_in_a_sentence(form, other, told):
+    clf = DivideAndConquerClassifier(Everything(), Centroids(), Average())
+    labels = form(["a", other, "b"] * (len(X) // 3))
+    sentence = (
+        f"^y mixes texts with other labels: 'a', and {told} in row 1; make all of them texts or "
+        "all of them numbers, and leave out rows without a label$"
+    )
+    with pytest.raises(DataError, match=sentence):
+        clf.fit(X, labels)
+    with pytest.raises(DataError, match=sentence):
+        GranularitySearch(clf, {}).fit(X, labels)
+    with pytest.raises(DataError, match=sentence):
+        GranularitySearch(clf, {}).fit(X, y, X_val=X, y_val=labels)
 
 
 @pytest.mark.parametrize(
