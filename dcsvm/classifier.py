@@ -213,8 +213,10 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         self.classes_, y = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             found = ", ".join(repr(label) for label in self.classes_.tolist())
+            weighing = "" if weights is None else f" in the {len(y)} rows that weigh anything"
             raise DataError(
-                f"y holds one class only ({found}): a classifier needs two classes or more"
+                f"y holds one class only{weighing} ({found}): a classifier needs two classes or "
+                "more"
             )
         entropy = int(check_random_state(self.random_state).randint(2**31 - 1))
         names = getattr(self, "feature_names_in_", None)

@@ -20,7 +20,7 @@ import numpy as np
 from dcsvm.dataset.arff import Arff
 from dcsvm.dataset.arrays import open_npz, read_npz
 from dcsvm.dataset.arrow import Arrow
-from dcsvm.dataset.data import Dataset, Fact, check_classes, checked
+from dcsvm.dataset.data import Dataset, Fact, check_learnable, checked
 from dcsvm.dataset.delimited import Delimited
 from dcsvm.dataset.files import check_file, ending
 from dcsvm.dataset.gather import gather
@@ -182,5 +182,5 @@ def split(data: Dataset, share: float | None, seed: int) -> Halves:
         place[rows] = (np.arange(len(rows)) + 0.5) / len(rows)
     order = np.lexsort((generator.random(data.n_rows), place))
     halves = Halves(np.sort(order[n_test:]), np.sort(order[:n_test]))
-    check_classes(data.title, data.y[halves.train], " left to learn from")
+    check_learnable(data, halves.train)
     return halves

@@ -13,6 +13,8 @@ from dcsvm.errors import DataError
 from dcsvm.layout import Layout
 from dcsvm.numeric.matrix import IntArray, Matrix
 
+#: What one class is not enough for.
+NEEDED = "a classifier needs two classes or more"
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
@@ -51,15 +53,18 @@ def checked(data: Dataset) -> Dataset:
         raise DataError(f"{data.title} has a header but no rows")
     if data.X.shape[1] == 0:
         raise DataError(f"{data.title} has no features: {_why_none(data.facts)}")
-    check_classes(data.title, data.y)
+    if (data.y == data.y[0]).all():
+        raise DataError(f"{data.title} has one class only ({data.y[0]}): {NEEDED}")
     return data
 
 
-def check_classes(title: str, y: Any, where: str = "") -> None:
-    """Refuse labels that are all the same."""
+def check_learnable(data: Dataset, train: IntArray) -> None:
+    """Refuse a split that leaves rows of one class only to learn from."""
+    y = data.y[train]
     if (y == y[0]).all():
         raise DataError(
-            f"{title} has one class only{where} ({y[0]}): a classifier needs two classes or more"
+            f"{data.title}: the {len(y)} of {data.n_rows} rows left to learn from are all of "
+            f"class {y[0]}, and other classes only among those to test on: {NEEDED}"
         )
 
 

@@ -19,6 +19,7 @@ from sklearn.model_selection import (
 from threadpoolctl import threadpool_limits
 
 from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.errors import DataError
 from dcsvm.numeric.matrix import IntArray
 from dcsvm.recipe import Candidate, Search, Split
 from dcsvm.run.found import Bench, Found, Maker, Tried, used_up
@@ -45,9 +46,22 @@ def search(
         fold = np.full(len(y), -1)
         share = VALIDATION if split.validation is None else split.validation
         fold[held_out(y, share, split.stratified, bench.seed + 1)[1]] = 0
+    _check_learnable(y, fold)
     if asked.use == "granularity" and candidate.has_levels:
         return from_fine_to_coarse(candidate, make, asked, X, y, fold, bench)
     return _by_scikit_learn(candidate, make, asked, X, y, fold, bench)
+
+
+def _check_learnable(y: Any, fold: IntArray) -> None:
+    """Refuse to search where the rows that a fold leaves to learn from are of one class."""
+    for number in range(int(fold.max()) + 1):
+        left = y[fold != number]
+        if len(np.unique(left)) < 2:
+            raise DataError(
+                f"the search: the {len(left)} of {len(y)} rows left to learn from, while the "
+                f"others judge, are all of class {left[0]}: a classifier needs two classes or "
+                "more; let fewer rows judge, by folds in [search] or validation in [split]"
+            )
 
 
 class Trial(ClassifierMixin, BaseEstimator):

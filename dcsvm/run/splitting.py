@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from dcsvm.dataset import Dataset, split
+from dcsvm.dataset.data import check_learnable
 from dcsvm.errors import DataError
 from dcsvm.numeric.matrix import IntArray
 from dcsvm.recipe import Split
@@ -36,7 +37,7 @@ def rows_of(data: Dataset, asked: Split, seed: int) -> list[Rows]:
         data = attrs.evolve(data, published_test=None)
     if asked.stratified or data.published_test is not None:
         halves = split(data, asked.test, seed)
-        return [Rows(halves.train, halves.test)]
+        return [checked(data, Rows(halves.train, halves.test))]
     train, test = held_out(data.y, asked.test or TEST, False, seed)
     return [checked(data, Rows(train, test))]
 
@@ -71,12 +72,7 @@ def checked(data: Dataset, rows: Rows) -> Rows:
             f"{data.title}: {len(rows.train)} of {data.n_rows} rows are left to learn from and "
             f"{len(rows.test)} to test on; both need some"
         )
-    classes = np.unique(data.y[rows.train])
-    if len(classes) < 2:
-        raise DataError(
-            f"{data.title} has one class only left to learn from ({classes[0]}): "
-            "a classifier needs two classes or more"
-        )
+    check_learnable(data, rows.train)
     return rows
 
 

@@ -417,6 +417,32 @@ def test_a_share_for_data_that_come_with_their_own_test_rows(dcsvm, recipe, tmp_
     assert result.exit_code == 4
 
 
+def test_published_rows_of_one_class_to_learn_from(dcsvm, recipe, tmp_path):
+    ones = np.ones(len(X), dtype=int)
+    np.savez(tmp_path / "rows.npz", X_train=X, y_train=ones, X_test=X, y_test=Y)
+    result = dcsvm("run", recipe(RECIPE.replace("FILE", "rows.npz")))
+    assert result.stderr == (
+        f"error: rows.npz: the {len(X)} of {2 * len(X)} rows left to learn from are all of class "
+        "1, and other classes only among those to test on: a classifier needs two classes or "
+        "more\n"
+    )
+    assert result.exit_code == 4
+
+
+def test_rows_of_one_class_left_to_learn_from_in_a_search(dcsvm, recipe, tmp_path):
+    rare = GOOD.replace(",y\n", ",x\n") + "50,2,y\n51,3,y\n"
+    (tmp_path / "rows.csv").write_text(rare)
+    text = RECIPE.replace("FILE", "rows.csv")
+    text += "split = { test = 0.1, validation = 0.9, seed = 0 }\nsearch.learner.C = [1.0, 2.0]\n"
+    result = dcsvm("run", recipe(text))
+    assert result.stderr == (
+        "error: the search: the 4 of 38 rows left to learn from, while the others judge, are all "
+        "of class x: a classifier needs two classes or more; let fewer rows judge, by folds in "
+        "[search] or validation in [split]\n"
+    )
+    assert result.exit_code == 4
+
+
 def test_features_where_a_precomputed_kernel_wants_a_matrix(dcsvm, recipe):
     text = """
     decomposer = "whole"

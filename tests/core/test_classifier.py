@@ -349,6 +349,10 @@ def test_one_class_only_is_refused_in_a_sentence():
     sentence = r"^y holds one class only \('a'\): a classifier needs two classes or more$"
     with pytest.raises(DataError, match=sentence):
         clf.fit(X, np.full(len(X), "a"))
+    rows = int((y == 1).sum())
+    sentence = rf"^y holds one class only in the {rows} rows that weigh anything \(1\): a class"
+    with pytest.raises(DataError, match=sentence):
+        clf.fit(X, y, sample_weight=(y == 1).astype(float))
 
 
 @pytest.mark.parametrize("form", [list, lambda labels: np.array(labels, dtype=object)])

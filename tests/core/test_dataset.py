@@ -97,6 +97,6 @@ def test_a_split_that_leaves_one_class_to_learn_from_says_so():
     with pytest.raises(DataError) as caught:
         split(labelled([0, 0, 0, 0, 0, 1]), 0.8, seed=0)
     assert str(caught.value) == (
-        "some rows has one class only left to learn from (0): "
-        "a classifier needs two classes or more"
+        "some rows: the 1 of 6 rows left to learn from are all of class 0, and other classes only "
+        "among those to test on: a classifier needs two classes or more"
     )
