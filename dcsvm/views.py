@@ -60,17 +60,21 @@ class Scaling(View):
 
     A constant feature becomes 0; so does no other: where quartiles agree, the range serves. Sparse
     rows are only divided (by the largest absolute value, the root mean square, or the median of
-    the absolute values that are not 0), never shifted, so that they stay sparse.
+    the absolute values that are not 0), never shifted, so that they stay sparse. With `weights`
+    (d,) features are then multiplied; "none" does nothing else.
     """
 
-    kind: Literal["minmax", "standard", "robust"] = "minmax"
+    kind: Literal["none", "minmax", "standard", "robust"] = "minmax"
     offset: FloatArray | None = None
     factor: FloatArray | None = None
+    weights: FloatArray | None = None
 
     def fit(self, X: Matrix) -> View:
         offset, width = _sparse_range(X, self.kind) if sparse.issparse(X) else _range(X, self.kind)
         factor = np.divide(1.0, width, out=np.zeros_like(width), where=width > 0)
-        return attrs.evolve(self, offset=offset, factor=factor)
+        if self.weights is not None:
+            factor *= self.weights
+        return attrs.evolve(self, offset=offset, factor=factor, weights=None)
 
     def apply(self, X: Matrix) -> Matrix:
         if self.factor is None:
@@ -111,12 +115,19 @@ class Chain(View):
 LocalScaling: TypeAlias = Literal["none", "minmax", "standard"]
 
 
-def local_view(scaling: LocalScaling) -> View | None:
-    """The view of a part whose features are rescaled from its own rows; "none": as they are."""
-    return None if scaling == "none" else Scaling(scaling)
+def local_view(scaling: LocalScaling, weights: FloatArray | None = None) -> View | None:
+    """The view of a part whose features are rescaled from its own rows; "none": as they are.
+
+    With `weights` (d,) each feature then counts so much.
+    """
+    if scaling == "none" and weights is None:
+        return None
+    return Scaling(scaling, weights=weights)
 
 
-def _range(X: FloatArray, kind: str) -> tuple[FloatArray, FloatArray]:
+def _range(X: FloatArray, kind: str) -> tuple[FloatArray | None, FloatArray]:
+    if kind == "none":
+        return None, np.ones(X.shape[1])
     if kind == "minmax":
         low = X.min(axis=0)
         return low, X.max(axis=0) - low
@@ -131,7 +142,9 @@ def _range(X: FloatArray, kind: str) -> tuple[FloatArray, FloatArray]:
 
 
 def _sparse_range(X: Matrix, kind: str) -> tuple[None, FloatArray]:
-    if kind == "minmax":
+    if kind == "none":
+        width = np.ones(X.shape[1])
+    elif kind == "minmax":
         width = np.asarray(abs(X).max(axis=0).todense()).ravel()
     elif kind == "robust":
         by_column = sparse.csc_array(abs(X))

@@ -91,6 +91,17 @@ def test_a_view_is_fitted_on_the_parts_own_rows():
     assert local.view.apply(X[5:]).tolist() == [[2.5]]
 
 
+@pytest.mark.parametrize("kind", ["none", "minmax", "standard", "robust"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_weights_multiply_what_scaling_leaves(kind, form):
+    rows, weights = form(np.random.default_rng(0).normal(size=(9, 3))), np.array([1.0, 0.5, 0.0])
+    weighed = Scaling(kind, weights=weights).fit(rows).apply(rows)
+    plain = rows if kind == "none" else Scaling(kind).fit(rows).apply(rows)
+    if form is not np.asarray:
+        weighed, plain = weighed.toarray(), plain.toarray()
+    assert np.allclose(weighed, plain * weights)
+
+
 @pytest.mark.parametrize("kind", ["minmax", "standard"])
 def test_scaling_leaves_constant_features_at_zero(kind):
     rows = np.column_stack([np.full(5, 0.1), np.arange(5.0)])

@@ -336,3 +336,80 @@ def test_explain_tells_the_way_to_the_leaf_and_its_heaviest_support_vectors():
         assert leaf[weight.row] == question.member
         assert weight.kernel == pytest.approx(np.exp(-0.5 * ((X[weight.row] - X[0]) ** 2).sum()))
         assert weight.contribution == pytest.approx(weight.coefficient * weight.kernel)
+
+
+def with_noise(rows):
+    """Waves in the first four features, and ten features that say nothing."""
+    X, y = waves(rows)
+    noise = np.random.default_rng(3).uniform(X.min(), X.max(), size=(rows, 10))
+    return np.hstack([X, noise]), y
+
+
+def test_features_count_in_a_leaf_by_what_they_gain_in_splits_below_it():
+    X, y = with_noise(1500)
+    level = finest(tree(ceiling=200, relevance=1.0), X, y)
+    plain = finest(tree(ceiling=200), X, y)
+    assert [part.rows.tolist() for part in level.parts] == [
+        part.rows.tolist() for part in plain.parts
+    ]
+    mixed = [part for part in level.parts if is_mixed(part, y)]
+    factors = np.array([part.view.fit(X[part.rows]).factor for part in mixed])
+    assert np.allclose(factors.max(axis=1), 1.0)
+    assert factors.min() >= 0.02
+    assert factors[:, :4].mean() > 2 * factors[:, 4:].mean()
+
+
+def test_gains_below_a_leaf_are_those_of_the_tree_that_goes_on():
+    X, y = with_noise(1500)
+    asked = problem(X, y)
+    whole = DecisionTreeClassifier(
+        criterion="entropy",
+        max_features=1.0,
+        min_samples_split=11,
+        min_impurity_decrease=1e-12,
+        random_state=asked.seed.integer(),
+    ).fit(X, y)
+    grown = whole.tree_
+
+    def entropy(rows):
+        shares = np.bincount(y[rows]) / len(rows)
+        return -sum(len(rows) * share * np.log2(share) for share in shares if share)
+
+    def gains(node, rows):
+        found = np.zeros(X.shape[1])
+        if grown.children_left[node] >= 0:
+            goes_left = X[rows, grown.feature[node]] <= grown.threshold[node]
+            sides = (rows[goes_left], rows[~goes_left])
+            found[grown.feature[node]] += entropy(rows) - sum(entropy(side) for side in sides)
+            children = (grown.children_left[node], grown.children_right[node])
+            for child, side in zip(children, sides, strict=True):
+                found += gains(child, side)
+        return found
+
+    paths = whole.decision_path(X)
+    for part in finest(tree(ceiling=200, relevance=1.0), X, y).parts:
+        on_the_way = paths[part.rows[:1]].indices
+        small = on_the_way[grown.n_node_samples[on_the_way] <= 200]
+        top = small[0] if len(small) else on_the_way[-1]
+        expected = gains(top, part.rows)
+        factor = part.view.fit(X[part.rows]).factor
+        if expected.max() > 0:
+            assert np.allclose(factor, 0.02 + 0.98 * expected / expected.max())
+        else:
+            assert (factor == 1.0).all()
+
+
+def test_relevance_makes_machines_among_useless_features_more_accurate():
+    X, y = with_noise(3000)
+
+    def accuracy(**settings):
+        learner = build("learner", "kernel_svm", C=10.0, gamma=1.0)
+        clf = DivideAndConquerClassifier(tree(ceiling=300, **settings), learner, "route")
+        return clf.fit(X[:2000], y[:2000]).score(X[2000:], y[2000:])
+
+    assert accuracy(relevance=1.0) > accuracy() + 0.05
+
+
+def test_relevance_needs_what_pruning_takes_away():
+    with pytest.raises(SettingError, match="set one of them to 0"):
+        DivideAndConquerClassifier(tree(relevance=1.0, prune=0.2)).fit(*waves(100))

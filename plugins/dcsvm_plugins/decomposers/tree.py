@@ -18,6 +18,7 @@ from dcsvm import (
     Router,
     Routing,
     Scene,
+    SettingError,
     Sketch,
     Stages,
     component,
@@ -40,6 +41,9 @@ from dcsvm.numeric import (
 
 #: A split must gain more than rounding does; a node where none does is halved instead.
 NO_GAIN = 1e-12
+#: Where features are to be weighed, splits go on below the leaves down to so many rows, and one
+#: that none of them looks at still counts a share of the most relevant one.
+FEW_ROWS, UNSEEN = 10, 0.02
 # The stream of random numbers below the problem's seed that rows are held back by.
 HOLDING = 2**20
 
@@ -97,6 +101,9 @@ class Tree(Decomposer):
     Cuts are hard on a kernel machine: it knows nothing of the other side. With `border=1.0` a leaf
     also learns the rows nearest to its box, as many again as it has; it is asked for its own only.
 
+    Features that matter here may not matter there. With `relevance=1.0` the tree goes on below its
+    leaves, and in each of them features count in proportion to what they gain in these splits.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -132,6 +139,12 @@ class Tree(Decomposer):
         at_least=0,
         help="rows nearest to a leaf from outside that it learns too, as a share of its own",
     )
+    relevance: float = setting(
+        0.0,
+        at_least=0,
+        help="how much features of a leaf are stretched by what they gain in splits below it: "
+        "shares of the gain to this power",
+    )
     prune: float = setting(
         0.0,
         at_least=0,
@@ -143,6 +156,13 @@ class Tree(Decomposer):
         0.0, at_least=0, help="how far from the best a smaller pruned tree may be to be chosen"
     )
 
+    def check(self) -> None:
+        if self.prune and self.relevance:
+            raise SettingError(
+                "tree: relevance needs the splits below leaves, which prune takes away: set one "
+                "of them to 0"
+            )
+
     def divide(self, problem: Problem) -> Stages:
         level = next(self.levels(problem))
         yield list(level.parts)
@@ -152,13 +172,13 @@ class Tree(Decomposer):
         grown = self._pruned(problem) if self.prune else self._grow(problem)
         ceiling, n_parts = self.ceiling, 0
         while n_parts != 1:
-            level = self._level(problem, grown.cut(ceiling), ceiling)
+            level = self._level(problem, grown, ceiling)
             yield level
             ceiling, n_parts = ceiling * factor, len(level.parts)
 
     def _grow(self, problem: Problem) -> "_Grown":
         """Grow by scikit-learn, and go on below the nodes that it leaves too large and mixed."""
-        grown = _Grown()
+        grown, smallest = _Grown(), min(self.ceiling, FEW_ROWS) if self.relevance else self.ceiling
         waiting = [(np.arange(problem.n_rows), -1)]
         while waiting:
             rows, stem = waiting.pop()
@@ -167,7 +187,7 @@ class Tree(Decomposer):
                 criterion=self.criterion,
                 splitter=self.splitter,
                 max_features=self.max_features,
-                min_samples_split=max(2, self.ceiling + 1),
+                min_samples_split=max(2, smallest + 1),
                 min_impurity_decrease=NO_GAIN,
                 random_state=here.seed.integer(),
             ).fit(here.X, here.y, sample_weight=here.weights)
@@ -196,12 +216,19 @@ class Tree(Decomposer):
                 counts[node] = counts[grown.left[node]] + counts[grown.right[node]]
         return attrs.evolve(grown, rows=counts)
 
-    def _level(self, problem: Problem, grown: "_Grown", ceiling: int) -> Level:
+    def _level(self, problem: Problem, whole: "_Grown", ceiling: int) -> Level:
+        grown = whole.cut(ceiling)
         tree = grown.tree()
         is_leaf = tree.left < 0
         member = np.where(is_leaf, np.cumsum(is_leaf) - 1, -1)
         home = member[tree.leaves(problem.X)]
         parts = parts_by(home, member.max() + 1, view=local_view(self.local_scaling))
+        if self.relevance:
+            gains = whole.gains_below(ceiling, problem.n_features)
+            parts = [
+                attrs.evolve(part, view=local_view(self.local_scaling, weights))
+                for part, weights in zip(parts, _shares(gains) ** self.relevance, strict=True)
+            ]
         for number in member[is_leaf & grown.alike]:
             parts[number] = attrs.evolve(parts[number], about={"rows": "alike"})
         if self.border:
@@ -232,6 +259,7 @@ class _Grown:
     feature: IntArray = attrs.field(factory=lambda: np.zeros(0, dtype=np.intp))
     threshold: FloatArray = attrs.field(factory=lambda: np.zeros(0, dtype=np.float32))
     rows: IntArray = attrs.field(factory=lambda: np.zeros(0, dtype=np.intp))
+    gain: FloatArray = attrs.field(factory=lambda: np.zeros(0))
     alike: BoolArray = attrs.field(factory=lambda: np.zeros(0, dtype=bool))
 
     def graft(self, tree: Any, stem: int) -> int:
@@ -245,6 +273,7 @@ class _Grown:
             ("feature", np.maximum(tree.feature, 0)),
             ("threshold", single_thresholds(tree.threshold)),
             ("rows", tree.n_node_samples),
+            ("gain", _gains(tree)),
             ("alike", np.zeros(tree.node_count, dtype=bool)),
         ):
             before = getattr(self, name)
@@ -266,6 +295,24 @@ class _Grown:
         """The same tree with every node of at most `ceiling` rows a leaf."""
         return self._kept((self.left >= 0) & (self.rows > ceiling))
 
+    def gains_below(self, ceiling: int, n_features: int) -> FloatArray:
+        """What each feature gains in splits of nodes that a cut at the ceiling takes away.
+
+        One row for each leaf that it leaves, in their order.
+        """
+        inner = self.left >= 0
+        kept = inner & (self.rows > ceiling)
+        leaf, leaves = np.full(len(inner), -1), 0
+        for node in range(len(inner)):
+            if not kept[node] and leaf[node] < 0:
+                leaf[node], leaves = leaves, leaves + 1
+            if inner[node] and not kept[node]:
+                leaf[self.left[node]] = leaf[self.right[node]] = leaf[node]
+        gains = np.zeros((leaves, n_features))
+        below = inner & ~kept
+        np.add.at(gains, (leaf[below], self.feature[below]), self.gain[below])
+        return gains
+
     def without_below(self, nodes: IntArray) -> "_Grown":
         """The same tree with these nodes made leaves."""
         inner = self.left >= 0
@@ -283,11 +330,25 @@ class _Grown:
         return _Grown(
             np.where(inner, number[self.left], -1)[kept],
             np.where(inner, number[self.right], -1)[kept],
-            *(each[kept] for each in (self.feature, self.threshold, self.rows, self.alike)),
+            *(each[kept] for each in (self.feature, self.threshold, self.rows, self.gain)),
+            self.alike[kept],
         )
 
     def tree(self) -> AxisTree:
         return AxisTree(self.left, self.right, self.feature, self.threshold)
+
+
+def _gains(tree: Any) -> FloatArray:
+    """What each split of a scikit-learn tree takes from the impurity of its rows."""
+    impurity = tree.impurity * tree.weighted_n_node_samples
+    below = impurity[tree.children_left] + impurity[tree.children_right]
+    return np.asarray(np.where(tree.children_left < 0, 0.0, impurity - below))
+
+
+def _shares(gains: FloatArray) -> FloatArray:
+    """The gains of each leaf relative to its largest; ones where nothing was gained."""
+    largest = gains.max(axis=1, keepdims=True)
+    return np.where(largest > 0, UNSEEN + (1 - UNSEEN) * gains / np.maximum(largest, 1e-300), 1.0)
 
 
 def _too_large(tree: Any, ceiling: int) -> BoolArray:
