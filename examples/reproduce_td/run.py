@@ -31,6 +31,9 @@ def main() -> None:
         help="td: the paper's search, with one job and two; splits: the same with seeds 1 to 4; "
         "beyond: settings it does not have",
     )
+    reader.add_argument(
+        "--variant", choices=list(td.VARIANTS), action="append", help="of beyond: all unless given"
+    )
     reader.add_argument("--jobs", type=int, action="append", help="of td: 1 and 2 unless given")
     reader.add_argument("--cap", type=int, default=rivals.CAP, help="seconds for a rival")
     reader.add_argument("--tables", action="store_true", help="write the page and end")
@@ -46,10 +49,13 @@ def main() -> None:
                 given.what or ["td", "beyond", "rivals"],
                 given.cap,
                 given.jobs or [1, 2],
+                given.variant or list(td.VARIANTS),
             )
 
 
-def measure(name: str, training: str, what: list[str], cap: int, jobs: list[int]) -> None:
+def measure(
+    name: str, training: str, what: list[str], cap: int, jobs: list[int], variants: list[str]
+) -> None:
     if "td" in what:
         variant = "local scaling" if name == "covertype" else "paper"
         for number in jobs:
@@ -58,8 +64,8 @@ def measure(name: str, training: str, what: list[str], cap: int, jobs: list[int]
         for seed in range(1, 5):
             td.run(name, training, "paper", 1, seed=seed)
     if "beyond" in what:
-        for variant in td.VARIANTS:
-            td.run(name, training, variant, 1)
+        for variant in variants:
+            td.run(name, training, variant, 2 if name == "covertype" else 1)
     if "rivals" in what and name != "covertype":
         for rival in ("bagging", "cbd"):
             rivals.run(name, training, rival, cap)

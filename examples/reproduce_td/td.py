@@ -13,13 +13,18 @@ from dcsvm import DivideAndConquerClassifier, GranularitySearch, build
 from dcsvm.engine import Engine
 
 SCHEMES = {"1A1": "pairs", "1AO": "rest"}
-#: The paper's method, and settings beyond it: of the tree, and of the search.
-VARIANTS: Mapping[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "paper": ({}, {}),
-    "local scaling": ({"local_scaling": "minmax"}, {}),
-    "soft borders": ({"border": 1.0}, {}),
-    "both": ({"local_scaling": "minmax", "border": 1.0}, {}),
-    "per part": ({}, {"per_part": True}),
+#: The paper's method, and settings beyond it: of the tree, of the machines and of the search.
+VARIANTS: Mapping[str, dict[str, dict[str, Any]]] = {
+    "paper": {},
+    "local scaling": {"tree": {"local_scaling": "minmax"}},
+    "soft borders": {"tree": {"border": 1.0}},
+    "both": {"tree": {"local_scaling": "minmax", "border": 1.0}},
+    "per part": {"search": {"per_part": True}},
+    "relevance": {"tree": {"local_scaling": "minmax", "relevance": 1.0}},
+    "relevance, borders, Laplacian kernel": {
+        "tree": {"local_scaling": "minmax", "relevance": 1.0, "border": 0.5},
+        "learner": {"kernel": "laplacian"},
+    },
 }
 
 
@@ -38,11 +43,13 @@ class Rounds:
         self.seconds.append(self.clock.seconds())
 
 
-def classifier(training: str, ceiling: int = 1500, **tree: Any) -> DivideAndConquerClassifier:
+def classifier(
+    training: str, ceiling: int = 1500, learner: Mapping[str, Any] | None = None, **tree: Any
+) -> DivideAndConquerClassifier:
     """A TD classifier: a tree, and in its leaves machines one against one or against others."""
     return DivideAndConquerClassifier(
         build("decomposer", "tree", ceiling=ceiling, **tree),
-        build("learner", "kernel_svm", multiclass=SCHEMES[training]),
+        build("learner", "kernel_svm", multiclass=SCHEMES[training], **(learner or {})),
         build("combiner", "route"),
         random_state=0,
     )
@@ -63,11 +70,10 @@ def run(
     if measured.read("td", **asked):
         return
     cut = split(name, seed, rows)
-    settings, options = VARIANTS[variant]
-    search, rounds = (
-        GranularitySearch(classifier(training, **settings), random_state=0, **options),
-        Rounds(),
-    )
+    settings = VARIANTS[variant]
+    model = classifier(training, learner=settings.get("learner"), **settings.get("tree", {}))
+    search = GranularitySearch(model, random_state=0, **settings.get("search", {}))
+    rounds = Rounds()
     clock = measured.Clock()
     search.fit_with(
         Engine(jobs, watchers=(rounds,)),

@@ -36,6 +36,7 @@ VARIANTS = [
     ("decomposer", "piecewise_tree", {"functions": 1, "iterations": 2}),
     ("decomposer", "svm_tree", {"splitter": "linear_svm", "nodes": 3}),
     ("decomposer", "tree", {"ceiling": 4, "prune": 0.3}),
+    ("decomposer", "tree", {"ceiling": 8, "relevance": 1.0, "local_scaling": "minmax"}),
     ("decomposer", "class_codes", {"code": "sparse"}),
     ("decomposer", "tree", {"ceiling": 5, "splitter": "random", "border": 0.2}),
     ("decomposer", "dca_subspaces", {"length": "within", "local_scaling": "standard"}),
