@@ -114,12 +114,27 @@ class Committee:
             self.tally.add(rows, members.tolist(), cost)
         return Answers(rows, members, values, asked.code, owner, weights)
 
-    def mean_scores(self, X: Matrix) -> FloatArray:
+    def mean_scores(self, X: Matrix, unseen: float | None = None) -> FloatArray:
         """The weighted mean score of each class over those asked that can speak for it.
 
-        (n, classes), NaN where no one can.
+        (n, classes), NaN where no one can. A group with a router has seen what is around here:
+        with `unseen`, a class that those it names never met counts so much, instead of nothing.
         """
-        return self._means(X, self.answers(X))
+        if unseen is None or not any(group.router for group in self.groups):
+            return self._means(X, self.answers(X))
+        sums = np.zeros((X.shape[0], self.n_classes))
+        known = np.zeros_like(sums)
+        spoken = np.zeros(sums.shape, dtype=bool)
+        for group in self.groups:
+            added, met = self._sums(X, self._answers_of(X, group))
+            spoken |= met > 0
+            if group.router is not None:
+                missing = (met == 0) & (met > 0).any(axis=1, keepdims=True)
+                weight = met.max(axis=1, keepdims=True)
+                added, met = added + missing * weight * unseen, met + missing * weight
+            sums += added
+            known += met
+        return mean_or_nan(sums, np.where(spoken, known, 0.0))
 
     def routed_labels(self, X: Matrix) -> IntArray:
         """The winners of rows X, (n,): what the one member says that a row is routed to.
@@ -196,12 +211,16 @@ class Committee:
             yield self.ask(X, rows, everyone)
 
     def _means(self, X: Matrix, said: Iterator[Answers]) -> FloatArray:
+        return mean_or_nan(*self._sums(X, said))
+
+    def _sums(self, X: Matrix, said: Iterator[Answers]) -> tuple[FloatArray, FloatArray]:
+        """The sums of what was said of each class, and the weight of those who spoke of it."""
         sums = np.zeros((X.shape[0], self.n_classes))
         known = np.zeros_like(sums)
         for answers in said:
             sums[answers.rows] += answers.sums()
             known[answers.rows] += answers.known()
-        return mean_or_nan(sums, known)
+        return sums, known
 
     def _routed(self, X: Matrix, group: Group, router: Router) -> Iterator[Answers]:
         routing = router.route(X)

@@ -54,8 +54,10 @@ class LocalModel(ABC):
     def scores(self, X: Matrix) -> FloatArray:
         """Score rows X (n, d): (n, k) with a column for each class, the largest wins.
 
-        With two classes there is one column, (n, 1): positive means the second class. The
-        committee calls this with at most a block of rows, from several threads at once.
+        With two classes there is one column, (n, 1): positive means the second class. Scores of
+        different members are added up, so they should be about 1 where a class is sure to win and
+        -1 where it is sure to lose. The committee calls this with at most a block of rows, from
+        several threads at once.
         """
 
     @property

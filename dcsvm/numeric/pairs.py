@@ -57,7 +57,7 @@ def decisions_of_sums(sums: Floats, biases: Floats) -> NDArray[np.float64]:
 
 
 def pair_scores(decisions: Floats, k: int) -> Floats:
-    """Max Wins: each class's votes, ties resolved by its summed decision values.
+    """Max Wins: each class's share of votes, ties resolved by its summed decision values.
 
     Parameters
     ----------
@@ -67,7 +67,9 @@ def pair_scores(decisions: Floats, k: int) -> Floats:
     Returns
     -------
     (n, k) array
-        Votes plus a share below one half that grows with the summed decision values.
+        Votes, and a share below one half that grows with the summed decision values: brought to
+        about 1 for a class that wins against all others and -1 for one that loses to all, so that
+        machines of few and of many classes can be compared.
     """
     first, second = np.triu_indices(k, 1)
     votes = np.zeros((len(decisions), k))
@@ -76,4 +78,5 @@ def pair_scores(decisions: Floats, k: int) -> Floats:
         for_it, against_it = decisions[:, first == label], decisions[:, second == label]
         votes[:, label] = (for_it > 0).sum(axis=1) + (against_it <= 0).sum(axis=1)
         sums[:, label] = for_it.sum(axis=1) - against_it.sum(axis=1)
-    return votes + sums / (3.0 * (np.abs(sums) + 1.0))
+    votes += sums / (3.0 * (np.abs(sums) + 1.0))
+    return votes * (2.0 / (k - 1)) - 1.0

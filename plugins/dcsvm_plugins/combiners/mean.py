@@ -5,10 +5,16 @@ import numpy as np
 from dcsvm import Combiner, Committee, component
 from dcsvm.numeric import FloatArray, Matrix
 
+#: The score of a class that is sure to lose.
+UNSEEN = -1.0
+
 
 @component
 class Mean(Combiner):
     """The mean score of each class over the members that can speak for it.
+
+    Where rows are routed to regions, as in a forest, a class that a region never saw has the score
+    -1 there: not to have met it is a verdict, too.
 
     Examples
     --------
@@ -23,7 +29,7 @@ class Mean(Combiner):
     name = "mean"
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
-        return committee.mean_scores(X)
+        return committee.mean_scores(X, unseen=UNSEEN)
 
     def trace(self, committee: Committee, x: Matrix) -> list[str]:
         scores = self.combine(committee, x)[0]
