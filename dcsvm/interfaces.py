@@ -85,6 +85,8 @@ class Decomposer(Component):
     allows_missing: ClassVar[bool] = False
     #: Whether later stages live on the training rows that members of earlier ones kept.
     needs_support: ClassVar[bool] = False
+    #: Whether every part brings its learner, so that the pipeline's own is never asked.
+    brings_learners: ClassVar[bool] = False
 
     @abstractmethod
     def divide(self, problem: Problem) -> Stages:
@@ -152,6 +154,10 @@ class Sum(Decomposer):
     def covers(self) -> bool:  # type: ignore[override]
         return all(each.covers for each in self.summands)
 
+    @property
+    def brings_learners(self) -> bool:  # type: ignore[override]
+        return bool(self.summands) and all(each.brings_learners for each in self.summands)
+
     def divide(self, problem: Problem) -> Stages:
         if not self.summands:
             raise SettingError("sum: summands must name one decomposer or more, not none")
@@ -199,6 +205,10 @@ class Repeat(Decomposer):
     @property
     def covers(self) -> bool:  # type: ignore[override]
         return bool(self.decomposer.covers)
+
+    @property
+    def brings_learners(self) -> bool:  # type: ignore[override]
+        return bool(self.decomposer.brings_learners)
 
     def divide(self, problem: Problem) -> Stages:
         return (yield from Sum((self.decomposer,) * self.times).divide(problem))

@@ -56,6 +56,10 @@ class Subspaces(Decomposer):
         "pipeline's learner",
     )
 
+    @property
+    def brings_learners(self) -> bool:  # type: ignore[override]
+        return bool(self.learners)
+
     def divide(self, problem: Problem) -> Stages:
         everyone = np.arange(problem.n_rows)
         scaling = local_view(self.local_scaling)

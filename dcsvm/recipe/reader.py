@@ -13,6 +13,7 @@ from dcsvm.composition import check_composition, check_support
 from dcsvm.errors import DcsvmError, PluginError, RecipeError, UnknownNameError, did_you_mean
 from dcsvm.interfaces import Decomposer
 from dcsvm.recipe.cells import NoSuchKeyError, with_cell
+from dcsvm.recipe.grids import mistakes_of_learners, mistakes_of_levels
 from dcsvm.recipe.homes import homes_of, nearest_word
 from dcsvm.recipe.layers import SEARCH, Layered, Place, find_text, layered, override
 from dcsvm.recipe.tables import (
@@ -198,10 +199,14 @@ class _Reader:
         if len(self.mistakes) == before:
             candidate = Candidate(name, classifier, grid, parts, self.registry)
             self._check_grid(candidate)
+            mistakes = [] if len(self.mistakes) > before else [*mistakes_of_learners(candidate)]
             search = table.get(SEARCH)
             coarse = isinstance(search, dict) and search.get("use") == "granularity"
             if coarse and not self.given:  # a rival without levels, such as `whole`, has a grid
-                self._check_levels(candidate)
+                mistakes += mistakes_of_levels(candidate)
+            for keys, sentence in mistakes:
+                culprit = min(keys, key=lambda key: self.layered.place_of(key).rank)
+                self._complain(culprit, RecipeError(sentence))
         return Candidate(name, classifier, grid, parts, self.registry)
 
     def _rivals(self) -> list[str]:
@@ -352,20 +357,6 @@ class _Reader:
                 message = f"[search]: {title} must be a list of values to try, not {value!r}"
                 self._complain((SEARCH, *key), RecipeError(message))
         return grid
-
-    def _check_levels(self, candidate: Candidate) -> None:
-        """Refuse a granularity search through a division without levels, or of other keys."""
-        decomposer: Any = candidate.classifier.decomposer
-        if not candidate.has_levels:
-            message = f"[search]: decomposer {decomposer.name!r} has no levels to search through"
-            self._complain((SEARCH, "use"), RecipeError(message))
-        for name in candidate.grid:
-            if not name.startswith(("learner.", "data.")):
-                known = "settings of the learner and of [data]"
-                message = f"[search]: granularity tries {known}, not {name}"
-                keys: tuple[Key, ...] = ((SEARCH, *name.split(".")), (SEARCH, "use"))
-                culprit = min(keys, key=lambda key: self.layered.place_of(key).rank)
-                self._complain(culprit, RecipeError(message))
 
     def _check_grid(self, candidate: Candidate) -> None:
         """Try on every value by itself; whatever is wrong with it is told at its place."""

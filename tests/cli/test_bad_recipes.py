@@ -11,6 +11,7 @@ from dcsvm.registry import default_registry
 from dcsvm.settings import settings_of
 
 DATA = '[data]\nuse = "iris"\n'
+LEARNERS = "[{ use = 'kernel_svm', gamma = 0.1 }, 'krr']"
 
 
 def pipeline(decomposer='"whole"', learner='"kernel_svm"', combiner='"route"'):
@@ -252,6 +253,24 @@ CASES = {
     "a time budget of nothing": (
         pipeline() + "[search]\nseconds = 0\nlearner.C = [1]\n",
         "recipe.toml:7: [search]: seconds must be a number above 0 or none, not 0",
+    ),
+    "a search for settings of a learner that no subspace asks": (
+        pipeline(
+            decomposer=f"{{ use = 'rd_subspaces', learners = {LEARNERS} }}", combiner="'mean'"
+        )
+        + "[search]\nlearner.C = [1.0, 2.0]\n",
+        "recipe.toml:1: decomposer brings the learners of all its parts, so that learner.C in "
+        "[search] changes nothing; search for their settings, or leave it out",
+    ),
+    "a search for settings of a nested learner that no subspace asks": (
+        pipeline(
+            learner=f"{{ decomposer = {{ use = 'rd_subspaces', learners = {LEARNERS} }}, "
+            "learner = 'kernel_svm', combiner = 'mean' }"
+        )
+        + "[search]\nlearner.learner.C = [1.0, 2.0]\n",
+        "recipe.toml:2: learner.decomposer brings the learners of all its parts, so that "
+        "learner.learner.C in [search] changes nothing; search for their settings, or leave it "
+        "out",
     ),
     "a granularity search without levels": (
         pipeline() + '[search]\nuse = "granularity"\nlearner.C = [1.0]\n',

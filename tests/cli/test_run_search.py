@@ -7,7 +7,7 @@ import pytest
 from sklearn import metrics
 
 from dcsvm.checkpoints import CheckpointLog
-from dcsvm.errors import DataError
+from dcsvm.errors import DataError, RecipeError
 from dcsvm.job import Outcome
 from dcsvm.recipe import Split, parse, resolved
 from dcsvm.recipe.tables import SCORES
@@ -51,6 +51,36 @@ def test_the_way_of_scaling_can_be_searched_for():
     scale = trained.found[0].values["data.scale"]
     assert len(trained.found[0].tried) == 8
     assert getattr(trained.model.decomposer, "scale", "none") == scale
+
+
+@pytest.mark.parametrize(
+    "searched",
+    [
+        "decomposer.learners.0.C = [1.0, 2.0]",
+        "learner.C = [1.0, 2.0]\ndecomposer.learners = [[], ['krr']]",
+    ],
+)
+def test_settings_of_learners_that_some_part_asks_can_be_searched_for(searched):
+    text = (
+        RECIPE.partition("[search]")[0]
+        .replace("route", "mean")
+        .replace('"DECOMPOSER"', "{ use = 'rd_subspaces', learners = [{ use = 'kernel_svm' }] }")
+    )
+    text += f"[search]\n{searched}\n"
+    (own,) = parse(text, "recipe.toml", Path(), default_registry()).candidates
+    assert set(own.grid) == {line.partition(" ")[0] for line in searched.splitlines()}
+
+
+def test_a_rival_that_brings_its_learners_may_end_the_search_for_others():
+    spaces = "decomposer = { use = 'rd_subspaces', learners = ['krr'] }\ncombiner = 'mean'\n"
+    text = RECIPE.replace("DECOMPOSER", "whole") + f"[compare.spaces]\n{spaces}"
+    with pytest.raises(RecipeError) as caught:
+        parse(text, "recipe.toml", Path(), default_registry())
+    told = "decomposer brings the learners of all its parts, so that learner.C in [search] changes"
+    assert str(caught.value).startswith(f"recipe.toml:11: {told} nothing; ")
+    text += "learner = 'kernel_svm'\n"
+    _, rival = parse(text, "recipe.toml", Path(), default_registry()).candidates
+    assert rival.grid == {}
 
 
 def test_a_random_search_tries_as_many_as_it_was_told():
