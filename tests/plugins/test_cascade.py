@@ -210,6 +210,10 @@ def test_several_classes_are_learned_directly_too():
             {"ratio": 0.6},
             "cascade: ratio must be a number above 0 and at most 0.5 or none, not 0.6",
         ),
+        (
+            {"ceiling": 1},
+            "cascade: ceiling must be a whole number of at least 2 or none, not 1",
+        ),
         ({"pieces": 1}, "cascade: pieces must be a whole number of at least 2, not 1"),
     ],
 )
@@ -233,8 +237,39 @@ def test_a_cascade_that_would_not_end_is_refused():
     with pytest.raises(SettingError) as refused:
         first_stage(y, ratio=0.01, ceiling=3)
     assert str(refused.value) == (
-        "cascade: a ceiling of 3 cuts 112 rows into more than 1000000 parts; raise it, "
-        "or the ratio"
+        "cascade: ceiling = 3 cuts 112 rows into more than 100000 parts; set ceiling to 13 or "
+        "more, or raise the ratio"
     )
+    cascade(ratio=0.01, ceiling=13)._check_number(112)
     parts = len(first_stage(y, ceiling=3))
     assert 1 / 3 < cascade(ceiling=3)._forecast(112 / 3) / parts < 3
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (
+            {"ceiling": 2},
+            "cascade: ceiling = 2 cuts 2000 rows into more than 100000 parts; set ceiling to 7 or "
+            "more",
+        ),
+        (
+            {"pieces": 1000},
+            "cascade: pieces = 1000 crosses 2000 rows in more than 100000 parts; set pieces to "
+            "316 or less",
+        ),
+    ],
+)
+def test_far_too_many_parts_are_refused_with_what_is_allowed(settings, sentence):
+    y = np.arange(2000) % 2
+    with pytest.raises(SettingError) as refused:
+        first_stage(y, **settings)
+    assert str(refused.value) == sentence
+
+
+def test_the_pieces_that_are_told_to_be_allowed_are_allowed():
+    y = np.arange(100) % 2
+    with pytest.raises(SettingError, match=r"set pieces to 1000 or less$"):
+        first_stage(y, pieces=1001)
+    cascade(pieces=1000)._check_number(100)
+    cascade(ceiling=7)._check_number(2000)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.svm import SVC
 
-from dcsvm import DivideAndConquerClassifier, build
+from dcsvm import DataError, DivideAndConquerClassifier, build
 from dcsvm.errors import CompositionError
 from dcsvm.numeric import ConvergenceWarning
 
@@ -14,6 +14,18 @@ from .recorded import alpha_of, kept, libsvm_objective, objective_of, overlappin
 
 def graf(**settings):
     return build("decomposer", "graf_cascade", **settings)
+
+
+def test_parts_of_less_than_two_rows_are_refused():
+    X, y = overlapping(rows=40)
+    with pytest.raises(DataError) as refused:
+        recorded(graf(parts=21), X, y)
+    assert str(refused.value) == (
+        "graf_cascade: parts = 21 is too many for 40 rows, each part needs two rows or more; set "
+        "parts to 20 or less"
+    )
+    recorded(graf(parts=20), X, y)
+    recorded(graf(), X[:4], y[:4])
 
 
 @pytest.mark.parametrize("parts", [2, 4, 5])

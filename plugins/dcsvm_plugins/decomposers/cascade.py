@@ -1,6 +1,7 @@
 """Crossed parts whose support vectors are learned again, step by step."""
 
 from collections.abc import Callable, Generator
+from math import isqrt
 from typing import Any
 
 import attrs
@@ -21,8 +22,8 @@ from dcsvm import (
 )
 from dcsvm.numeric import IntArray
 
-#: A cascade of more parts than these, by a forecast, is refused: it would not end in a day.
-MOST_PARTS = 1_000_000
+#: A cascade of more parts than these, by a forecast, is refused: they would be too many to climb.
+MOST_PARTS = 100_000
 #: Stages that end with one member.
 Climb = Generator[list[Part], list[Member], Member]
 
@@ -64,7 +65,7 @@ class Cascade(Decomposer):
     )
     pieces: int = setting(2, at_least=2, help="pieces of each class")
     ceiling: int | None = setting(
-        None, at_least=1, help="a crossed part with more rows is a cascade of its own; none: never"
+        None, at_least=2, help="a crossed part with more rows is a cascade of its own; none: never"
     )
     in_turn: bool = setting(
         False, help="whether a group starts from the one before, instead of all at the same time"
@@ -72,19 +73,34 @@ class Cascade(Decomposer):
     warm: bool = setting(True, help="whether a step starts from the duals of the one before")
 
     def divide(self, problem: Problem) -> Stages:
-        if self.ceiling is not None and self._forecast(problem.n_rows / self.ceiling) > MOST_PARTS:
-            raise SettingError(
-                f"cascade: a ceiling of {self.ceiling} cuts {problem.n_rows} rows into more than "
-                f"{MOST_PARTS} parts; raise it, or the ratio"
-            )
+        self._check_number(problem.n_rows)
         yield from self._climb(problem, np.arange(problem.n_rows), ())
         return None
 
-    def _forecast(self, times: float) -> float:
-        """About how many parts come of a set that is so many times as large as the ceiling.
+    def _check_number(self, n_rows: int) -> None:
+        """Refuse settings that cut so many rows into more parts than can be climbed."""
+        if self.pieces * min(self.pieces, n_rows) > MOST_PARTS:
+            raise SettingError(
+                f"cascade: pieces = {self.pieces} crosses {n_rows} rows in more than {MOST_PARTS} "
+                f"parts; set pieces to {max(isqrt(MOST_PARTS), MOST_PARTS // n_rows)} or less"
+            )
+        if self.ceiling is not None and self._forecast(n_rows / self.ceiling) > MOST_PARTS:
+            least = int(np.ceil(n_rows / MOST_PARTS ** (1.0 / self._power())))
+            instead = "" if self.ratio is None else ", or raise the ratio"
+            raise SettingError(
+                f"cascade: ceiling = {self.ceiling} cuts {n_rows} rows into more than "
+                f"{MOST_PARTS} parts; set ceiling to {least} or more{instead}"
+            )
 
-        Crossed parts hold the shares s of their set, so the number grows with the power p of its
-        size for which the sum of s ** p is 1: quickly, where one of them is nearly the whole set.
+    def _forecast(self, times: float) -> float:
+        """About how many parts come of a set that is so many times as large as the ceiling."""
+        return float(np.exp(min(self._power() * np.log(max(times, 1.0)), 100.0)))
+
+    def _power(self) -> float:
+        """The power of a set's size with which the number of its parts grows.
+
+        Crossed parts hold the shares s of their set, so it is the power p for which the sum of
+        s ** p is 1: large, where one of them is nearly the whole set.
         """
         first = 1.0 / self.pieces if self.ratio is None else self.ratio
         rest = (1.0 - first) / (self.pieces - 1)
@@ -94,7 +110,7 @@ class Cascade(Decomposer):
         for _ in range(60):
             power = (low + high) / 2
             low, high = (power, high) if (shares**power).sum() > 1.0 else (low, power)
-        return float(np.exp(min(high * np.log(max(times, 1.0)), 100.0)))
+        return high
 
     def _climb(self, problem: Problem, rows: IntArray, path: tuple[int, ...]) -> Climb:
         """Learn the rows by a cascade; `path` leads to them from the whole problem."""

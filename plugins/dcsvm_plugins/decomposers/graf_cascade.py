@@ -8,6 +8,7 @@ import numpy as np
 
 from dcsvm import (
     Constant,
+    DataError,
     Decomposer,
     Member,
     Part,
@@ -21,6 +22,8 @@ from dcsvm.numeric import ConvergenceWarning, IntArray
 
 #: Rows that are asked about together while violations are looked for.
 BLOCK_ROWS = 8192
+#: Parts that any number of rows may be dealt into; those without a row are left out.
+FEW_PARTS = 4
 
 
 @component
@@ -59,6 +62,12 @@ class GrafCascade(Decomposer):
     warm: bool = setting(True, help="whether a step starts from the duals of the one before")
 
     def divide(self, problem: Problem) -> Stages:
+        most = max(problem.n_rows // 2, FEW_PARTS)
+        if self.parts > most:
+            raise DataError(
+                f"graf_cascade: parts = {self.parts} is too many for {problem.n_rows} rows, each "
+                f"part needs two rows or more; set parts to {most} or less"
+            )
         order = problem.seed.generator().permutation(problem.n_rows)
         order = order[np.argsort(problem.y[order], kind="stable")]
         hands = [np.sort(order[place :: self.parts]) for place in range(self.parts)]
