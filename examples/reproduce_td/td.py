@@ -13,7 +13,7 @@ from dcsvm import DivideAndConquerClassifier, GranularitySearch, build
 from dcsvm.engine import Engine
 
 SCHEMES = {"1A1": "pairs", "1AO": "rest"}
-#: The paper's method, and settings beyond it: of the tree, of the machines and of the search.
+#: The paper's method, and settings beyond it: of the tree and of the search.
 VARIANTS: Mapping[str, dict[str, dict[str, Any]]] = {
     "paper": {},
     "local scaling": {"tree": {"local_scaling": "minmax"}},
@@ -21,10 +21,7 @@ VARIANTS: Mapping[str, dict[str, dict[str, Any]]] = {
     "both": {"tree": {"local_scaling": "minmax", "border": 1.0}},
     "per part": {"search": {"per_part": True}},
     "relevance": {"tree": {"local_scaling": "minmax", "relevance": 1.0}},
-    "relevance, borders, Laplacian kernel": {
-        "tree": {"local_scaling": "minmax", "relevance": 1.0, "border": 0.5},
-        "learner": {"kernel": "laplacian"},
-    },
+    "relevance, borders": {"tree": {"local_scaling": "minmax", "relevance": 1.0, "border": 0.5}},
 }
 
 
@@ -43,13 +40,11 @@ class Rounds:
         self.seconds.append(self.clock.seconds())
 
 
-def classifier(
-    training: str, ceiling: int = 1500, learner: Mapping[str, Any] | None = None, **tree: Any
-) -> DivideAndConquerClassifier:
+def classifier(training: str, ceiling: int = 1500, **tree: Any) -> DivideAndConquerClassifier:
     """A TD classifier: a tree, and in its leaves machines one against one or against others."""
     return DivideAndConquerClassifier(
         build("decomposer", "tree", ceiling=ceiling, **tree),
-        build("learner", "kernel_svm", multiclass=SCHEMES[training], **(learner or {})),
+        build("learner", "kernel_svm", multiclass=SCHEMES[training]),
         build("combiner", "route"),
         random_state=0,
     )
@@ -71,7 +66,7 @@ def run(
         return
     cut = split(name, seed, rows)
     settings = VARIANTS[variant]
-    model = classifier(training, learner=settings.get("learner"), **settings.get("tree", {}))
+    model = classifier(training, **settings.get("tree", {}))
     search = GranularitySearch(model, random_state=0, **settings.get("search", {}))
     rounds = Rounds()
     clock = measured.Clock()
