@@ -13,6 +13,7 @@ LightGBM and XGBoost come with `pip install dcsvm[showcase]`; one that is missin
 from __future__ import annotations
 
 import argparse
+import resource
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
@@ -226,6 +227,7 @@ def _measure(
     return {
         "accuracy": float((labels == judged[1]).mean()),
         "rounds": rounds,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
         **{f"fit_{key}": value for key, value in fitted.items()},
         **{f"predict_{key}": value for key, value in asked.items()},
     }
@@ -261,6 +263,7 @@ def page() -> Iterable[str]:
                 str(one["tried"]),
                 shown(one["fit_wall_seconds"]),
                 shown(one["predict_wall_seconds"]),
+                shown(one.get("peak_mb")),
                 ", ".join(
                     f"{key} {value if isinstance(value, str) else format(value, 'g')}"
                     for key, value in one["settings"].items()
@@ -268,7 +271,7 @@ def page() -> Iterable[str]:
             ]
         )
     heads = ["data", "method", "test", "validation", "worst", "tried", "fit s", "predict s"]
-    yield from table([*heads, "setting"], rows)
+    yield from table([*heads, "peak MB", "setting"], rows)
 
 
 def _duel(name: str, finals: list[dict[str, Any]]) -> list[str]:
