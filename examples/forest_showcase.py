@@ -242,7 +242,8 @@ def page() -> Iterable[str]:
         f"without gain); it is learned again with {JOBS} jobs, and then the test rows are asked. "
         f"On the largest set all {TRIES} are tried with {FEWER:,} rows, and the best of these "
         "with all. What forests may be set to was settled on the validation part of that set, "
-        "too. — stands for what was too long to be learned again. Seconds are on the wall; predicting is for all test rows. *tried* is with all rows; "
+        "too. — stands for what was too long to be learned again. "
+        "Seconds are on the wall; predicting is for all test rows. *tried* is with all rows; "
         "*worst* is the least accurate setting on the validation part: some of them diverge.\n"
     )
     finals = measured.read("showcase_final")
@@ -262,7 +263,7 @@ def page() -> Iterable[str]:
 
 def _unfinished(name: str, finished: set[str]) -> Iterable[dict[str, Any]]:
     """The best settings of methods that took too long to be learned again for the test rows."""
-    for method in METHODS.keys() - finished:
+    for method in (each for each in METHODS if each not in finished):
         tried = measured.read("showcase", data_set=name, method=method)
         whole = [one for one in tried if one["rows"] is None]
         if whole:
