@@ -60,8 +60,9 @@ class Scaling(View):
 
     A constant feature becomes 0; so does no other: where quartiles agree, the range serves. Sparse
     rows are only divided (by the largest absolute value, the root mean square, or the median of
-    the absolute values that are not 0), never shifted, so that they stay sparse. With `weights`
-    (d,) features are then multiplied; "none" does nothing else.
+    the absolute values that are not 0), never shifted, so that they stay sparse; where a view was
+    fitted on dense rows, they are shifted as those were, and become dense. With `weights` (d,)
+    features are then multiplied; "none" does nothing else.
     """
 
     kind: Literal["none", "minmax", "standard", "robust"] = "minmax"
@@ -79,8 +80,10 @@ class Scaling(View):
     def apply(self, X: Matrix) -> Matrix:
         if self.factor is None:
             raise ValueError("a Scaling must be fitted before it is applied")
-        if sparse.issparse(X):
+        if sparse.issparse(X) and self.offset is None:
             return sparse.csr_array(X @ sparse.diags_array(self.factor))
+        if sparse.issparse(X):
+            X = X.toarray()
         return (X if self.offset is None else X - self.offset) * self.factor
 
     def names(self, given: tuple[str, ...] | None) -> tuple[str, ...] | None:

@@ -216,7 +216,8 @@ def _replaces(key: Key, value: dict[str, Any], old: dict[str, Any]) -> bool:
     """Whether a component is given anew, so that no setting of the old one makes sense."""
     if key[-1] not in KINDS or key[0] == SEARCH:
         return False
-    return "use" in value or ("use" in old and bool(value.keys() & KINDS.keys()))
+    # A pipeline in a component's place has no `use`; a setting of the same name is there before.
+    return "use" in value or ("use" in old and bool(value.keys() & KINDS.keys() - old.keys()))
 
 
 def _forget(result: Layered, key: Key, table: dict[str, Any]) -> None:

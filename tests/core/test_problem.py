@@ -102,6 +102,14 @@ def test_weights_multiply_what_scaling_leaves(kind, form):
     assert np.allclose(weighed, plain * weights)
 
 
+@pytest.mark.parametrize("kind", ["minmax", "standard", "robust"])
+def test_sparse_rows_are_seen_as_dense_ones_by_a_scaling_of_dense_ones(kind):
+    rows = np.random.default_rng(0).normal(loc=3.0, size=(9, 3))
+    rows[rows < 2.5] = 0.0
+    fitted = Scaling(kind).fit(rows)
+    assert np.array_equal(fitted.apply(sparse.csr_array(rows)), fitted.apply(rows))
+
+
 @pytest.mark.parametrize("kind", ["minmax", "standard"])
 def test_scaling_leaves_constant_features_at_zero(kind):
     rows = np.column_stack([np.full(5, 0.1), np.arange(5.0)])

@@ -144,3 +144,16 @@ def test_a_resolved_recipe_reads_as_the_same(read, registry, tmp_path):
 )
 def test_toml_is_read_as_it_was_written(table):
     assert tomllib.loads(toml(table)) == table
+
+
+def test_a_setting_of_a_decomposer_in_a_decomposer_joins_the_others(read):
+    text = BASE.replace('use = "strips"\nstrips = 7', NESTED).replace(
+        "decomposer.strips = [2, 3]", "decomposer.decomposer.strips = [2, 3]"
+    )
+    recipe = read(text, "decomposer.decomposer.strips=5")
+    decomposer = recipe.candidates[0].classifier.decomposer
+    assert decomposer.times == 2
+    assert decomposer.decomposer.strips == 5
+
+
+NESTED = 'use = "repeat"\ntimes = 2\ndecomposer = { use = "strips", strips = 7 }'
