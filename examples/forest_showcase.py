@@ -262,29 +262,34 @@ def page() -> Iterable[str]:
 
 
 def _unfinished(name: str, finished: set[str]) -> Iterable[dict[str, Any]]:
-    """The best settings of methods that took too long to be learned again for the test rows."""
+    """The best settings of methods that took too long to be learned again for the test rows.
+
+    One that was tried with fewer rows only has no validation accuracy either.
+    """
     for method in (each for each in METHODS if each not in finished):
         tried = measured.read("showcase", data_set=name, method=method)
         whole = [one for one in tried if one["rows"] is None]
-        if whole:
-            best = max(whole, key=lambda one: one["accuracy"])
+        if tried:
+            best = max(whole or tried, key=lambda one: one["accuracy"])
             yield {
                 "data_set": name,
                 "method": method,
                 "settings": best["settings"],
-                "validation_accuracy": best["accuracy"],
+                "validation_accuracy": best["accuracy"] if whole else None,
                 "worst": min(one["accuracy"] for one in tried),
                 "tried": len(whole),
             }
+
+
+def _percent(share: float | None) -> str:
+    return shown(None if share is None else 100 * share, 2)
 
 
 def _row(one: dict[str, Any]) -> list[str]:
     return [
         NAMES[one["data_set"]],
         one["method"],
-        shown(one.get("accuracy") and 100 * one["accuracy"], 2),
-        f"{100 * one['validation_accuracy']:.2f}",
-        f"{100 * one['worst']:.2f}",
+        *(_percent(one.get(key)) for key in ("accuracy", "validation_accuracy", "worst")),
         str(one["tried"]),
         *(shown(one.get(key)) for key in ("fit_wall_seconds", "predict_wall_seconds", "peak_mb")),
         ", ".join(
