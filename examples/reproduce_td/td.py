@@ -22,6 +22,11 @@ VARIANTS: Mapping[str, dict[str, dict[str, Any]]] = {
     "per part": {"search": {"per_part": True}},
     "relevance": {"tree": {"local_scaling": "minmax", "relevance": 1.0}},
     "relevance, borders": {"tree": {"local_scaling": "minmax", "relevance": 1.0, "border": 0.5}},
+    # Ten random trees, searched at the finest level only: no other is begun after a second.
+    "forest": {
+        "tree": {"times": 10, "local_scaling": "minmax", "max_features": 0.5},
+        "search": {"seconds": 1.0},
+    },
 }
 
 
@@ -40,12 +45,18 @@ class Rounds:
         self.seconds.append(self.clock.seconds())
 
 
-def classifier(training: str, ceiling: int = 1500, **tree: Any) -> DivideAndConquerClassifier:
-    """A TD classifier: a tree, and in its leaves machines one against one or against others."""
+def classifier(
+    training: str, ceiling: int = 1500, times: int = 1, **tree: Any
+) -> DivideAndConquerClassifier:
+    """A TD classifier: a tree, and in its leaves machines one against one or against others.
+
+    Several trees answer by the mean of their scores.
+    """
+    one = build("decomposer", "tree", ceiling=ceiling, **tree)
     return DivideAndConquerClassifier(
-        build("decomposer", "tree", ceiling=ceiling, **tree),
+        one if times == 1 else times * one,
         build("learner", "kernel_svm", multiclass=SCHEMES[training]),
-        build("combiner", "route"),
+        build("combiner", "route" if times == 1 else "mean"),
         random_state=0,
     )
 
@@ -114,7 +125,7 @@ def _levels(search: GranularitySearch, rounds: Rounds) -> list[dict[str, Any]]:
         params = results["params"][best]
         levels.append(
             {
-                "ceiling": int(params["decomposer__ceiling"]),
+                "ceiling": ceiling_of(params),
                 "parts": int(results["parts"][best]),
                 "cells": len(here),
                 "params": params,
@@ -123,6 +134,11 @@ def _levels(search: GranularitySearch, rounds: Rounds) -> list[dict[str, Any]]:
             | took
         )
     return levels
+
+
+def ceiling_of(params: Mapping[str, Any]) -> int:
+    """The ceiling among the settings of a tree or of several."""
+    return next(int(params[name]) for name in params if name.endswith("__ceiling"))
 
 
 def _tested(search: GranularitySearch, params: dict[str, Any], cut: Split) -> float:
