@@ -9,14 +9,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TypeAlias
 
 import attrs
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from dcsvm.numeric.approach import (
+    ROUGH,
+    approach,
+    mean_curvature,
+    rescale,
+    sampled,
+    set_bounds,
+)
 from dcsvm.numeric.distances import Floats
 from dcsvm.numeric.gram import Gram
+from dcsvm.numeric.newton import newton_steps
 from dcsvm.numeric.refinement import Refinement
 
 Integers = npt.NDArray[np.int64]
@@ -28,9 +37,12 @@ OUTCOME = np.dtype(
         *(("iterations", "i8"), ("newton", "i8"), ("converged", "i8")),
     ]
 )
-PLAIN_ROUNDS, MOST_ROUNDS = 2, 1000
+NEWTON_ROUND, PLAIN_ROUNDS, MOST_ROUNDS = 1, 2, 1000
 SMALLEST_CURVATURE = 1e-12
-FIRST_NEWTON, SHRUNK_NEWTON, FEW_ROWS, MOST_FREE = 500, 200, 300, 3000
+FIRST_NEWTON, SHRUNK_NEWTON, FEW_ROWS = 500, 200, 300
+MOST_FREE, MOST_EXACT = 3000, 1500
+#: Exact rows of a matrix by their numbers, or None where nothing exact is known.
+Exact: TypeAlias = Callable[[Integers], Floats | None]
 
 
 @attrs.frozen(eq=False)
@@ -75,6 +87,11 @@ class Problem:
     def can_fall(self) -> npt.NDArray[np.bool_]:
         """Which coefficients are above their lower bound."""
         return self.beta > self.lower
+
+    def gap(self) -> float:
+        """The largest violation of optimality by a pair of rows."""
+        lowest, highest = self.extremes()
+        return highest - lowest
 
     def extremes(self) -> tuple[float, float]:
         """The smallest f that can grow and the largest that can fall."""
@@ -121,19 +138,20 @@ def solve_paths(
         beta = np.zeros(end - begin) if first is None else first
         K = gram.values[np.ix_(rows, rows)]
         problem = Problem(K, gram.shift, beta, beta, beta, K.astype(np.float64) @ beta - y)
-        refinement = Refinement(_products(gram, rows), np.zeros(len(y)), -y)
+        exact = _exact(gram, rows)
+        refinement = Refinement(_products(exact), np.zeros(len(y)), -y)
         for index, C in enumerate(Cs):
+            deadline = time.monotonic() + limits[1] if limits[1] > 0 else 0.0
+            effort = Effort(tol * stricter(len(y)), limits[0], deadline)
             if index:
-                refinement.rescale(_rescale(problem, y, C / Cs[index - 1]), y)
-            problem.upper = np.where(y > 0, C * weights, 0.0)
-            problem.lower = np.where(y > 0, 0.0, -C * weights)
-            problem.beta = np.clip(problem.beta, problem.lower, problem.upper)
+                refinement.rescale(rescale(problem, y, C / Cs[index - 1]), y)
+            elif first is None:
+                _approach(problem, y, C * weights, effort)
+            set_bounds(problem, y, C * weights)
             start = tasks.start(index, begin, end) if index else None
             if start is not None:
                 _consider(problem, y, start, refinement)
-            deadline = time.monotonic() + limits[1] if limits[1] > 0 else 0.0
-            effort = Effort(tol * stricter(len(y)), limits[0], deadline)
-            _solve_exactly(problem, effort, refinement)
+            _solve_exactly(problem, effort, refinement, exact)
             betas[index, begin:end] = problem.beta
             outcomes[index, task] = _conclude(problem, y, effort, tol)
     return betas, outcomes
@@ -165,35 +183,44 @@ def solve_inner(
     return problem.beta, effort.iterations
 
 
-def _rescale(problem: Problem, y: Floats, most: float) -> float:
-    """Start the next C at the best multiple of the solution, up to the growth of C."""
-    linear, quadratic = float(problem.beta @ y), float(problem.beta @ (problem.f + y))
-    factor = min(max(linear / quadratic, 1.0), most) if quadratic > 0 else 1.0
-    problem.f = factor * (problem.f + y) - y
-    problem.beta = factor * problem.beta
-    return factor
+def _approach(problem: Problem, y: Floats, bounds: Floats, effort: Effort) -> None:
+    wanted, effort.tol = effort.tol, ROUGH
+    if not len(y):
+        return
+    curvature = mean_curvature(problem.K[sampled(len(y))], np.diagonal(problem.K))
+    approach(problem, y, bounds, curvature, lambda: _solve(problem, effort))
+    effort.tol = wanted
 
 
-def _products(gram: Gram, rows: Integers) -> Callable[[Integers, Floats], Floats | None]:
+def _exact(gram: Gram, rows: Integers) -> Exact:
+    """The exact matrix of a task, by some of its rows."""
+    return lambda some: gram.exact(rows[some], rows)
+
+
+def _products(exact: Exact) -> Callable[[Integers, Floats], Floats | None]:
     """What the exact matrix of a task makes of coefficients."""
 
     def multiply(moved: Integers, steps: Floats) -> Floats | None:
-        exact = gram.exact(rows[moved], rows)
-        return None if exact is None else steps @ exact
+        values = exact(moved)
+        return None if values is None else steps @ values
 
     return multiply
 
 
-def _solve_exactly(problem: Problem, effort: Effort, refinement: Refinement) -> None:
+def _solve_exactly(problem: Problem, effort: Effort, refinement: Refinement, exact: Exact) -> None:
     """Solve; where the matrix's rounding may show, put the gradient right and go on.
 
-    If a few rounds of that run in a circle, they become proximal steps with an exact search.
+    If a few rounds of that run in a circle, they become proximal steps with an exact search, each
+    followed by exact Newton steps on the rows that are free.
     """
     converged, rounds = _solve(problem, effort), 0
     while converged and refinement.correct(problem, effort.tol, search=rounds > PLAIN_ROUNDS):
-        lowest, highest = problem.extremes()
-        if highest - lowest < effort.tol or rounds == MOST_ROUNDS:
+        if problem.gap() < effort.tol or rounds == MOST_ROUNDS:
             break
+        if rounds >= NEWTON_ROUND:
+            _newton_exactly(problem, effort, refinement, exact)
+            if problem.gap() < effort.tol:
+                break
         if rounds == PLAIN_ROUNDS:
             problem.K[np.diag_indices_from(problem.K)] += np.float32(refinement.stiffen())
         converged, rounds = _solve(problem, effort), rounds + 1
@@ -279,52 +306,36 @@ def _smo(problem: Problem, effort: Effort, tol: float, most: int, newton_after: 
 
 
 def _newton(problem: Problem, effort: Effort) -> int:
-    """Newton steps on the free rows, dropping each that runs into a bound.
-
-    Gives how many iterations of SMO should follow at least.
-    """
-    free = np.flatnonzero(problem.can_grow() & problem.can_fall())
+    """Newton steps on the free rows; gives how many iterations of SMO should follow at least."""
+    free = _free(problem)
     if not 2 <= len(free) <= MOST_FREE:
         return 4 * len(problem.f)
-    before = problem.beta[free].copy()
     A = problem.K[np.ix_(free, free)].astype(np.float64)
     # Entries carry the rounding of float32; a ridge of that size hides it from the factor.
     ridge = 2e-9 * np.abs(A).max() + 1e-13 * abs(np.diagonal(A).mean() + problem.shift)
-    A += problem.shift
-    gradient, rows, solves = problem.f[free].copy(), free, 0
-    while len(rows) >= 2:
-        try:
-            factor = cho_factor(A + ridge * np.eye(len(rows)), lower=True)
-        except LinAlgError:
-            ridge *= 30.0
-            if ridge > 1e-3 * np.abs(A).max():
-                break
-            continue
-        u, v = cho_solve(factor, np.stack([gradient, np.ones(len(rows))], axis=1)).T
-        level = u.sum() / v.sum()
-        direction = level * v - u
-        if not gradient @ direction < 0:
-            break
-        share, hit = _longest_step(problem, rows, direction)
-        problem.beta[rows] += share * direction
-        gradient += share * (level - gradient) - ridge * share * direction
-        solves += 1
-        if hit < 0:
-            break
-        row = rows[hit]
-        problem.beta[row] = (problem.upper if direction[hit] > 0 else problem.lower)[row]
-        rows, gradient = np.delete(rows, hit), np.delete(gradient, hit)
-        A = np.delete(np.delete(A, hit, axis=0), hit, axis=1)
-    problem.f += (problem.beta[free] - before) @ problem.K[free].astype(np.float64)
+    steps, solves = newton_steps(problem, free, A + problem.shift, ridge)
+    problem.f += steps @ problem.K[free].astype(np.float64)
     effort.newton += solves
     return 0 if solves else 4 * len(problem.f)
 
 
-def _longest_step(problem: Problem, rows: Integers, direction: Floats) -> tuple[float, int]:
-    """The share of a step that the bounds leave room for, and which row stops it, or -1."""
-    target = np.where(direction > 0, problem.upper[rows], problem.lower[rows])
-    room = np.full(len(rows), np.inf)
-    moving = direction != 0
-    room[moving] = (target[moving] - problem.beta[rows][moving]) / direction[moving]
-    hit = int(np.argmin(room))
-    return (max(float(room[hit]), 0.0), hit) if room[hit] < 1.0 else (1.0, -1)
+def _newton_exactly(
+    problem: Problem, effort: Effort, refinement: Refinement, exact: Exact
+) -> None:
+    """Newton steps on the free rows with exact entries, once the gradient is exact.
+
+    Where curvature is below the rounding, the rounded matrix would lead nowhere.
+    """
+    free = _free(problem)
+    values = exact(free) if 2 <= len(free) <= MOST_EXACT else None
+    if values is None:
+        return
+    A = values[:, free] + problem.shift
+    steps, solves = newton_steps(problem, free, A, 1e-14 * abs(np.diagonal(A).mean()))
+    problem.f = problem.f + steps @ values
+    refinement.beta, refinement.f = problem.beta.copy(), problem.f.copy()
+    effort.newton += solves
+
+
+def _free(problem: Problem) -> Integers:
+    return np.flatnonzero(problem.can_grow() & problem.can_fall())

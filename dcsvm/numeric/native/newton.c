@@ -4,12 +4,29 @@
 
 enum { MOST_FREE = 3000 };
 
+/* exact: the entries of the matrix among the rows, where the rounded ones will not do, or NULL */
 typedef struct {
     int64_t m, stride;
     int64_t *rows;
     double *L, *gradient, *direction, *ones;
+    const double *exact;
     double ridge;
 } face;
+
+static int factor_exactly(const problem *p, face *w) {
+    double mean = 0.0;
+    for (int64_t a = 0; a < w->m; a++) mean += w->exact[a * w->m + a] + p->shift;
+    w->ridge = 1e-14 * fabs(mean / (double)w->m);
+    for (int attempt = 0; attempt < 4; attempt++, w->ridge *= 30.0) {
+        for (int64_t a = 0; a < w->m; a++) {
+            double *out = w->L + a * w->stride;
+            for (int64_t b = 0; b <= a; b++) out[b] = w->exact[a * w->m + b] + p->shift;
+            out[a] += w->ridge;
+        }
+        if (cholesky(w->L, w->m, w->stride)) return 1;
+    }
+    return 0;
+}
 
 /* Entries carry the rounding of float32; a ridge of that size keeps the factor from following
    noise. */
@@ -51,8 +68,14 @@ static double find_direction(face *w, double *level) {
         weight += w->ones[a];
     }
     *level = total / weight;
+    total = 0.0;
     for (int64_t a = 0; a < w->m; a++) {
         w->direction[a] = *level * w->ones[a] - w->direction[a];
+        total += w->direction[a];
+    }
+    /* where curvature is close to none, rounding alone would move the sum */
+    for (int64_t a = 0; a < w->m; a++) {
+        w->direction[a] -= total / (double)w->m;
         slope += w->gradient[a] * w->direction[a];
     }
     return slope;
@@ -107,29 +130,44 @@ static int64_t descend(problem *p, face *w) {
     return solves;
 }
 
-/* Gives the number of linear systems solved; 0 where the face is too small, too large or flat. */
-int64_t newton(problem *p, int64_t *free_rows, int64_t count) {
-    if (count < 2 || count > MOST_FREE) return 0;
+/* Gives the number of linear systems solved; 0 where the face is too small, too large or flat.
+   steps[a] is how far row a moved; the gradient is left as it was. */
+static int64_t walk(problem *p, int64_t *free_rows, int64_t count, const double *exact,
+                    double *steps) {
     int64_t stride = (count + 3) / 4 * 4 + 4, solves = 0;
-    double *room = malloc(sizeof(double) * (size_t)(count * stride + 4 * count));
+    double *room = malloc(sizeof(double) * (size_t)(count * stride + 3 * count));
     int64_t *rows = malloc(sizeof(int64_t) * (size_t)count);
     if (room && rows) {
-        double *before = room + count * stride;
-        face w = {count, stride, rows, room, before + count, before + 2 * count,
-                  before + 3 * count, 0.0};
+        double *gradient = room + count * stride;
+        face w = {count, stride, rows, room, gradient, gradient + count, gradient + 2 * count,
+                  exact, 0.0};
         memcpy(rows, free_rows, sizeof(int64_t) * (size_t)count);
         for (int64_t a = 0; a < count; a++) {
-            before[a] = p->beta[free_rows[a]];
+            steps[a] = -p->beta[free_rows[a]];
             w.gradient[a] = p->f[free_rows[a]];
         }
-        if (factor_face(p, &w)) solves = descend(p, &w);
+        if (exact ? factor_exactly(p, &w) : factor_face(p, &w)) solves = descend(p, &w);
         for (int64_t a = 0; a < count; a++) {
-            before[a] = p->beta[free_rows[a]] - before[a];
+            steps[a] += p->beta[free_rows[a]];
             problem_walls(p, free_rows[a]);
         }
-        if (solves) add_rows(p, free_rows, before, count);
     }
     free(room);
     free(rows);
     return solves;
+}
+
+int64_t newton(problem *p, int64_t *free_rows, int64_t count) {
+    if (count < 2 || count > MOST_FREE) return 0;
+    double *steps = malloc(sizeof(double) * (size_t)count);
+    int64_t solves = steps ? walk(p, free_rows, count, NULL, steps) : 0;
+    if (solves) add_rows(p, free_rows, steps, count);
+    free(steps);
+    return solves;
+}
+
+/* The same with an exact matrix (count x count); the caller moves the gradient by the steps. */
+int64_t newton_exactly(problem *p, int64_t *free_rows, int64_t count, const double *exact,
+                       double *steps) {
+    return walk(p, free_rows, count, exact, steps);
 }

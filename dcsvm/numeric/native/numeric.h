@@ -73,19 +73,25 @@ void refinement_rescale(refinement *r, double factor);
 int refine(problem *p, const gram *g, refinement *r, double tolerance);
 void refinement_stiffen(refinement *r, problem *p);
 void refinement_search(refinement *r, problem *p);
+int64_t refinement_newton(refinement *r, problem *p, const gram *g);
 
 int problem_allocate(problem *p, int64_t n, float *lent);
 void problem_release(problem *p);
 void problem_walls(problem *p, int64_t t);
 void problem_gradient(problem *p, const double *y);
 double problem_gap(const problem *p, double *lowest, double *highest);
+double rescale(problem *p, const double *y, double most);
+void set_bounds(problem *p, const double *y, const double *weights, double C);
 void add_rows(problem *p, const int64_t *rows, const double *steps, int64_t count);
 
 double seconds_now(void);
 double smo(problem *p, effort *e);
 int64_t newton(problem *p, int64_t *free_rows, int64_t count);
+int64_t newton_exactly(problem *p, int64_t *free_rows, int64_t count, const double *exact,
+                       double *steps);
 int64_t free_rows_of(const problem *p, int64_t *rows);
 int solve(problem *p, effort *e);
+int approach(problem *p, const double *y, const double *weights, double C, effort *e);
 
 EXPORT int dcsvm_distances(const double *X, int64_t n, const double *Y, int64_t m, int64_t depth,
                            double gamma, int64_t symmetric, double *distances, float *values);

@@ -1,7 +1,7 @@
 /* Entry point: binary problems on rows of one Gram matrix, each over a path of C. */
 #include "numeric.h"
 
-enum { PLAIN_ROUNDS = 2, MOST_ROUNDS = 1000 };
+enum { NEWTON_ROUND = 1, PLAIN_ROUNDS = 2, MOST_ROUNDS = 1000 };
 
 /* One exported call's results, by problem. */
 typedef struct {
@@ -41,33 +41,6 @@ static void conclude(const problem *p, const double *y, const effort *e, double 
     out->iterations = e->iterations;
     out->newton_solves = e->newton_solves;
     out->converged = out->gap < tolerance;
-}
-
-/* The best multiple of a solution, up to the growth of C, is where the next C starts. */
-static double rescale(problem *p, const double *y, double most) {
-    double linear = 0.0, quadratic = 0.0;
-    for (int64_t t = 0; t < p->n; t++) {
-        linear += p->beta[t] * y[t];
-        quadratic += p->beta[t] * (p->f[t] + y[t]);
-    }
-    double factor = quadratic > 0.0 ? linear / quadratic : 1.0;
-    factor = factor < 1.0 ? 1.0 : factor > most ? most : factor;
-    for (int64_t t = 0; t < p->n; t++) {
-        p->f[t] = factor * (p->f[t] + y[t]) - y[t];
-        p->beta[t] *= factor;
-    }
-    return factor;
-}
-
-static void set_bounds(problem *p, const double *y, const double *weights, double C) {
-    for (int64_t t = 0; t < p->n; t++) {
-        double bound = C * weights[t];
-        p->upper[t] = y[t] > 0.0 ? bound : 0.0;
-        p->lower[t] = y[t] > 0.0 ? 0.0 : -bound;
-        if (p->beta[t] > p->upper[t]) p->beta[t] = p->upper[t];
-        if (p->beta[t] < p->lower[t]) p->beta[t] = p->lower[t];
-        problem_walls(p, t);
-    }
 }
 
 /* Go on from another start where it is better than what the C before led to. */
@@ -131,13 +104,18 @@ static int load(problem *p, const gram *g, const int64_t *rows, int64_t n, const
 }
 
 /* Solve; where the rounding of the matrix may show in the gap, put the gradient right and go on.
-   If a few rounds of that run in a circle, they become proximal steps with an exact search. */
+   If a few rounds of that run in a circle, they become proximal steps with an exact search, each
+   followed by exact Newton steps on the rows that are free. */
 static int solve_exactly(problem *p, effort *e, const gram *g, refinement *r) {
     double lowest, highest;
     int status = solve(p, e);
     for (int round = 0; status == 1 && refine(p, g, r, e->tolerance); round++) {
         if (round > PLAIN_ROUNDS) refinement_search(r, p);
         if (problem_gap(p, &lowest, &highest) < e->tolerance) break;
+        if (round >= NEWTON_ROUND) {
+            e->newton_solves += refinement_newton(r, p, g);
+                if (problem_gap(p, &lowest, &highest) < e->tolerance) break;
+        }
         if (round == PLAIN_ROUNDS) refinement_stiffen(r, p);
         status = round < MOST_ROUNDS ? solve(p, e) : 0;
     }
@@ -160,12 +138,14 @@ static int solve_task(const gram *g, const int64_t *rows, int64_t n, const doubl
     set_bounds(&p, y, weights, Cs[0]);
     problem_gradient(&p, y);
     for (int64_t c = 0; c < count && status >= 0; c++) {
-        if (c) refinement_rescale(&r, rescale(&p, y, Cs[c] / Cs[c - 1]));
-        set_bounds(&p, y, weights, Cs[c]);
-        if (c && given && given[c]) consider(&p, y, starts + c * stride, &r);
         effort e = template;
         e.tolerance *= stricter(n);
         if (seconds > 0.0) e.deadline = seconds_now() + seconds;
+        if (c) refinement_rescale(&r, rescale(&p, y, Cs[c] / Cs[c - 1]));
+        else if (!given || !given[0]) status = approach(&p, y, weights, Cs[0], &e);
+        if (status < 0) break;
+        set_bounds(&p, y, weights, Cs[c]);
+        if (c && given && given[c]) consider(&p, y, starts + c * stride, &r);
         status = solve_exactly(&p, &e, g, &r);
         conclude(&p, y, &e, template.tolerance, outcomes + c * outcomes_stride);
         memcpy(betas + c * stride, p.beta, sizeof(double) * (size_t)n);

@@ -109,3 +109,30 @@ double problem_gap(const problem *p, double *lowest, double *highest) {
     *highest = high;
     return high - low;
 }
+
+/* The best multiple of a solution, up to the growth of C, is where the next C starts. */
+double rescale(problem *p, const double *y, double most) {
+    double linear = 0.0, quadratic = 0.0;
+    for (int64_t t = 0; t < p->n; t++) {
+        linear += p->beta[t] * y[t];
+        quadratic += p->beta[t] * (p->f[t] + y[t]);
+    }
+    double factor = quadratic > 0.0 ? linear / quadratic : 1.0;
+    factor = factor < 1.0 ? 1.0 : factor > most ? most : factor;
+    for (int64_t t = 0; t < p->n; t++) {
+        p->f[t] = factor * (p->f[t] + y[t]) - y[t];
+        p->beta[t] *= factor;
+    }
+    return factor;
+}
+
+void set_bounds(problem *p, const double *y, const double *weights, double C) {
+    for (int64_t t = 0; t < p->n; t++) {
+        double bound = C * weights[t];
+        p->upper[t] = y[t] > 0.0 ? bound : 0.0;
+        p->lower[t] = y[t] > 0.0 ? 0.0 : -bound;
+        if (p->beta[t] > p->upper[t]) p->beta[t] = p->upper[t];
+        if (p->beta[t] < p->lower[t]) p->beta[t] = p->lower[t];
+        problem_walls(p, t);
+    }
+}

@@ -8,6 +8,8 @@
 /* The share of the tolerance that rounding may take. */
 #define NOTICEABLE 0.1
 #define MOST_OF_THE_WAY 0.8
+/* Rows whose exact entries are kept at once: 18 MB of them. */
+enum { MOST_FREE = 1500 };
 
 int refinement_allocate(refinement *r, const int64_t *rows, int64_t n) {
     r->n = n;
@@ -148,4 +150,30 @@ void refinement_search(refinement *r, problem *p) {
         r->old_f[t] = p->f[t];
         problem_walls(p, t);
     }
+}
+
+/* Newton steps on the free rows with exact entries, once the gradient is exact: where curvature is
+   below the rounding, the rounded matrix would lead nowhere. Gives the linear systems solved. */
+int64_t refinement_newton(refinement *r, problem *p, const gram *g) {
+    int64_t *rows = malloc(sizeof(int64_t) * (size_t)r->n), solves = 0;
+    int64_t count = rows ? free_rows_of(p, rows) : 0;
+    int fits = 2 <= count && count <= MOST_FREE;
+    double *room = fits ? malloc(sizeof(double) * (size_t)(count * (count + 1))) : NULL;
+    if (room) {
+        double *steps = room + count * count;
+        for (int64_t a = 0; a < count; a++) {
+            exact_row(g, r, rows[a]);
+            for (int64_t b = 0; b < count; b++) room[a * count + b] = r->values[rows[b]] - g->shift;
+        }
+        solves = newton_exactly(p, rows, count, room, steps);
+        for (int64_t a = 0; a < count; a++) {
+            if (steps[a] == 0.0) continue;
+            exact_row(g, r, rows[a]);
+            for (int64_t b = 0; b < r->n; b++) p->f[b] += steps[a] * (r->values[b] - g->shift);
+            r->exact_for[rows[a]] = p->beta[rows[a]];
+        }
+    }
+    free(room);
+    free(rows);
+    return solves;
 }
