@@ -11,6 +11,7 @@ The global SVM's search takes hours and has a command of its own, global_svm.py.
 from __future__ import annotations
 
 import argparse
+import itertools
 
 import bounds
 import global_svm
@@ -32,7 +33,10 @@ def main() -> None:
         "beyond: settings it does not have",
     )
     reader.add_argument(
-        "--variant", choices=list(td.VARIANTS), action="append", help="of beyond: all unless given"
+        "--variant",
+        choices=list(td.VARIANTS),
+        action="append",
+        help="of splits: the paper's unless given; of beyond: all unless given",
     )
     reader.add_argument("--jobs", type=int, action="append", help="of td: 1 and 2 unless given")
     reader.add_argument("--cap", type=int, default=rivals.CAP, help="seconds for a rival")
@@ -49,7 +53,7 @@ def main() -> None:
                 given.what or ["td", "beyond", "rivals"],
                 given.cap,
                 given.jobs or [1, 2],
-                given.variant or list(td.VARIANTS),
+                given.variant or [],
             )
 
 
@@ -61,10 +65,10 @@ def measure(
         for number in jobs:
             td.run(name, training, variant, number)
     if "splits" in what:
-        for seed in range(1, 5):
-            td.run(name, training, "paper", 1, seed=seed)
+        for seed, variant in itertools.product(range(1, 5), variants or ["paper"]):
+            td.run(name, training, variant, 1, seed=seed)
     if "beyond" in what:
-        for variant in variants:
+        for variant in variants or list(td.VARIANTS):
             td.run(name, training, variant, 2 if name == "covertype" else 1)
     if "rivals" in what and name != "covertype":
         for rival in ("bagging", "cbd"):

@@ -40,7 +40,6 @@ def page() -> Iterable[str]:
     yield from by_ceiling()
     yield from forest()
     yield from error_bounds()
-    yield from splits()
     yield from beyond()
 
 
@@ -62,6 +61,7 @@ the paper's figure comes first, the measured one after the slash; — is not mea
 | bagging and CBD | `{COMMAND}run.py --data-set NAME --what rivals` |
 | the global SVM's search by scikit-learn | `{COMMAND}global_svm.py` |
 | the global SVM on the test rows; bounds | `{COMMAND}run.py --what global --what bounds` |
+| TD on random splits with other seeds | `{COMMAND}run.py --data-set NAME --what splits` |
 | settings that the paper does not have | `{COMMAND}run.py --data-set NAME --what beyond` |
 
 The global search is a loop over scikit-learn's SVC (1A1) or OneVsRestClassifier(SVC) (1AO), its
@@ -70,27 +70,63 @@ bound (`--cap`). Where the search stands on every seventh cell, their sum is mul
 where cells were cut off it is a lower bound, marked ≥."""
 
 
+ASKED = """
+## What was asked for
+
+Accuracy within 0.2 points of the paper's or above; at least twice its speed-up. The paper has one
+random split, here are several: each with its own search, judged by their mean. *Learned again* is
+the same choice, learned from the training and the validation part together, as `GranularitySearch`
+does unless told otherwise. The paper may have done so, too: on Poker it counts 174,942 support
+vectors of 45 pairs, which takes 19,438 rows at least, and four sixths of the file are 16,673. With
+*relevance* features are scaled and weighed in each leaf (see the end of the page).
+"""
+WITH_VALIDATION = "test_accuracy_with_validation_rows"
+
+
 def asked() -> Iterable[str]:
     """The table to judge by: accuracy within 0.2 points, speed-up at least twice the paper's."""
-    yield "\n## What was asked for\n"
-    yield "Accuracy within 0.2 points of the paper's or above; at least twice its speed-up.\n"
+    yield ASKED
     rows = []
     for training in TRAININGS:
         for name in paper.SETS:
             told = paper.ACCURACY[training][name]["td"]
-            found = value("accuracy", name, training, "td")
             twice = 2 * paper.SPEED_UP[training][name]["td"]
-            gain = value("speed_up", name, training, "td")
-            rows.append(
-                [
-                    f"{NAMES[name]}, {training}",
-                    f"{told:.2f} / {shown(found, 2)}",
-                    verdict(found, told - 0.2),
-                    f"{shown(twice / 2)} / {bound(name, training)}{shown(gain)}",
-                    verdict(gain, twice, lower=bool(bound(name, training))),
-                ]
-            )
-    yield from table(["data", "accuracy", "", "speed-up", ""], rows)
+            mark = bound(name, training)
+            for variant, found in by_seed(name, training):
+                accuracy = mean(100 * one["test_accuracy"] for one in found)
+                again = [100 * one[WITH_VALIDATION] for one in found if WITH_VALIDATION in one]
+                gain = speed_up(name, training, found[0]["cpu_seconds"])
+                title = "" if variant == "paper" else f", {variant}"
+                rows.append(
+                    [
+                        f"{NAMES[name]}, {training}{title}",
+                        f"{told:.2f} / {100 * found[0]['test_accuracy']:.2f}",
+                        spread([100 * one["test_accuracy"] for one in found]),
+                        spread(again),
+                        verdict(accuracy, told - 0.2),
+                        f"{shown(twice / 2)} / {mark}{shown(gain)}",
+                        verdict(gain, twice, lower=bool(mark)),
+                    ]
+                )
+    heads = ["data", f"accuracy, seed {SEED}", "all seeds", "learned again", ""]
+    yield from table([*heads, "speed-up", ""], rows)
+
+
+def by_seed(name: str, training: str) -> Iterable[tuple[str, list[dict[str, Any]]]]:
+    """The paper's search, and others measured on several random splits, in the order of seeds."""
+    training = trained_as(name, training)
+    for variant in td.VARIANTS:
+        asked_for = {"data_set": name, "training": training, "variant": variant, "jobs": 1}
+        found = sorted(measured.read("td", **asked_for, rows=None), key=lambda one: one["seed"])
+        if found and found[0]["seed"] == SEED and (variant == "paper" or len(found) > 1):
+            yield variant, found
+
+
+def spread(values: Sequence[float]) -> str:
+    """The mean and how far single ones are from it."""
+    if len(values) < 2:
+        return shown(values[0] if values else None, 2)
+    return f"{mean(values):.2f} ± {stdev(values):.2f}"
 
 
 def verdict(found: float | None, needed: float, lower: bool = False) -> str:
@@ -129,6 +165,7 @@ def by_method(title: str, key: str, training: str) -> Iterable[str]:
 
 def record_of(name: str, training: str, method: str) -> dict[str, Any] | None:
     """The measurement of a method, or None."""
+    training = trained_as(name, training)
     if method == "td":
         found = td.found(data_set=name, training=training, variant="paper", jobs=1)
     elif method == "global":
@@ -140,12 +177,15 @@ def record_of(name: str, training: str, method: str) -> dict[str, Any] | None:
     return found[-1] if found else None
 
 
+def trained_as(name: str, training: str) -> str:
+    """Two classes are the same problem one against one and one against the others."""
+    return "1A1" if name == "adult" else training
+
+
 def value(key: str, name: str, training: str, method: str) -> float | None:
     """A measured figure, or None."""
     if key == "speed_up":
-        whole = value("seconds", name, training, "global")
-        mine = value("seconds", name, training, method)
-        return whole / mine if whole and mine else None
+        return speed_up(name, training, value("seconds", name, training, method))
     if key == "nsv_ratio":
         whole, mine = (value("nsv", name, training, each) for each in ("global", method))
         return whole / mine if whole and mine else None
@@ -162,6 +202,12 @@ def value(key: str, name: str, training: str, method: str) -> float | None:
     if key == "accuracy":
         return 100 * record["test_accuracy"] if "test_accuracy" in record else None
     return record.get("nsv")
+
+
+def speed_up(name: str, training: str, seconds: float | None) -> float | None:
+    """How many times as long the global SVM's search takes."""
+    whole = value("seconds", name, training, "global")
+    return whole / seconds if whole and seconds else None
 
 
 def bound(name: str, training: str) -> str:
@@ -241,7 +287,7 @@ def error_bounds() -> Iterable[str]:
     rows = []
     for training in TRAININGS:
         for name in paper.TERMS[training]:
-            found = measured.read("bounds", data_set=name, training=training)
+            found = measured.read("bounds", data_set=name, training=trained_as(name, training))
             record = found[-1] if found else {}
             told = (*paper.TERMS[training][name], *paper.SLACK[training][name])
             keys = ("T1", "T2", "S", "R", "R_per_leaf")
@@ -249,27 +295,6 @@ def error_bounds() -> Iterable[str]:
             row = [f"{old} / {shown(record.get(key))}" for old, key in pairs]
             rows.append([f"{NAMES[name]}, {training}", *row])
     yield from table(["data", "T1", "T2", "S", "R", "R / L"], rows)
-
-
-def splits() -> Iterable[str]:
-    yield "\n## Other random splits\n"
-    yield "The paper has one split. Test accuracy of the same search on others, by seed:\n"
-    rows = []
-    for training in TRAININGS:
-        for name in paper.SETS:
-            found = measured.read(
-                "td", data_set=name, training=training, variant="paper", jobs=1, rows=None
-            )
-            shares = [100 * one["test_accuracy"] for one in found]
-            if len(shares) < 2:
-                continue
-            told = paper.ACCURACY[training][name]["td"]
-            by_seed = ", ".join(
-                f"{one['seed']}: {100 * one['test_accuracy']:.2f}" for one in found
-            )
-            spread = f"{mean(shares):.2f} ± {stdev(shares):.2f}"
-            rows.append([f"{NAMES[name]}, {training}", f"{told:.2f} / {spread}", by_seed])
-    yield from table(["data", "mean and deviation", "by seed"], rows)
 
 
 def beyond() -> Iterable[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import measured
 import numpy as np
-from data import SEED, Split, split
+from data import SEED, Rows, Split, split
 
 from dcsvm import DivideAndConquerClassifier, GranularitySearch, build
 from dcsvm.engine import Engine
@@ -113,6 +113,9 @@ def _found(search: GranularitySearch, rounds: Rounds, cut: Split) -> dict[str, A
     if not search.per_part:
         for level in found["levels"]:
             level["test_accuracy"] = _tested(search, level["params"], cut)
+        both = tuple(map(np.concatenate, zip(cut.training, cut.validation, strict=True)))
+        again = _learned(search, search.best_params_, both)
+        found["test_accuracy_with_validation_rows"] = float(again.score(X, y))
     return found
 
 
@@ -145,8 +148,14 @@ def _tested(search: GranularitySearch, params: dict[str, Any], cut: Split) -> fl
     """The test accuracy if the search had ended at a level: for table 14, not for any choice."""
     if params == search.best_params_:
         return float(search.best_estimator_.score(*cut.test()))
+    return float(_learned(search, params, cut.training).score(*cut.test()))
+
+
+def _learned(
+    search: GranularitySearch, params: dict[str, Any], rows: Rows
+) -> DivideAndConquerClassifier:
     other = DivideAndConquerClassifier(**search.estimator.get_params(deep=False))
-    return float(other.set_params(**params).fit(*cut.training).score(*cut.test()))
+    return other.set_params(**params).fit(*rows)
 
 
 def _peak() -> int:

@@ -44,6 +44,12 @@ SECTIONS = [
         "Nothing to share here but the Gram matrix, in single precision as K - 1.",
     ),
     Section(
+        "coarse.py",
+        "A few cells on a larger part",
+        "What a search tries on its coarser levels. A large C is approached over smaller ones, "
+        "each solved roughly: where many rows end at a bound, they get there together.",
+    ),
+    Section(
         "global_fit.py",
         "One machine for all rows",
         "Two threads of ours against SVC, which has one, with a cache of 1 GB. Working sets of "
