@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 from scipy import sparse
 
-from dcsvm.bounds.machines import Bound, norms_squared, training_rows
+from dcsvm.bounds.machines import Bound, divided, norms_squared, training_rows
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.committee import Committee
 from dcsvm.composite import Composite
@@ -60,8 +60,9 @@ def tree_terms(classifier: DivideAndConquerClassifier, X: Any, y: Any) -> TreeTe
     Parameters
     ----------
     classifier : fitted DivideAndConquerClassifier
-        Over regions (each row asks one) or over one part, with kernel machines at the regions:
-        binary, one against one, or nested pipelines over class pairs or one against the rest.
+        Over regions (each row asks one) or over one part, with or without a preparation of the
+        rows, with kernel machines at the regions: binary, one against one, or nested pipelines
+        over class pairs or one against the rest.
     X, y : (n, d) and (n,)
         The rows that it learned from.
 
@@ -76,7 +77,7 @@ def tree_terms(classifier: DivideAndConquerClassifier, X: Any, y: Any) -> TreeTe
     Chang, Guo, Lin, Lu: Tree decomposition for large-scale SVM problems (2010).
     """
     X, labels = training_rows(classifier, X, y)
-    committee = classifier.model_.committee
+    committee, X = _regions(classifier.model_, X)
     home = _homes(committee, X)
     terms: list[_Term] = []
     reason = "" if home is not None else "rows ask more than one region"
@@ -107,6 +108,13 @@ class _Term:
     norm_squared: float
     slack_squared: float
     rho_squared: float
+
+
+def _regions(model: Composite, X: Matrix) -> tuple[Committee, Matrix]:
+    """The committee over regions, below a preparation of the rows, and rows as it sees them."""
+    inner, seen = divided(model, X)
+    is_routed = any(group.router is not None for group in inner.groups)
+    return (inner, seen) if is_routed or len(inner.members) == 1 else (model.committee, X)
 
 
 def _homes(committee: Committee, X: Matrix) -> IntArray | None:

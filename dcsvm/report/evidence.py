@@ -21,6 +21,7 @@ from dcsvm.numeric.matrix import BoolArray, IntArray, Matrix
 from dcsvm.registry import default_registry
 from dcsvm.report.plane import Plane, plane_of
 from dcsvm.report.seen import Column, columns_through
+from dcsvm.report.terms import Term, terms_of
 from dcsvm.views import View
 
 #: Rows looked at where every member is asked about every row.
@@ -66,7 +67,7 @@ class Evidence:
 
     `routed` says whether each row asks its own parts; otherwise all parts are asked, and `parts`
     holds their own mistakes. `counted` says in a sentence how rows were counted, where that is not
-    each test row once.
+    each test row once. `terms` are those of the bound for regions, where there is one.
     """
 
     routed: bool = False
@@ -74,6 +75,7 @@ class Evidence:
     pictures: tuple[Picture, ...] = ()
     plane: Plane | None = None
     counted: str = ""
+    terms: tuple[Term, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         return attrs.asdict(self)
@@ -87,6 +89,7 @@ class Evidence:
             tuple(Picture(**each) for each in table.get("pictures", ())),
             None if plane is None else Plane(**plane),
             str(table.get("counted", "")),
+            tuple(Term(**each) for each in table.get("terms", ())),
         )
 
 
@@ -149,6 +152,7 @@ def evidence(
         tuple(_pictures(stand, scene)),
         plane_of(classifier, X_test, y_test, stand.parts_of, scene.features, answers),
         _counted(stand.committee, routed, len(wrong)),
+        () if X_train is None or y_train is None else terms_of(classifier, X_train, y_train),
     )
 
 

@@ -15,13 +15,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dcsvm.callbacks import Callbacks, CallbackSupport, with_callbacks
 from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.division import Level
 from dcsvm.engine import Engine
 from dcsvm.errors import CompositionError, SettingError, did_you_mean
 from dcsvm.models import Cost
 from dcsvm.numeric.matrix import FloatArray
-from dcsvm.pipeline import Pipeline
+from dcsvm.pipeline import DIVISION, Pipeline
 from dcsvm.registry import default_registry
-from dcsvm.search.levels import Prepared, Search, Step, parts_of, with_cells
+from dcsvm.search.levels import Prepared, Search, Step, is_undivided, parts_of, with_cells
 from dcsvm.search.paths import Cell
 from dcsvm.search.rows import Rows
 from dcsvm.settings import check_value, component
@@ -62,8 +63,9 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         The time budget: no coarser level is begun once it is used up.
     refit : bool or "training", default=True
         Learn all rows with the best parameters when the search is done, as scikit-learn's searches
-        do; "training": only the rows that were not held out, with the division that was searched
-        (as the paper does, and always so with `per_part`); False: only search.
+        do, undivided if that was best; "training": only the rows that were not held out, with the
+        division that was searched (as the paper does, and always so with `per_part`); False: only
+        search.
     n_jobs : int, optional
         How many parts are worked on at the same time. The result does not depend on it.
     random_state : int, RandomState instance or None
@@ -232,6 +234,9 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
     ) -> DivideAndConquerClassifier:
         chosen: DivideAndConquerClassifier = clone(estimator).set_params(**self.best_params_)
         if self.refit is True and not self.per_part and not rows.own_validation:
+            if is_undivided(best.level):
+                self.best_params_ |= self._undivided_settings(chosen, rows)
+                chosen.set_params(**self.best_params_)
             return chosen.fit_with(engine, *rows.everything)
         # The rows are those of the search, and so is the division: nothing is divided again.
         decomposer, level = chosen.decomposer, best.level
@@ -242,11 +247,22 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         chosen.set_params(decomposer=decomposer)
         return chosen
 
+    def _undivided_settings(
+        self, estimator: DivideAndConquerClassifier, rows: Rows
+    ) -> dict[str, Any]:
+        """What leaves all rows undivided, too, where that was best for those of the search."""
+        problem = clone(estimator)._problem(*rows.everything).seeded(DIVISION)
+        levels = estimator.decomposer.levels(problem, self.factor)
+        return next((_of_division(each) for each in levels if is_undivided(each)), {})
+
 
 def _named(step: Step, place: int) -> dict[str, Any]:
     """The parameters of an estimator with a level's settings and one of its cells."""
-    level = {DECOMPOSER + name: value for name, value in step.level.settings.items()}
-    return level | _of_learner(step.cells[place])
+    return _of_division(step.level) | _of_learner(step.cells[place])
+
+
+def _of_division(level: Level) -> dict[str, Any]:
+    return {DECOMPOSER + name: value for name, value in level.settings.items()}
 
 
 def _of_learner(cell: Cell) -> dict[str, Any]:

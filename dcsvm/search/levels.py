@@ -222,6 +222,11 @@ def parts_of(level: Level) -> list[Part]:
     return [part for group in groups_of(level) for part in group.parts]
 
 
+def is_undivided(level: Level) -> bool:
+    """Whether each group of a level has one part only."""
+    return all(len(group.parts) == 1 for group in groups_of(level))
+
+
 def _routing(level: Level, X: Matrix) -> Routing:
     if level.router is not None:
         return level.router.route(X)
