@@ -26,6 +26,10 @@ def mistakes_of_levels(candidate: Candidate) -> Iterator[Mistake]:
         if not name.startswith(("learner.", "data.")):
             known = "settings of the learner and of [data]"
             message = f"[search]: granularity tries {known}, not {name}"
+            if name.startswith("decomposer."):
+                message += (
+                    ": levels begin with what [decomposer] says, each search.factor times coarser"
+                )
             yield ((SEARCH, *name.split(".")), (SEARCH, "use")), message
 
 

@@ -219,6 +219,12 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         for point in ParameterGrid(PAPER_GRID if self.param_grid is None else self.param_grid):
             for name in point:
                 if name.removeprefix(LEARNER) not in known or not name.startswith(LEARNER):
+                    if name.startswith(DECOMPOSER):
+                        raise SettingError(
+                            f"granularity_search: the grid lists settings of the learner, not "
+                            f"{name!r}: levels begin with what the decomposer is set to, and each "
+                            f"is {self.factor} times as coarse as the one before (factor)"
+                        )
                     names = [LEARNER + each for each in known]
                     meant = LEARNER + name.rpartition("__")[2]
                     raise SettingError(

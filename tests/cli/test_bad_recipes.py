@@ -280,7 +280,8 @@ CASES = {
         pipeline(decomposer='"tree"')
         + '[search]\nuse = "granularity"\ndecomposer.ceiling = [9]\n',
         "recipe.toml:8: [search]: granularity tries settings of the learner and of [data], not "
-        "decomposer.ceiling",
+        "decomposer.ceiling: levels begin with what [decomposer] says, each search.factor times "
+        "coarser",
     ),
     "a granularity search by what does not add up": (
         pipeline(decomposer='"tree"')

@@ -224,3 +224,14 @@ def test_a_model_that_is_no_hyperplane_gives_a_reason() -> None:
     assert tree_terms(clf, X, y).R.reason == (
         "region 0 holds a Wrapped, which is no hyperplane in a feature space"
     )
+
+
+def test_regions_are_found_below_a_preparation_of_the_rows() -> None:
+    X, y = blobs(150, seed=1)
+    learner = Machine(C=2.0, kernel="rbf", gamma=0.3)
+    inner = DivideAndConquerClassifier(Strips(2), learner, Regional())
+    outer = DivideAndConquerClassifier(Everything(), inner, Regional()).fit(X, y)
+    found, plain = tree_terms(outer, X, y), tree_terms(inner.fit(X, y), X, y)
+    assert found.leaves == plain.leaves == 2
+    assert found.R.value == pytest.approx(plain.R.value)
+    assert found.T2.value == plain.T2.value

@@ -439,6 +439,13 @@ class Learning(Combiner):
             "learner__per_half, learner__quality",
         ),
         (
+            {"param_grid": {"decomposer__strips": [1, 2]}, "factor": 3},
+            SettingError,
+            "granularity_search: the grid lists settings of the learner, not "
+            "'decomposer__strips': levels begin with what the decomposer is set to, and each is "
+            "3 times as coarse as the one before (factor)",
+        ),
+        (
             {"param_grid": {"learner__quality": ["high"]}},
             SettingError,
             "foreseen: quality must be a number, not 'high'",
