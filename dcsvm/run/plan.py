@@ -18,7 +18,7 @@ from dcsvm.job import Job
 from dcsvm.models import KernelExpansion
 from dcsvm.numeric.matrix import IntArray
 from dcsvm.pipeline import DIVISION, PARTS, Pipeline
-from dcsvm.problem import Problem, Seed
+from dcsvm.problem import Problem
 from dcsvm.recipe import Candidate, Recipe
 from dcsvm.registry import default_registry
 from dcsvm.run.rows import load, prepared, warn_of_unsuited
@@ -91,9 +91,10 @@ def _planned(
     candidate: Candidate, recipe: Recipe, data: Dataset, splits: list[Rows], seed: int, n_jobs: int
 ) -> CandidatePlan:
     train = splits[0].train
-    codes = np.unique(data.y[train], return_inverse=True)[1]
-    problem = Problem(data.X[train], codes, int(codes.max()) + 1, Seed(seed))
     model = prepared(candidate.classifier, recipe.data, data, {})
+    # The seed is the run's, so that random divisions are the same ones.
+    model = clone(model).set_params(random_state=seed)
+    problem = model._problem(data.X[train], data.y[train], None)
     parts = list(_parts(model, problem))
     sizes = np.array([size for size, _, copies in parts for _ in range(round(copies))])
     jobs = max((each for each in parts if each[1] is not None), default=None, key=lambda p: p[0])

@@ -1,5 +1,6 @@
 """The smaller commands: recipes, inspect, compare, schema, init, dry runs and overrides."""
 
+import csv
 import json
 import re
 import subprocess
@@ -262,6 +263,20 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(dcsvm, tmp_path):
     assert own["seconds"] > 0
     assert own["megabytes"] > 0
     assert not list(tmp_path.iterdir())
+
+
+def test_a_plan_has_the_random_divisions_of_the_run(dcsvm, recipe):
+    text = (
+        'data = { use = "two_moons", rows = 800 }\nlearner = "kernel_svm"\ncombiner = "mean"\n'
+        'decomposer = { use = "repeat", times = 3, decomposer = { use = "tree", ceiling = 100, '
+        'splitter = "random" } }\n'
+    )
+    (own,) = json.loads(dcsvm("run", recipe(text), "--dry-run", "--json").stdout)["candidates"]
+    run = dcsvm("run", "recipe.toml", "--out", "kept")
+    assert run.exit_code == 0, run.stderr
+    with Path("kept/parts.csv").open(encoding="utf-8") as file:
+        sizes = [int(row["rows"]) for row in csv.DictReader(file) if row["kind"] != "Composite"]
+    assert (own["parts"], own["smallest"], own["largest"]) == (len(sizes), min(sizes), max(sizes))
 
 
 def test_a_plan_looks_into_nested_pipelines(dcsvm, recipe, iris_pipeline):
