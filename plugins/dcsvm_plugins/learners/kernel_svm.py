@@ -1,11 +1,11 @@
 """The kernel support vector machine."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Literal
 
 import attrs
 import numpy as np
-from sklearn.base import clone
 from sklearn.svm import SVC
 
 from dcsvm import DataError, KernelExpansion, LocalLearner, LocalModel, Problem, component, setting
@@ -285,13 +285,20 @@ class _Batch:
                 yield kernel, C, _libsvm(self.machine, kernel, C, problem)
 
 
+@lru_cache(maxsize=1024)
+def _machine(kind: type[KernelSVM], own: tuple[Any, ...], cell: tuple[Any, ...]) -> KernelSVM:
+    """A machine with the values of a cell: each part of a search asks for the same ones."""
+    return kind(**dict(own)).set_params(**dict(cell))
+
+
 def _batches(
     machine: KernelSVM, grid: Iterable[Mapping[str, Any]], problem: Problem
 ) -> Iterator[_Batch]:
     """The cells of a grid, put together where they can share work."""
     found: dict[Any, _Batch] = {}
+    own = tuple(machine.get_params(deep=False).items())
     for cell in grid:
-        one = clone(machine).set_params(**cell)
+        one = _machine(type(machine), own, tuple(cell.items()))
         kernel = one._kernel(problem)
         # Settings that its kernel does not look at make no other cell.
         unused = [name for name, kinds in LOOKED_AT.items() if one.kernel not in kinds]
