@@ -24,6 +24,7 @@ from sklearn.model_selection import ParameterSampler
 
 sys.path.insert(0, str(Path(__file__).parent / "reproduce_td"))
 
+import forest_how_far
 import measured
 from data import NAMES, SEED, Rows, split
 from tables import shown, table
@@ -259,6 +260,21 @@ def page() -> Iterable[str]:
         rows += [_row(one) for one in _unfinished(name, {one["method"] for one in here})]
     heads = ["data", "method", "test", "validation", "worst", "tried", "fit s", "predict s"]
     yield from table([*heads, "peak MB", "setting"], rows)
+    if measured.read("forest_how_far", rows=None):
+        yield HOW_FAR
+        yield from forest_how_far.page()
+
+
+HOW_FAR = """
+## How far it goes
+
+Written from what `python examples/forest_how_far.py` measures: ten trees with random splits, local
+scaling, relevance and borders, answering by the mean over single trees (*one tree*), by a vote, by
+the mean of their scores, or by a mean whose weights fit the validation rows. C and gamma are one
+pair for all leaves, or each leaf's own: by the validation rows that fall into it, or *out of bag*,
+where a tree learns a bootstrap's rows and its leaves choose by the others. Where the validation
+rows had a say, they flatter.
+"""
 
 
 def _unfinished(name: str, finished: set[str]) -> Iterable[dict[str, Any]]:

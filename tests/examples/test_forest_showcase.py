@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
-MODULES = ("forest_showcase", "data", "measured", "paper", "tables", "td", "global_svm")
+MODULES = (
+    "forest_showcase",
+    "forest_how_far",
+    "data",
+    "measured",
+    "paper",
+    "tables",
+    "td",
+    "global_svm",
+)
 
 
 @pytest.fixture
