@@ -96,7 +96,10 @@ def _through_levels(
             results["params"], results["mean_test_score"], results["seconds"], strict=True
         )
     )
-    best, score = {**way, **_dotted(searcher.best_params_)}, float(searcher.best_score_)
+    chosen = searcher.best_params_
+    if searcher.undivided_ and asked.rows is None:
+        chosen = chosen | searcher.undivided_params(X, y)  # the rows judged by are learned, too
+    best, score = {**way, **_dotted(chosen)}, float(searcher.best_score_)
     return Found(best, score, tried, searcher.stopped_, len(y), asked.score)
 
 

@@ -78,6 +78,8 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
     best_score_ : float
         Its accuracy on the held-out rows.
     best_estimator_ : DivideAndConquerClassifier
+    undivided_ : bool
+        Whether it was best not to divide.
     part_params_ : list of dict
         With `per_part`: the best cell of each part of the chosen level.
     results_ : dict of arrays
@@ -160,6 +162,7 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         self.results_ = _table(steps)
         self.best_score_ = search.score(best)
         self.best_params_ = _named(best, best.best)
+        self.undivided_ = is_undivided(best.level)
         if self.per_part:
             self.part_params_ = [_of_learner(best.cells[place]) for place in best.best_by_part()]
         if self.refit:
@@ -240,8 +243,8 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
     ) -> DivideAndConquerClassifier:
         chosen: DivideAndConquerClassifier = clone(estimator).set_params(**self.best_params_)
         if self.refit is True and not self.per_part and not rows.own_validation:
-            if is_undivided(best.level):
-                self.best_params_ |= self._undivided_settings(chosen, rows)
+            if self.undivided_:
+                self.best_params_ |= self.undivided_params(*rows.everything)
                 chosen.set_params(**self.best_params_)
             return chosen.fit_with(engine, *rows.everything)
         # The rows are those of the search, and so is the division: nothing is divided again.
@@ -253,12 +256,11 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         chosen.set_params(decomposer=decomposer)
         return chosen
 
-    def _undivided_settings(
-        self, estimator: DivideAndConquerClassifier, rows: Rows
-    ) -> dict[str, Any]:
-        """What leaves all rows undivided, too, where that was best for those of the search."""
-        problem = clone(estimator)._problem(*rows.everything).seeded(DIVISION)
-        levels = estimator.decomposer.levels(problem, self.factor)
+    def undivided_params(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]:
+        """Of the decomposer, what leaves rows X undivided; nothing if no level of it does."""
+        estimator, pipeline = self._resolved(check_random_state(self.random_state))
+        problem = estimator._problem(X, y, sample_weight).seeded(DIVISION)
+        levels = pipeline.decomposer.levels(problem, self.factor)
         return next((_of_division(each) for each in levels if is_undivided(each)), {})
 
 

@@ -189,6 +189,15 @@ def test_a_time_budget_ends_a_granularity_search_between_levels():
     )
 
 
+def test_where_it_was_best_not_to_divide_all_training_rows_are_left_undivided():
+    # 89 rows are one part at four times 24; 112 are not.
+    more = 'use = "granularity"\nmin_gain = -1.0\n'
+    trained, _ = found(more, "tree", ["decomposer.ceiling=24"])
+    assert trained.found[0].stopped == "one part is left"
+    assert trained.found[0].values["decomposer.ceiling"] == 384
+    assert trained.measures.n_parts == 1
+
+
 def test_a_granularity_search_of_one_level_says_how_many_combinations_it_tried():
     more = 'use = "granularity"\ndata.scale = ["none", "standard"]\n'
     (chosen,) = found(more, "tree", overrides=["decomposer.ceiling=1000"])[0].found
