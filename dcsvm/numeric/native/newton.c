@@ -3,6 +3,8 @@
 #include <math.h>
 
 enum { MOST_FREE = 3000 };
+/* How much longer a step is looked at for rows that would stop it. */
+#define SOON 0.2
 
 /* exact: the entries of the matrix among the rows, where the rounded ones will not do, or NULL */
 typedef struct {
@@ -107,13 +109,26 @@ static void move(problem *p, face *w, double share, double level) {
     }
 }
 
-static void drop(problem *p, face *w, int64_t hit) {
-    int64_t t = w->rows[hit], rest = w->m - hit - 1;
-    p->beta[t] = w->direction[hit] > 0.0 ? p->upper[t] : p->lower[t];
-    cholesky_remove(w->L, w->m, w->stride, hit);
-    memmove(w->rows + hit, w->rows + hit + 1, sizeof(int64_t) * (size_t)rest);
-    memmove(w->gradient + hit, w->gradient + hit + 1, sizeof(double) * (size_t)rest);
+static void leave_out(face *w, int64_t a) {
+    int64_t rest = w->m - a - 1;
+    cholesky_remove(w->L, w->m, w->stride, a);
+    memmove(w->rows + a, w->rows + a + 1, sizeof(int64_t) * (size_t)rest);
+    memmove(w->gradient + a, w->gradient + a + 1, sizeof(double) * (size_t)rest);
+    memmove(w->direction + a, w->direction + a + 1, sizeof(double) * (size_t)rest);
     w->m--;
+}
+
+/* Leave out the row that stopped the step, at its bound, and where they are those that would stop
+   the next one soon: they are the pairwise steps' to bring there. */
+static void drop(problem *p, face *w, int64_t hit, double share) {
+    int64_t t = w->rows[hit];
+    p->beta[t] = w->direction[hit] > 0.0 ? p->upper[t] : p->lower[t];
+    leave_out(w, hit);
+    double more = SOON * share + SOON * 0.01;
+    for (int64_t a = w->m - 1; a >= 0; a--) {
+        double d = w->direction[a], to = p->beta[w->rows[a]] + more * d;
+        if (to > p->upper[w->rows[a]] || to < p->lower[w->rows[a]]) leave_out(w, a);
+    }
 }
 
 static int64_t descend(problem *p, face *w) {
@@ -125,7 +140,7 @@ static int64_t descend(problem *p, face *w) {
         move(p, w, share, level);
         solves++;
         if (hit < 0) break;
-        drop(p, w, hit);
+        drop(p, w, hit, share);
     }
     return solves;
 }

