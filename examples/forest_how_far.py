@@ -85,17 +85,17 @@ def _searched(seed: int, rows: Rows, judged: Rows, jobs: int) -> GranularitySear
 
 def run(name: str, rows: int | None, jobs: int) -> None:
     """Learn the trees in each way and keep what their combinations are worth."""
-    if measured.read("forest_how_far", data_set=name, rows=rows):
-        return
     cut = split(name, rows=rows)
     for learn in (same_for_all, by_leaf, out_of_bag):
+        asked = {"data_set": name, "rows": rows, "learned": learn.__name__}
+        if measured.read("forest_how_far", **asked):
+            continue
         clock = measured.Clock()
         trees = [learn(cut, seed, jobs) for seed in range(TREES)]
         took = clock.seconds()["cpu_seconds"]
         judged, tested = (_scores(trees, part[0]) for part in (cut.validation, cut.test()))
         for way, answers in combinations(judged, cut.validation[1], tested):
-            record = {"data_set": name, "rows": rows, "learned": learn.__name__, "combined": way}
-            record |= {"cpu_seconds": took, "trees": TREES}
+            record = asked | {"combined": way, "cpu_seconds": took, "trees": TREES}
             for part, (labels, y) in zip(
                 ("validation", "test"),
                 zip(answers, (cut.validation[1], cut.test()[1]), strict=True),
