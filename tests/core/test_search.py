@@ -201,22 +201,6 @@ def test_refitting_learns_all_rows_or_those_of_the_search(refit, size):
     assert Foreseen.seen[-1][0] == size
 
 
-def test_all_rows_stay_undivided_where_that_was_best_for_those_of_the_search():
-    X, y = load_digits(return_X_y=True)
-    clf = DivideAndConquerClassifier(build("decomposer", "tree", ceiling=200))
-    # 800 rows are learned from while searching, and at 4 * 200 they are one part; 1,000 are not.
-    search = GranularitySearch(
-        clf,
-        {"learner__C": [10.0], "learner__gamma": [1e-3]},
-        min_gain=-1.0,
-        random_state=0,
-    ).fit(X[:1000], y[:1000])
-    assert search.stopped_ == "one part is left"
-    assert len(search.best_estimator_.ledger_) == 1
-    assert search.best_params_["decomposer__ceiling"] >= 1000
-    assert search.best_estimator_.decomposer.ceiling == search.best_params_["decomposer__ceiling"]
-
-
 def test_without_refitting_there_is_nothing_to_predict_with():
     X, _ = rows()
     with pytest.raises(AttributeError, match=r"^refit is False: nothing was learned with"):

@@ -7,10 +7,18 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_digits
 from sklearn.tree import DecisionTreeClassifier
 
 import dcsvm
-from dcsvm import DivideAndConquerClassifier, Problem, Repeat, SettingError, build
+from dcsvm import (
+    DivideAndConquerClassifier,
+    GranularitySearch,
+    Problem,
+    Repeat,
+    SettingError,
+    build,
+)
 from dcsvm.explain import explain
 from dcsvm.numeric.backend import numpy_only
 
@@ -413,3 +421,19 @@ def test_relevance_makes_machines_among_useless_features_more_accurate():
 def test_relevance_needs_what_pruning_takes_away():
     with pytest.raises(SettingError, match="set one of them to 0"):
         DivideAndConquerClassifier(tree(relevance=1.0, prune=0.2)).fit(*waves(100))
+
+
+def test_all_rows_stay_undivided_where_that_was_best_for_those_of_the_search():
+    X, y = load_digits(return_X_y=True)
+    clf = DivideAndConquerClassifier(build("decomposer", "tree", ceiling=200))
+    # 800 rows are learned from while searching, and at 4 * 200 they are one part; 1,000 are not.
+    search = GranularitySearch(
+        clf,
+        {"learner__C": [10.0], "learner__gamma": [1e-3]},
+        min_gain=-1.0,
+        random_state=0,
+    ).fit(X[:1000], y[:1000])
+    assert search.stopped_ == "one part is left"
+    assert len(search.best_estimator_.ledger_) == 1
+    assert search.best_params_["decomposer__ceiling"] >= 1000
+    assert search.best_estimator_.decomposer.ceiling == search.best_params_["decomposer__ceiling"]

@@ -145,10 +145,9 @@ class KernelSVM(LocalLearner):
         )
 
     def _check(self, problem: Problem) -> None:
-        if self.pairwise and problem.X.shape[1] != problem.n_rows:
-            raise DataError(
-                f"kernel_svm: a precomputed kernel takes a square matrix, not {problem.X.shape}"
-            )
+        shape = problem.X.shape
+        if self.pairwise and shape[1] != problem.n_rows:
+            raise DataError(f"kernel_svm: a precomputed kernel takes a square matrix, not {shape}")
 
     def _kernel(self, problem: Problem) -> Kernel:
         return problem.kernel(self.kernel, self.gamma, self.degree, self.coef0)
@@ -281,8 +280,7 @@ class _Batch:
 
     def _by_libsvm(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
         for kernel in self.kernels:
-            for C in self.Cs:
-                yield kernel, C, _libsvm(self.machine, kernel, C, problem)
+            yield from ((kernel, C, _libsvm(self.machine, kernel, C, problem)) for C in self.Cs)
 
 
 @lru_cache(maxsize=1024)
