@@ -11,14 +11,11 @@ import numpy.typing as npt
 
 from dcsvm.numeric import native, reference
 from dcsvm.numeric.distances import Floats, squared_distances
-from dcsvm.numeric.gram import Gram
+from dcsvm.numeric.gram import Gram, padded_rows
 from dcsvm.numeric.native import GramStructure, address
 from dcsvm.numeric.reference import OUTCOME, Tasks
 
 Singles = npt.NDArray[np.float32]
-
-BLOCK = 64
-"""The compiled solver's rows are padded to whole blocks of so many entries."""
 
 _library: ctypes.CDLL | None = native.load()
 
@@ -85,24 +82,17 @@ def _distances(
     out: Floats | None,
     values: Singles | None,
 ) -> None:
+    """Fill one of the outputs; what is behind the last column becomes zero."""
     origin = (X if Y is None else Y).mean(axis=0) if len(X) else 0.0
     left = np.ascontiguousarray(X - origin)
     right = left if Y is None else np.ascontiguousarray(Y - origin)
     done = library.dcsvm_distances(
         *(address(left), len(left), address(right), len(right), left.shape[1], gamma),
         *(int(Y is None), address(out), address(values)),
+        (values if out is None else out).shape[1],
     )
     if not done:
         raise MemoryError("distances: no room for the packed rows")
-
-
-def exponentials_minus_one(distances: Floats, gamma: float) -> Singles:
-    """exp(-gamma d) - 1 of each distance, with all digits where gamma d is small."""
-    if _library is None:
-        return np.expm1(-gamma * distances).astype(np.float32)
-    out = np.empty(distances.shape, dtype=np.float32)
-    _library.dcsvm_exponentials(address(distances), distances.size, gamma, address(out))
-    return out
 
 
 def rbf_values(distances: Floats, gamma: float, out: Floats | None = None) -> Floats:
@@ -193,14 +183,17 @@ def solve_inner(
 def gram_structure(gram: Gram) -> GramStructure:
     """The C struct of a Gram matrix; it points into the arrays and must not outlive them."""
     depth = 0 if gram.X is None else gram.X.shape[1]
+    values, width = gram.values, gram.values.strides[0] // gram.values.itemsize
+    if values.size and values.strides[1] != values.itemsize:
+        raise ValueError("solve: the rows of a Gram matrix are not C-ordered")
     return GramStructure(
-        *(address(gram.values), gram.values.shape[1], gram.shift),
+        *(values.ctypes.data, len(values), width, gram.shift),
         *(address(gram.matrix), address(gram.X), depth, gram.gamma, gram.scale),
     )
 
 
 def gram_of_distances(distances: Floats, gamma: float) -> Gram:
-    """The Gram matrix exp(-gamma d), kept less one.
+    """The Gram matrix exp(-gamma d), kept less one, with all digits where gamma d is small.
 
     Parameters
     ----------
@@ -208,8 +201,15 @@ def gram_of_distances(distances: Floats, gamma: float) -> Gram:
         Squared distances for the RBF kernel, L1 distances for the Laplacian one.
     gamma : float
     """
-    values = exponentials_minus_one(distances, gamma)
-    return Gram(values, shift=1.0, matrix=distances, gamma=gamma)
+    n = len(distances)
+    if _library is None:
+        values = np.expm1(-gamma * distances).astype(np.float32)
+    else:
+        values = padded_rows(n)
+        _library.dcsvm_exponentials(
+            address(distances), n, n, gamma, address(values), values.shape[1]
+        )
+    return Gram(values[:, :n], shift=1.0, matrix=distances, gamma=gamma)
 
 
 def rbf_gram(X: Floats, gamma: float) -> Gram:
@@ -220,5 +220,10 @@ def rbf_gram(X: Floats, gamma: float) -> Gram:
     X : (n, features) array
     gamma : float
     """
-    rows = np.ascontiguousarray(X, dtype=np.float64)
-    return Gram(rbf_rows(rows, None, gamma), shift=1.0, X=rows, gamma=gamma)
+    rows, n = np.ascontiguousarray(X, dtype=np.float64), len(X)
+    if _library is None:
+        values = rbf_rows(rows, None, gamma)
+    else:
+        values = padded_rows(n)
+        _distances(_library, rows, None, gamma, None, values)
+    return Gram(values[:, :n], shift=1.0, X=rows, gamma=gamma)

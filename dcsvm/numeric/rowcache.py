@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dcsvm.numeric import backend
 from dcsvm.numeric.distances import Floats, Rows, as_dense, is_sparse, row_slices
+from dcsvm.numeric.gram import BLOCK
 from dcsvm.numeric.kernels import Kernel
 from dcsvm.numeric.native import address
 
@@ -67,7 +68,7 @@ class KernelRows:
         time would cost more in fresh pages than it takes to fill.
         """
         m, library = len(rows), backend.library()
-        wide = (m + backend.BLOCK - 1) // backend.BLOCK * backend.BLOCK
+        wide = (m + BLOCK - 1) // BLOCK * BLOCK
         if self.buffer.size < m * wide:
             self.buffer = np.empty(m * wide, dtype=np.float32)
         out = self.buffer[: m * wide].reshape(m, wide)

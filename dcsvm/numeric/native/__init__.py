@@ -24,6 +24,7 @@ class GramStructure(ctypes.Structure):
 
     _fields_ = [
         ("G", POINTER),
+        ("n", INTEGER),
         ("width", INTEGER),
         ("shift", REAL),
         ("matrix", POINTER),
@@ -130,6 +131,7 @@ SIGNATURES: dict[str, list[Any]] = {
     ],
     "dcsvm_distances": [
         *(POINTER, INTEGER, POINTER, INTEGER, INTEGER, REAL, INTEGER, POINTER, POINTER),
+        INTEGER,
     ],
     "dcsvm_leaves": [
         *(POINTER, INTEGER, INTEGER, POINTER, POINTER, POINTER, POINTER, POINTER),
@@ -139,7 +141,7 @@ SIGNATURES: dict[str, list[Any]] = {
         *(POINTER, POINTER),
     ],
     "dcsvm_manhattan": [POINTER, INTEGER, POINTER, INTEGER, INTEGER, POINTER],
-    "dcsvm_exponentials": [POINTER, INTEGER, REAL, POINTER],
+    "dcsvm_exponentials": [POINTER, INTEGER, INTEGER, REAL, POINTER, INTEGER],
     "dcsvm_values": [POINTER, INTEGER, REAL, POINTER],
     "dcsvm_pack": [POINTER, INTEGER, INTEGER, POINTER, POINTER],
     "dcsvm_rbf_rows": [

@@ -150,7 +150,7 @@ static int64_t descend(problem *p, face *w) {
 static int64_t walk(problem *p, int64_t *free_rows, int64_t count, const double *exact,
                     double *steps) {
     int64_t stride = (count + 3) / 4 * 4 + 4, solves = 0;
-    double *room = malloc(sizeof(double) * (size_t)(count * stride + 3 * count));
+    double *room = large_room(sizeof(double) * (size_t)(count * stride + 3 * count));
     int64_t *rows = malloc(sizeof(int64_t) * (size_t)count);
     if (room && rows) {
         double *gradient = room + count * stride;

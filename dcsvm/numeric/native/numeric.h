@@ -21,6 +21,13 @@ enum { BLOCK = 64 };
 
 INLINE int64_t padded(int64_t n) { return (n + BLOCK - 1) / BLOCK * BLOCK; }
 
+/* Room for matrices that is kept from one problem to the next: fresh pages cost as much as what is
+   done with them. */
+typedef struct {
+    float *values;
+    size_t count;
+} buffer;
+
 /* minimise 1/2 b'Kb - y'b over lower <= b <= upper with sum(b) unchanged; f = Kb - y.
    K is symmetric float32 with padded rows; K + shift is positive semidefinite (a constant may be
    subtracted from a Gram matrix since the coefficients sum to zero).
@@ -28,7 +35,8 @@ INLINE int64_t padded(int64_t n) { return (n + BLOCK - 1) / BLOCK * BLOCK; }
    WALL in the padding, so padding is never chosen. */
 typedef struct {
     int64_t n, stride;
-    int lent; /* K belongs to the caller */
+    int lent;      /* K belongs to the caller */
+    buffer *spare; /* for the matrix of a smaller problem, or NULL */
     float *K, *diagonal, *gains;
     double shift;
     double *beta, *f, *lower, *upper, *up_wall, *low_wall;
@@ -42,13 +50,13 @@ typedef struct {
     int64_t newton_solves;
 } effort;
 
-/* A Gram matrix: G is float32, row length width, less the constant shift. The exact values come
-   from a matrix (of distances where gamma > 0: exp(-gamma d) - shift; else of kernel values:
+/* A Gram matrix of n rows: G is float32, row length width, less the constant shift. The exact
+   values come from a matrix (of distances where gamma > 0: exp(-gamma d) - shift; else of kernel values:
    k / scale - shift), or from the rows X of depth columns (exp(-gamma |x - y|^2) - shift). Both
    may be NULL. */
 typedef struct {
     const float *G;
-    int64_t width;
+    int64_t n, width;
     double shift;
     const double *matrix, *X;
     int64_t depth;
@@ -56,26 +64,31 @@ typedef struct {
 } gram;
 
 /* exact_for: the coefficients for which the gradient holds the exact matrix instead of the rounded
-   one; residuals: exact less rounded, a row where it was needed and NULL elsewhere; old_beta and
-   old_f: coefficients and exact gradient of the round before; ridge: what was added to the rounded
-   diagonal. */
+   one; residuals: exact less rounded, a row where it was needed and NULL elsewhere, in blocks of
+   several rows; old_beta and old_f: coefficients and exact gradient of the round before; ridge:
+   what was added to the rounded diagonal. */
 typedef struct {
     int64_t n;
     const int64_t *rows;
     double *exact_for, *values, *old_beta, *old_f, *points;
-    float **residuals;
+    float **residuals, **blocks;
+    int64_t residual_rows;
     double ridge;
 } refinement;
 
 int refinement_allocate(refinement *r, const int64_t *rows, int64_t n);
 void refinement_release(refinement *r);
+void refinement_begin(refinement *r);
 void refinement_rescale(refinement *r, double factor);
 int refine(problem *p, const gram *g, refinement *r, double tolerance);
-void refinement_stiffen(refinement *r, problem *p);
+int refinement_stiffen(refinement *r, problem *p);
 void refinement_search(refinement *r, problem *p);
 int64_t refinement_newton(refinement *r, problem *p, const gram *g);
 
+void *large_room(size_t bytes);
+float *buffer_room(buffer *b, size_t count);
 int problem_allocate(problem *p, int64_t n, float *lent);
+int problem_own(problem *p);
 void problem_release(problem *p);
 void problem_walls(problem *p, int64_t t);
 void problem_gradient(problem *p, const double *y);
@@ -94,7 +107,8 @@ int solve(problem *p, effort *e);
 int approach(problem *p, const double *y, const double *weights, double C, effort *e);
 
 EXPORT int dcsvm_distances(const double *X, int64_t n, const double *Y, int64_t m, int64_t depth,
-                           double gamma, int64_t symmetric, double *distances, float *values);
+                           double gamma, int64_t symmetric, double *distances, float *values,
+                           int64_t width);
 
 int cholesky(double *A, int64_t m, int64_t stride);
 void cholesky_solve(const double *L, int64_t m, int64_t stride, double *restrict x,

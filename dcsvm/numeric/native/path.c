@@ -90,17 +90,50 @@ static void copy_rows(problem *p, const gram *g, const int64_t *rows) {
     }
 }
 
-static int load(problem *p, const gram *g, const int64_t *rows, int64_t n, const double *start) {
-    if (!problem_allocate(p, n, NULL)) return 0;
+/* What tasks of one call hand on: the copy of the matrix, that of a shrunk problem, and of tasks on
+   all rows what was worked out exactly. */
+typedef struct {
+    buffer copy, spare;
+    refinement of_all;
+    int has_all;
+} workplace;
+
+static void workplace_release(workplace *w) {
+    free(w->copy.values);
+    free(w->spare.values);
+    if (w->has_all) refinement_release(&w->of_all);
+}
+
+/* Whether a task's rows are those of the matrix, laid out as problems want them. */
+static int is_all(const gram *g, const int64_t *rows, int64_t n) {
+    return n == g->n && g->width == padded(n) && run_length(rows, 0, n) == n;
+}
+
+static int load(problem *p, const gram *g, const int64_t *rows, int64_t n, const double *start,
+                workplace *w) {
+    int all = is_all(g, rows, n);
+    float *K = all ? (float *)g->G : buffer_room(&w->copy, (size_t)(padded(n) * padded(n)));
+    if (!K || !problem_allocate(p, n, K)) return 0;
     p->shift = g->shift;
-    copy_rows(p, g, rows);
+    p->spare = &w->spare;
+    if (!all) copy_rows(p, g, rows);
     for (int64_t a = 0; a < n; a++) {
         float *row = p->K + a * p->stride;
-        for (int64_t b = n; b < p->stride; b++) row[b] = 0.0f;
+        for (int64_t b = n; !all && b < p->stride; b++) row[b] = 0.0f;
         p->diagonal[a] = row[a];
         if (start) p->beta[a] = start[a];
     }
     return 1;
+}
+
+/* What is exact about the rows: of all rows kept for the next task, of some made in `own`. */
+static refinement *exactness(workplace *w, const gram *g, const int64_t *rows, int64_t n,
+                             refinement *own) {
+    if (!is_all(g, rows, n)) return refinement_allocate(own, rows, n) ? own : NULL;
+    if (!w->has_all) w->has_all = refinement_allocate(&w->of_all, rows, n);
+    if (!w->has_all) return NULL;
+    refinement_begin(&w->of_all);
+    return &w->of_all;
 }
 
 /* Solve; where the rounding of the matrix may show in the gap, put the gradient right and go on.
@@ -114,9 +147,9 @@ static int solve_exactly(problem *p, effort *e, const gram *g, refinement *r) {
         if (problem_gap(p, &lowest, &highest) < e->tolerance) break;
         if (round >= NEWTON_ROUND) {
             e->newton_solves += refinement_newton(r, p, g);
-                if (problem_gap(p, &lowest, &highest) < e->tolerance) break;
+            if (problem_gap(p, &lowest, &highest) < e->tolerance) break;
         }
-        if (round == PLAIN_ROUNDS) refinement_stiffen(r, p);
+        if (round == PLAIN_ROUNDS && !refinement_stiffen(r, p)) return -1;
         status = round < MOST_ROUNDS ? solve(p, e) : 0;
     }
     return status;
@@ -126,12 +159,13 @@ static int solve_task(const gram *g, const int64_t *rows, int64_t n, const doubl
                       const double *weights, const double *Cs, int64_t count,
                       const double *starts, const int8_t *given, effort template,
                       double seconds, double *betas, int64_t stride, outcome *outcomes,
-                      int64_t outcomes_stride) {
+                      int64_t outcomes_stride, workplace *w) {
     problem p;
-    refinement r;
+    refinement own, *r;
     int status = 0;
-    if (!load(&p, g, rows, n, given && given[0] ? starts : NULL)) return -1;
-    if (!refinement_allocate(&r, rows, n)) {
+    if (!load(&p, g, rows, n, given && given[0] ? starts : NULL, w)) return -1;
+    r = exactness(w, g, rows, n, &own);
+    if (!r) {
         problem_release(&p);
         return -1;
     }
@@ -141,16 +175,16 @@ static int solve_task(const gram *g, const int64_t *rows, int64_t n, const doubl
         effort e = template;
         e.tolerance *= stricter(n);
         if (seconds > 0.0) e.deadline = seconds_now() + seconds;
-        if (c) refinement_rescale(&r, rescale(&p, y, Cs[c] / Cs[c - 1]));
+        if (c) refinement_rescale(r, rescale(&p, y, Cs[c] / Cs[c - 1]));
         else if (!given || !given[0]) status = approach(&p, y, weights, Cs[0], &e);
         if (status < 0) break;
         set_bounds(&p, y, weights, Cs[c]);
-        if (c && given && given[c]) consider(&p, y, starts + c * stride, &r);
-        status = solve_exactly(&p, &e, g, &r);
+        if (c && given && given[c]) consider(&p, y, starts + c * stride, r);
+        status = solve_exactly(&p, &e, g, r);
         conclude(&p, y, &e, template.tolerance, outcomes + c * outcomes_stride);
         memcpy(betas + c * stride, p.beta, sizeof(double) * (size_t)n);
     }
-    refinement_release(&r);
+    if (r == &own) refinement_release(r);
     problem_release(&p);
     return status;
 }
@@ -164,14 +198,16 @@ EXPORT int dcsvm_paths(const gram *g, const int64_t *rows, const int64_t *offset
                        const double *starts, const int8_t *given, double tolerance,
                        int64_t iterations, double seconds, double *betas, outcome *outcomes) {
     effort template = {tolerance, 0.0, iterations, 0, 0, 0};
-    for (int64_t t = 0; t < tasks; t++) {
+    workplace w = {0};
+    int status = 1;
+    for (int64_t t = 0; t < tasks && status >= 0; t++) {
         int64_t at = offsets[t], n = offsets[t + 1] - at;
-        int status = solve_task(g, rows + at, n, y + at, weights + at, Cs, count,
-                                given ? starts + at : NULL, given, template, seconds,
-                                betas + at, offsets[tasks], outcomes + t, tasks);
-        if (status < 0) return 0;
+        status = solve_task(g, rows + at, n, y + at, weights + at, Cs, count,
+                            given ? starts + at : NULL, given, template, seconds, betas + at,
+                            offsets[tasks], outcomes + t, tasks, &w);
     }
-    return 1;
+    workplace_release(&w);
+    return status >= 0;
 }
 
 static void centre(const double *X, int64_t n, int64_t depth, double *moved) {
@@ -196,18 +232,20 @@ EXPORT int dcsvm_parts(const double *X, int64_t depth, const double *gammas,
     for (int64_t t = 0; t < tasks; t++)
         if (offsets[t + 1] - offsets[t] > most) most = offsets[t + 1] - offsets[t];
     double *moved = malloc(sizeof(double) * (size_t)((most + 1) * depth + 1));
-    float *values = malloc(sizeof(float) * (size_t)(most * most + 1));
+    float *values = malloc(sizeof(float) * (size_t)(most * padded(most) + 1));
     int64_t *rows = malloc(sizeof(int64_t) * (size_t)(most + 1));
     int done = moved && values && rows;
     for (int64_t i = 0; done && i < most; i++) rows[i] = i;
     for (int64_t t = 0; done && t < tasks; t++) {
         int64_t at = offsets[t], n = offsets[t + 1] - at;
         effort template = {tolerance, 0.0, iterations, 0, 0, 0};
-        gram g = {values, n, 1.0, NULL, X + at * depth, depth, gammas[t], 1.0};
+        gram g = {values, n, padded(n), 1.0, NULL, X + at * depth, depth, gammas[t], 1.0};
+        workplace w = {0};
         centre(X + at * depth, n, depth, moved);
-        done = dcsvm_distances(moved, n, moved, n, depth, gammas[t], 1, NULL, values) &&
+        done = dcsvm_distances(moved, n, moved, n, depth, gammas[t], 1, NULL, values, g.width) &&
                solve_task(&g, rows, n, y + at, bounds + at, &one, 1, NULL, NULL, template,
-                          seconds, betas + at, n, outcomes + t, 1) >= 0;
+                          seconds, betas + at, n, outcomes + t, 1, &w) >= 0;
+        workplace_release(&w);
     }
     free(moved);
     free(values);

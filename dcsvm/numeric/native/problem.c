@@ -1,7 +1,13 @@
 /* The dual problem's arrays: allocation, walls, gradient, optimality gap. */
+#define _DEFAULT_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #include "numeric.h"
 #include <time.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+enum { HUGE_PAGE = 1 << 21 };
 
 double seconds_now(void) {
     struct timespec now;
@@ -37,13 +43,37 @@ EXPORT uint64_t dcsvm_sources(void) {
     return DCSVM_SOURCES;
 }
 
+/* As malloc; where it is many pages, of the large kind if the system has any. */
+void *large_room(size_t bytes) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    void *room = NULL;
+    if (bytes >= 2 * (size_t)HUGE_PAGE) {
+        if (posix_memalign(&room, HUGE_PAGE, bytes)) return NULL;
+        madvise(room, bytes, MADV_HUGEPAGE);
+        return room;
+    }
+#endif
+    return malloc(bytes);
+}
+
+/* Room for so many values, what was there being lost; NULL where memory ran out. */
+float *buffer_room(buffer *b, size_t count) {
+    if (!b->values || count > b->count) {
+        free(b->values);
+        b->values = large_room(sizeof(float) * (count + 1));
+        b->count = b->values ? count : 0;
+    }
+    return b->values;
+}
+
 int problem_allocate(problem *p, int64_t n, float *lent) {
     int64_t s = padded(n);
     p->n = n;
     p->stride = s;
     p->shift = 0.0;
     p->lent = lent != NULL;
-    p->K = lent ? lent : malloc(sizeof(float) * (size_t)(s * s) + 64);
+    p->spare = NULL;
+    p->K = lent ? lent : large_room(sizeof(float) * (size_t)(s * s) + 64);
     p->room = calloc((size_t)(7 * s), sizeof(double));
     if (!p->K || !p->room) {
         problem_release(p);
@@ -66,6 +96,17 @@ void problem_release(problem *p) {
     free(p->room);
     p->K = NULL;
     p->room = NULL;
+}
+
+/* Take a copy of a matrix that was lent, to write to it; 0 where memory ran out. */
+int problem_own(problem *p) {
+    size_t size = sizeof(float) * (size_t)(p->n * p->stride);
+    float *own = p->lent ? large_room(size) : p->K;
+    if (!own) return 0;
+    if (p->lent) memcpy(own, p->K, size);
+    p->K = own;
+    p->lent = 0;
+    return 1;
 }
 
 void problem_walls(problem *p, int64_t t) {

@@ -10,6 +10,8 @@
 #define MOST_OF_THE_WAY 0.8
 /* Rows whose exact entries are kept at once: 18 MB of them. */
 enum { MOST_FREE = 1500 };
+/* Bytes of residuals that are taken at once. */
+enum { RESIDUAL_BYTES = 1 << 23 };
 
 int refinement_allocate(refinement *r, const int64_t *rows, int64_t n) {
     r->n = n;
@@ -17,7 +19,9 @@ int refinement_allocate(refinement *r, const int64_t *rows, int64_t n) {
     r->points = NULL;
     r->ridge = 0.0;
     r->exact_for = calloc((size_t)(4 * n), sizeof(double));
-    r->residuals = calloc((size_t)n, sizeof(float *));
+    r->residuals = calloc((size_t)(2 * n), sizeof(float *));
+    r->blocks = r->residuals + n;
+    r->residual_rows = 0;
     if (r->exact_for && r->residuals) {
         r->values = r->exact_for + n;
         r->old_beta = r->exact_for + 2 * n;
@@ -29,8 +33,21 @@ int refinement_allocate(refinement *r, const int64_t *rows, int64_t n) {
     return 0;
 }
 
+static void forget_residuals(refinement *r) {
+    for (int64_t a = 0; a < r->n && r->blocks[a]; a++) free(r->blocks[a]);
+    memset(r->residuals, 0, sizeof(float *) * (size_t)(2 * r->n));
+    r->residual_rows = 0;
+}
+
+/* For another problem on the same rows: what is exact about them stays. */
+void refinement_begin(refinement *r) {
+    memset(r->exact_for, 0, sizeof(double) * (size_t)r->n);
+    if (r->ridge != 0.0) forget_residuals(r);
+    r->ridge = 0.0;
+}
+
 void refinement_release(refinement *r) {
-    for (int64_t a = 0; a < r->n; a++) free(r->residuals[a]);
+    forget_residuals(r);
     free(r->residuals);
     free(r->exact_for);
     free(r->points);
@@ -68,7 +85,7 @@ static void distances_to(const gram *g, const refinement *r, int64_t a) {
 static void exact_row(const gram *g, const refinement *r, int64_t a) {
     double *restrict values = r->values, scale = g->gamma > 0.0 ? 1.0 : 1.0 / g->scale;
     if (g->matrix) {
-        const double *row = g->matrix + r->rows[a] * g->width;
+        const double *row = g->matrix + r->rows[a] * g->n;
         for (int64_t b = 0; b < r->n; b++) values[b] = row[r->rows[b]] * scale;
     } else {
         distances_to(g, r, a);
@@ -78,10 +95,21 @@ static void exact_row(const gram *g, const refinement *r, int64_t a) {
             values[b] = exp_not_positive_f64(-g->gamma * values[b]);
 }
 
+/* Room for one more row of residuals, out of the last block or a new one. */
+static float *room_for_row(refinement *r) {
+    int64_t rows = RESIDUAL_BYTES / (int64_t)sizeof(float) / r->n + 1;
+    rows = rows < r->n ? rows : r->n;
+    int64_t block = r->residual_rows / rows, place = r->residual_rows % rows;
+    if (place == 0) r->blocks[block] = large_room(sizeof(float) * (size_t)(rows * r->n));
+    if (!r->blocks[block]) return NULL;
+    r->residual_rows++;
+    return r->blocks[block] + place * r->n;
+}
+
 /* Exact less rounded for row a, computed once; NULL where memory ran out. */
 static const float *residual_row(const problem *p, const gram *g, refinement *r, int64_t a) {
     if (r->residuals[a]) return r->residuals[a];
-    float *row = malloc(sizeof(float) * (size_t)r->n);
+    float *row = room_for_row(r);
     if (!row) return NULL;
     const float *rounded = p->K + a * p->stride;
     exact_row(g, r, a);
@@ -114,9 +142,11 @@ int refine(problem *p, const gram *g, refinement *r, double tolerance) {
 }
 
 /* Where directions of almost no curvature follow the rounding, put a ridge of the size that
-   rounding has in any direction on the diagonal: each round is then a proximal step. */
-void refinement_stiffen(refinement *r, problem *p) {
+   rounding has in any direction on the diagonal: each round is then a proximal step. Gives 0 where
+   memory ran out. */
+int refinement_stiffen(refinement *r, problem *p) {
     float ridge = (float)(ROUNDING * sqrt((double)r->n));
+    if (!problem_own(p)) return 0;
     for (int64_t a = 0; a < r->n && r->ridge == 0.0; a++) {
         float *entry = p->K + a * p->stride + a, before = *entry;
         *entry = p->diagonal[a] = before + ridge;
@@ -125,6 +155,7 @@ void refinement_stiffen(refinement *r, problem *p) {
     r->ridge = ridge;
     memcpy(r->old_beta, p->beta, sizeof(double) * (size_t)r->n);
     memcpy(r->old_f, p->f, sizeof(double) * (size_t)r->n);
+    return 1;
 }
 
 /* Go on from the last round's point through this one's, to where the bounds end it or to most of
@@ -158,7 +189,7 @@ int64_t refinement_newton(refinement *r, problem *p, const gram *g) {
     int64_t *rows = malloc(sizeof(int64_t) * (size_t)r->n), solves = 0;
     int64_t count = rows ? free_rows_of(p, rows) : 0;
     int fits = 2 <= count && count <= MOST_FREE;
-    double *room = fits ? malloc(sizeof(double) * (size_t)(count * (count + 1))) : NULL;
+    double *room = fits ? large_room(sizeof(double) * (size_t)(count * (count + 1))) : NULL;
     if (room) {
         double *steps = room + count * count;
         for (int64_t a = 0; a < count; a++) {

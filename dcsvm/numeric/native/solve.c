@@ -15,7 +15,9 @@ static int64_t active_rows(const problem *p, double lowest, double highest, int6
 }
 
 static int extract(const problem *p, const int64_t *rows, int64_t count, problem *small) {
-    if (!problem_allocate(small, count, NULL)) return 0;
+    size_t size = (size_t)(padded(count) * padded(count));
+    float *lent = p->spare ? buffer_room(p->spare, size) : NULL;
+    if (!problem_allocate(small, count, lent)) return 0;
     small->shift = p->shift;
     for (int64_t a = 0; a < count; a++) {
         int64_t t = rows[a];
