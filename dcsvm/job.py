@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -53,16 +53,7 @@ class Job:
             answers[absent] = 0
             code, y = answers[None], (signs > 0).astype(np.intp)
             sides = len(set(signs.tolist()))
-        whole = len(rows) == self.problem.n_rows and bool((np.diff(rows) == 1).all())
-        X = self.problem.X if whole else self.problem.X[rows]
-        view, names = self._view(rows), self.problem.names
-        if view is not None:
-            view = view.fit(X)
-            X, names = view.apply(X), view.names(names)
-        local = Problem(X, y, sides, self.seed, weights, start, cores_here(), names)
-        if self.part.task is not None and view is None:
-            local = local.within(self.problem, rows)
-        return Cut(local, rows, view, code)
+        return Cut(self, rows, y, sides, weights, start, code)
 
     @property
     def n_rows(self) -> int:
@@ -91,41 +82,74 @@ class Job:
         model = cut.constant() or self.learner.fit(cut.problem)
         return cut.outcome(model, time.perf_counter() - started)
 
-    def _view(self, rows: IntArray) -> View | None:
-        if not self.learner.pairwise:
-            return self.part.view
-        if self.problem.X.shape[1] != self.problem.n_rows:
-            raise DataError(
-                "a precomputed kernel takes the kernel of all training rows with each other, "
-                f"(n, n), in place of features; these rows are {self.problem.X.shape}"
-            )
-        between = Columns(rows)
-        return between if self.part.view is None else Chain((between, self.part.view))
-
 
 def run_together(jobs: Sequence[Job]) -> list[Outcome]:
     """Train parts of one learner in one call; called in a worker."""
     started = time.perf_counter()
     cuts = [job.cut() for job in jobs]
-    problems = [cut.problem for cut in cuts if cut.problem.n_classes > 1]
+    problems = [cut.problem for cut in cuts if cut.n_classes > 1]
     models = iter(jobs[0].learner.fit_together(problems) if problems else ())
     made = [cut.constant() or next(models) for cut in cuts]
     seconds = (time.perf_counter() - started) / len(jobs)
     return [cut.outcome(model, seconds) for cut, model in zip(cuts, made, strict=True)]
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, slots=False)
 class Cut:
-    """A part's own problem, and what leads back from it to the problem it was cut from."""
+    """A part's own problem, and what leads back from it to the problem it was cut from.
 
-    problem: Problem
+    Its features are gathered when they are first asked for: a part of one class never asks.
+    """
+
+    job: Job
     rows: IntArray
-    view: View | None
+    y: IntArray
+    n_classes: int
+    weights: FloatArray | None
+    start: FloatArray | None
     code: IntArray
+
+    @property
+    def problem(self) -> Problem:
+        return self._gathered[0]
+
+    @property
+    def view(self) -> View | None:
+        """The fitted view that a member needs; the answer of a single class needs none."""
+        return None if self.n_classes == 1 else self._gathered[1]
+
+    @cached_property
+    def _gathered(self) -> tuple[Problem, View | None]:
+        given, part, rows = self.job.problem, self.job.part, self.rows
+        whole = len(rows) == given.n_rows and bool((np.diff(rows) == 1).all())
+        X = given.X if whole else given.X[rows]
+        view, names = self._view(), given.names
+        if view is not None:
+            view = view.fit(X)
+            X, names = view.apply(X), view.names(names)
+        local = Problem(
+            *(X, self.y, self.n_classes, self.job.seed, self.weights, self.start),
+            *(cores_here(), names),
+        )
+        if part.task is not None and view is None:
+            local = local.within(given, rows)
+        return local, view
+
+    def _view(self) -> View | None:
+        given, view = self.job.problem, self.job.part.view
+        if not self.job.learner.pairwise:
+            return view
+        if given.X.shape[1] != given.n_rows:
+            raise DataError(
+                "a precomputed kernel takes the kernel of all training rows with each other, "
+                f"(n, n), in place of features; these rows are {given.X.shape}"
+            )
+        between = Columns(self.rows)
+        return between if view is None else Chain((between, view))
 
     def constant(self) -> LocalModel | None:
         """The answer to a part with one class, or with one side of its task, only."""
-        if self.problem.n_classes > 1:
+        if self.n_classes > 1:
             return None
         return Constant(float(self.code[0].sum() > 0) * 2.0 - 1.0)
 

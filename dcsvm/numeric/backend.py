@@ -50,7 +50,7 @@ def distances(X: Floats) -> Floats:
     if _library is None:
         return squared_distances(X)
     out = np.empty((len(X), len(X)))
-    _distances(_library, X, None, 0.0, out, None)
+    _distances(_library, X, None, 0.0, out)
     return out
 
 
@@ -70,7 +70,7 @@ def rbf_rows(X: Floats, Y: Floats | None, gamma: float) -> Singles:
     if _library is None:
         return np.expm1(-gamma * squared_distances(X, Y)).astype(np.float32)
     out = np.empty((len(X), len(X if Y is None else Y)), dtype=np.float32)
-    _distances(_library, X, Y, gamma, None, out)
+    _distances(_library, X, Y, gamma, out)
     return out
 
 
@@ -79,17 +79,17 @@ def _distances(
     X: Floats,
     Y: Floats | None,
     gamma: float,
-    out: Floats | None,
-    values: Singles | None,
+    out: Floats | Singles,
 ) -> None:
-    """Fill one of the outputs; what is behind the last column becomes zero."""
+    """Squared distances, or exp(-gamma d) - 1 if `out` is float32, and zeros behind each row."""
     origin = (X if Y is None else Y).mean(axis=0) if len(X) else 0.0
     left = np.ascontiguousarray(X - origin)
     right = left if Y is None else np.ascontiguousarray(Y - origin)
+    single = out.dtype == np.float32
     done = library.dcsvm_distances(
         *(address(left), len(left), address(right), len(right), left.shape[1], gamma),
-        *(int(Y is None), address(out), address(values)),
-        (values if out is None else out).shape[1],
+        *(int(Y is None), None if single else address(out), address(out) if single else None),
+        out.shape[1],
     )
     if not done:
         raise MemoryError("distances: no room for the packed rows")
@@ -225,5 +225,5 @@ def rbf_gram(X: Floats, gamma: float) -> Gram:
         values = rbf_rows(rows, None, gamma)
     else:
         values = padded_rows(n)
-        _distances(_library, rows, None, gamma, None, values)
+        _distances(_library, rows, None, gamma, values)
     return Gram(values[:, :n], shift=1.0, X=rows, gamma=gamma)

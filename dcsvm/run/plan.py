@@ -141,25 +141,16 @@ def _parts(
     looked_into = nested[:: max(1, len(nested) // LOOKED_INTO)]
     for job in jobs:
         if not isinstance(job.learner, DivideAndConquerClassifier):
-            rows, classes = _asked(job)
-            found.append((rows, job if classes > 1 else None, copies))
+            cut = job.cut()
+            found.append((len(cut.rows), job if cut.n_classes > 1 else None, copies))
     for job in looked_into:
         cut = job.cut()
         share = copies * len(nested) / len(looked_into)
         if cut.constant() is not None:
-            found.append((cut.problem.n_rows, None, share))
+            found.append((len(cut.rows), None, share))
         else:
             found += _parts(job.learner, cut.problem, share)
     return found
-
-
-def _asked(job: Job) -> tuple[int, int]:
-    """How many rows and classes (or sides of its task) a part holds."""
-    y = job.problem.y[job.part.rows]
-    if job.part.task is None:
-        return len(y), len(np.unique(y))
-    sides = job.part.task.code(job.problem.n_classes)[y]
-    return int(np.count_nonzero(sides)), len(np.unique(sides[sides != 0]))
 
 
 @attrs.frozen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, TypeAlias, cast
 
 import attrs
@@ -19,12 +20,15 @@ from dcsvm.member import Member
 from dcsvm.models import LocalModel, winners
 from dcsvm.numeric.matrix import BoolArray, FloatArray, IntArray, Matrix
 from dcsvm.problem import Problem
+from dcsvm.search.asking import Asked
 
+#: Answers of several cells are combined together up to so many rows.
+JUDGED_ROWS = 50_000
 #: Settings of the learner by name: one point of a grid.
 Cell: TypeAlias = Mapping[str, Any]
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, slots=False)
 class HeldOut:
     """Rows to judge by: X (n, d), classes y (n,) with -1 for unknown ones, weights (n,)."""
 
@@ -38,7 +42,11 @@ class HeldOut:
 
     def share(self, right: BoolArray, rows: IntArray) -> float:
         """The weight of those of `rows` that were answered right, as a share of all held out."""
-        return float(self.weights[rows][right].sum() / self.weights.sum())
+        return float(self.weights[rows][right].sum() / self._total)
+
+    @cached_property
+    def _total(self) -> float:
+        return float(self.weights.sum())
 
 
 @attrs.frozen(eq=False)
@@ -84,15 +92,18 @@ class PathJob:
         """Train and judge; called in a worker."""
         started = lap = time.perf_counter()
         cut = self.job.cut()
-        X = self.held_out.X[self.rows]
+        asked = Asked(self.held_out.X, self.rows, cut)
         outcome = PathOutcome.empty(len(self.cells), len(cut.rows), cut.code)
+        waiting: list[tuple[list[int], FloatArray]] = []
         last = None
         for places, model in self._models(cut):
             if model is not last:  # cells that mean the same share their model
-                values, cost = Member(model, cut.code, cut.view).answer(X)
+                values, cost = asked.answer(model)
                 last = model
             if self.alone or self.by_part:
-                outcome.right[places] = self._right(values, cut.code)
+                waiting.append((places, values))
+                if len(waiting) * len(values) > JUDGED_ROWS:
+                    self._judge(outcome, waiting)
             outcome.evaluations[places] = np.broadcast_to(
                 cost.kernel_evaluations, len(values)
             ).sum()
@@ -101,6 +112,7 @@ class PathJob:
             now = time.perf_counter()
             outcome.seconds_by_cell[places] = (now - lap) / len(places)
             lap = now
+        self._judge(outcome, waiting)
         return attrs.evolve(outcome, seconds=time.perf_counter() - started)
 
     def _models(self, cut: Cut) -> Iterator[tuple[list[int], LocalModel]]:
@@ -115,11 +127,19 @@ class PathJob:
             for cell, model in self.learner.fit_path(cut.problem, self.cells):
                 yield [self.cells.index(cell)], model
 
-    def _right(self, values: FloatArray, code: IntArray) -> float:
-        told = [Told(np.arange(len(self.rows)), values)]
-        problem = self.job.problem
-        winners = combined(told, [code], [(1, None)], self.combiner, problem, len(self.rows))
-        return self.held_out.share(winners == self.held_out.y[self.rows], self.rows)
+    def _judge(self, outcome: PathOutcome, waiting: list[tuple[list[int], FloatArray]]) -> None:
+        """Enter what the waiting answers are worth, combined all at once; then none wait."""
+        if not waiting:
+            return
+        values = np.concatenate([values for _, values in waiting])
+        told = [Told(np.arange(len(values)), values)]
+        problem, groups = self.job.problem, [(1, None)]
+        winners = combined(told, [outcome.code], groups, self.combiner, problem, len(values))
+        wanted = self.held_out.y[self.rows]
+        by_cell = winners.reshape(len(waiting), -1)
+        for (places, _), said in zip(waiting, by_cell, strict=True):
+            outcome.right[places] = self.held_out.share(said == wanted, self.rows)
+        waiting.clear()
 
 
 @attrs.frozen(eq=False)
