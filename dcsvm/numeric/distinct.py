@@ -14,7 +14,7 @@ from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
 #: Fewer rows are not worth a look.
 LARGE = 10_000
 #: One row of so many is looked at first; unless this share of them repeats, the others are not.
-ONE_OF, REPEATING = 64, 1 / 16
+ONE_OF, REPEATING = 64, 1 / 32
 #: Numbers that are hashed at once: they stay in a processor's cache.
 BLOCK = 2**15
 
