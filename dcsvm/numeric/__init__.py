@@ -5,6 +5,7 @@ from dcsvm.numeric.borders import BoxBorders
 from dcsvm.numeric.clusters import Clusters, fair_prices, kernel_kmeans
 from dcsvm.numeric.descent import AxisTree, single_thresholds
 from dcsvm.numeric.distances import products, squared_distances
+from dcsvm.numeric.distinct import Condensed, condense
 from dcsvm.numeric.dual import DualSettings, dual_plane
 from dcsvm.numeric.expansion import Expansion, evaluate, prepare, vote, vote_one, walk, walk_one
 from dcsvm.numeric.global_pairs import solve_pairs_large, solve_part
@@ -29,6 +30,7 @@ __all__ = [
     "BoolArray",
     "BoxBorders",
     "Clusters",
+    "Condensed",
     "ConvergenceWarning",
     "DualSettings",
     "Expansion",
@@ -49,6 +51,7 @@ __all__ = [
     "as_gram",
     "best_bias",
     "block_products",
+    "condense",
     "covariance",
     "directions",
     "dual_plane",

@@ -20,6 +20,7 @@ from dcsvm import (
     build,
 )
 from dcsvm.explain import explain
+from dcsvm.numeric import condense
 from dcsvm.numeric.backend import numpy_only
 
 
@@ -440,3 +441,116 @@ def test_all_rows_stay_undivided_where_that_was_best_for_those_of_the_search():
     assert len(search.best_estimator_.ledger_) == 1
     assert search.best_params_["decomposer__ceiling"] >= 1000
     assert search.best_estimator_.decomposer.ceiling == search.best_params_["decomposer__ceiling"]
+
+
+def again_and_again(n=12_000, kinds=1500, power=3, seed=0):
+    """Rows that come again, more unevenly with more power, and now and then with any label."""
+    X, y = waves(kinds, seed)
+    generator = np.random.default_rng(seed)
+    rows = (kinds * generator.random(n) ** power).astype(int)
+    noise = generator.random(n) < 0.05
+    return X[rows], np.where(noise, generator.integers(3, size=n), y[rows])
+
+
+def both_ways(monkeypatch, decomposer, given):
+    """The nodes of the tree of condensed rows, and of that of all rows."""
+    few = decomposer._grow(given)
+    assert condense(given.X, given.y) is not None
+    with monkeypatch.context() as context:
+        context.setattr("dcsvm_plugins.decomposers.tree.condense", lambda *data: None)
+        return few, decomposer._grow(given)
+
+
+def alike_but_for_ties(few, whole):
+    """How many nodes are the same from the root down to where another split gains as much."""
+    waiting, seen = [(0, 0)], 0
+    while waiting:
+        one, other = waiting.pop()
+        seen += 1
+        assert few.rows[one] == whole.rows[other]
+        assert (few.left[one] < 0) == (whole.left[other] < 0)
+        if few.left[one] >= 0:
+            assert few.gain[one] == pytest.approx(whole.gain[other], rel=1e-9, abs=1e-6)
+            if (few.feature[one], few.threshold[one]) == (
+                whole.feature[other],
+                whole.threshold[other],
+            ):
+                waiting += [(few.left[one], whole.left[other])]
+                waiting += [(few.right[one], whole.right[other])]
+        else:
+            assert few.alike[one] == whole.alike[other]
+    return seen
+
+
+@pytest.mark.parametrize("criterion", ["entropy", "gini"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_that_repeat_are_learned_once_and_the_tree_is_the_same(
+    monkeypatch, criterion, weighted, seed
+):
+    X, y = again_and_again(20_000, 2500, power=1, seed=seed)
+    weights = np.random.default_rng(seed).random(len(y)) + 0.5 if weighted else None
+    decomposer = tree(ceiling=500, criterion=criterion)
+    few, whole = both_ways(monkeypatch, decomposer, problem(X, y, weights=weights))
+    inner = whole.left >= 0
+    assert inner.sum() > 20
+    for name in ("left", "right", "rows", "alike"):
+        assert np.array_equal(getattr(few, name), getattr(whole, name)), name
+    for name in ("feature", "threshold"):
+        assert np.array_equal(getattr(few, name)[inner], getattr(whole, name)[inner]), name
+    assert np.allclose(few.gain[inner], whole.gain[inner], rtol=1e-9, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"ceiling": 1}, {"ceiling": 100}, {"ceiling": 300, "relevance": 1.0}]
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_that_repeat_very_often_are_divided_as_well(monkeypatch, settings, weighted):
+    X, y = again_and_again()
+    weights = np.random.default_rng(0).random(len(y)) + 0.5 if weighted else None
+    few, whole = both_ways(monkeypatch, tree(**settings), problem(X, y, weights=weights))
+    assert alike_but_for_ties(few, whole) > 0.3 * len(whole.left)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_of_few_values_are_divided_as_well(monkeypatch, seed):
+    generator = np.random.default_rng(seed)
+    X = generator.integers(3, size=(12_000, 6)).astype(float)
+    y = (X[:, :3].sum(axis=1) + generator.normal(size=12_000) > 3).astype(int)
+    few, whole = both_ways(monkeypatch, tree(ceiling=300), problem(X, y))
+    assert alike_but_for_ties(few, whole) > 0.3 * len(whole.left)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"splitter": "random"}, {"max_features": 0.5}, {"border": 0.5}, {"prune": 0.2}],
+)
+def test_levels_hold_all_rows_where_many_repeat(settings):
+    X, y = again_and_again()
+    decomposer = tree(ceiling=100, **settings)
+    levels, again = (list(decomposer.levels(problem(X, y))) for _ in range(2))
+    for level, same in zip(levels, again, strict=True):
+        home = homes(level, X)
+        assert np.array_equal(home, homes(same, X))
+        assert np.array_equal(np.unique(home), np.arange(len(level.parts)))
+        for number, part in enumerate(level.parts):
+            assert np.isin(np.flatnonzero(home == number), part.rows).all()
+            if is_mixed(part, y) and not settings and not part.about:
+                assert len(part.rows) <= level.settings["ceiling"]
+    assert len(levels[-1].parts) == 1
+
+
+def test_condensed_rows_are_halved_where_no_split_gains_anything():
+    X, y = (np.repeat(each, 8, axis=0) for each in parity())
+    parts = finest(tree(ceiling=2400), X, y).parts
+    assert [len(part.rows) for part in parts] == [1280] * 16
+
+
+def test_condensed_rows_that_are_alike_stay_together():
+    X = np.repeat([[0.0, 0.0], [1.0, 1.0]], 8000, axis=0)
+    y = np.concatenate([np.arange(8000) % 2, np.zeros(8000, dtype=int)])
+    parts = finest(tree(ceiling=50), X, y).parts
+    assert [(len(part.rows), part.about.get("rows")) for part in parts] == [
+        (8000, "alike"),
+        (8000, None),
+    ]

@@ -36,6 +36,7 @@ from dcsvm.numeric import (
     FloatArray,
     IntArray,
     Matrix,
+    condense,
     single_thresholds,
 )
 
@@ -183,20 +184,33 @@ class Tree(Decomposer):
         while waiting:
             rows, stem = waiting.pop()
             here = problem if stem < 0 else problem.subset(rows).seeded(len(grown.left))
-            fitted = DecisionTreeClassifier(
-                criterion=self.criterion,
-                splitter=self.splitter,
-                max_features=self.max_features,
-                min_samples_split=max(2, smallest + 1),
-                min_impurity_decrease=NO_GAIN,
-                random_state=here.seed.integer(),
-            ).fit(here.X, here.y, sample_weight=here.weights)
-            first = grown.graft(fitted.tree_, stem)
-            for leaf in np.flatnonzero(_too_large(fitted.tree_, self.ceiling)):
+            fitted, counts = self._fitted(here, smallest)
+            first = grown.graft(fitted.tree_, counts, stem)
+            for leaf in np.flatnonzero(_too_large(fitted.tree_, counts, self.ceiling)):
                 mine = np.flatnonzero(fitted.apply(here.X) == leaf)
                 sides = grown.halve(first + leaf, here.X[mine])
                 waiting += [(rows[mine[side]], first + leaf) for side in reversed(sides)]
-        return grown
+        return grown.cut(smallest)
+
+    def _fitted(self, here: Problem, smallest: int) -> tuple[DecisionTreeClassifier, IntArray]:
+        """A scikit-learn tree with all splits of larger nodes, and how many rows each node has."""
+        few = condense(here.X, here.y, here.weights)
+        source, fewest = (here, smallest + 1) if few is None else (few, few.at_least(smallest + 1))
+        # It reads a feature at a time: features that lie in one piece are faster.
+        X = here.X if sparse.issparse(here.X) else np.asarray(source.X, np.float32, order="F")
+        fitted = DecisionTreeClassifier(
+            criterion=self.criterion,
+            splitter=self.splitter,
+            max_features=self.max_features,
+            min_samples_split=max(2, fewest),
+            min_impurity_decrease=NO_GAIN,
+            random_state=here.seed.integer(),
+        ).fit(X, source.y, sample_weight=source.weights)
+        grown = fitted.tree_
+        if few is None:
+            return fitted, grown.n_node_samples
+        counts = np.bincount(grown.apply(X), few.counts, grown.node_count).astype(np.intp)
+        return fitted, _summed(counts, grown.children_left, grown.children_right)
 
     def _pruned(self, problem: Problem) -> "_Grown":
         """Grow from some of the rows, and prune by the others."""
@@ -211,10 +225,7 @@ class Tree(Decomposer):
         grown = grown.without_below(prune(branches, self.standard_errors))
         # What counts for levels is how many rows there are in all.
         counts = np.bincount(grown.tree().leaves(problem.X), minlength=len(grown.left))
-        for node in range(len(counts) - 1, -1, -1):
-            if grown.left[node] >= 0:
-                counts[node] = counts[grown.left[node]] + counts[grown.right[node]]
-        return attrs.evolve(grown, rows=counts)
+        return attrs.evolve(grown, rows=_summed(counts, grown.left, grown.right))
 
     def _level(self, problem: Problem, whole: "_Grown", ceiling: int) -> Level:
         grown = whole.cut(ceiling)
@@ -262,7 +273,7 @@ class _Grown:
     gain: FloatArray = attrs.field(factory=lambda: np.zeros(0))
     alike: BoolArray = attrs.field(factory=lambda: np.zeros(0, dtype=bool))
 
-    def graft(self, tree: Any, stem: int) -> int:
+    def graft(self, tree: Any, counts: IntArray, stem: int) -> int:
         """Add a scikit-learn tree below the free side of a node; return where its root is now."""
         first = len(self.left)
         if stem >= 0:
@@ -272,7 +283,7 @@ class _Grown:
             ("right", np.where(tree.children_right < 0, -1, tree.children_right + first)),
             ("feature", np.maximum(tree.feature, 0)),
             ("threshold", single_thresholds(tree.threshold)),
-            ("rows", tree.n_node_samples),
+            ("rows", counts),
             ("gain", _gains(tree)),
             ("alike", np.zeros(tree.node_count, dtype=bool)),
         ):
@@ -351,10 +362,18 @@ def _shares(gains: FloatArray) -> FloatArray:
     return np.where(largest > 0, UNSEEN + (1 - UNSEEN) * gains / np.maximum(largest, 1e-300), 1.0)
 
 
-def _too_large(tree: Any, ceiling: int) -> BoolArray:
+def _summed(counts: IntArray, left: IntArray, right: IntArray) -> IntArray:
+    """Rows of all nodes, where those of the leaves are counted."""
+    for node in range(len(counts) - 1, -1, -1):
+        if left[node] >= 0:
+            counts[node] = counts[left[node]] + counts[right[node]]
+    return counts
+
+
+def _too_large(tree: Any, counts: IntArray, ceiling: int) -> BoolArray:
     """Which nodes are leaves above the ceiling with rows of several classes."""
     mixed = np.count_nonzero(tree.value[:, 0, :], axis=1) > 1
-    return (tree.children_left < 0) & (tree.n_node_samples > ceiling) & mixed
+    return (tree.children_left < 0) & (counts > ceiling) & mixed
 
 
 def _halving(X: Matrix) -> tuple[int, FloatArray] | None:
