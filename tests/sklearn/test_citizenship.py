@@ -224,7 +224,7 @@ def test_missing_values_are_told_with_ways_out_that_work():
             refuse(broken, y)
     with pytest.raises(DataError, match=sentence):
         classifier().fit(X, y).predict(broken)
-    with pytest.raises(DataError, match=sentence):
+    with pytest.raises(DataError, match=sentence.replace("^X", "^X_val")):
         search.fit(X, y, X_val=broken, y_val=y)
     for way_out in (
         make_pipeline(SimpleImputer(), classifier()),
