@@ -21,6 +21,8 @@ from dcsvm.store.encode import Encoder
 
 __all__ = ["load", "save"]
 
+#: The model file in the folder of a run.
+MODEL = "model.dcsvm"
 #: Kinds of dtype that class labels may have: truth values, integers, floats, texts.
 LABEL_KINDS = frozenset("biufUO")
 
@@ -87,6 +89,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     Parameters
     ----------
     path : str or path
+        A model file, or the folder of a run that kept its model.
     max_bytes : int, optional
         Refuse a file that is larger. Nothing in a model file is compressed, so this bounds what is
         read, too.
@@ -104,6 +107,8 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
         It needs a plugin that is not there; this is a ModelFileError, too.
     """
     name = os.fspath(path)
+    if os.path.isdir(name) and os.path.exists(inside := os.path.join(name, MODEL)):
+        name = inside
     try:
         with archive.opened(name, max_bytes) as opened:
             return _classifier(opened)

@@ -55,8 +55,12 @@ def test_a_missing_file_is_named(path):
 
 
 def test_a_folder_is_not_a_model_file(tmp_path):
-    with pytest.raises(ModelFileError, match="is a folder"):
+    with pytest.raises(ModelFileError) as caught:
         dcsvm.load(tmp_path)
+    assert str(caught.value) == (
+        f"model file {str(tmp_path)!r} is a folder, and not one of a run that kept its model: "
+        "name the file itself"
+    )
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
