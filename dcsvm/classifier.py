@@ -58,6 +58,8 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         The fitted committee and combination.
     ledger_ : list of Record
         One record for every part trained, nested ones included.
+    n_rows_ : int
+        How many rows were learned from, those of weight zero left out.
     n_features_in_ : int
     feature_names_in_ : (d,) array of str, only for input with column names
 
@@ -218,6 +220,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
                 f"y holds one class only{weighing} ({found}): a classifier needs two classes or "
                 "more"
             )
+        self.n_rows_ = len(y)
         entropy = int(check_random_state(self.random_state).randint(2**31 - 1))
         names = getattr(self, "feature_names_in_", None)
         return Problem(

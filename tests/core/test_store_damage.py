@@ -252,6 +252,7 @@ def test_a_sparse_matrix_cannot_point_outside_itself(path):
         ({"classes": {"dtype": "V9", "values": []}}, "class labels cannot be of dtype 'V9'"),
         ({"classes": {"dtype": "<U999999", "values": []}}, "class labels cannot be of dtype"),
         ({"n_features": "2"}, "its classes or features are not those of its model"),
+        ({"n_rows": "80"}, "the rows that were learned are no number"),
         ({"feature_names": ["a"]}, "its feature names are not those of its model"),
         ({"feature_names": ["a", 1]}, "its feature names are not those of its model"),
         ({"model": {"array": 0}}, "it does not hold a fitted classifier"),
