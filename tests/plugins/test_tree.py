@@ -25,6 +25,7 @@ from dcsvm import (
 )
 from dcsvm.explain import explain
 from dcsvm.numeric.backend import numpy_only
+from dcsvm.settings import settings_of
 
 
 def tree(**settings):
@@ -369,6 +370,12 @@ def test_explain_calls_prepared_columns_and_levels_by_name_also_after_loading(tm
     for model in (clf, dcsvm.load(tmp_path / "model.dcsvm")):
         (question,) = explain(model, X[0]).questions
         assert question.inside.route[0] in ("colour=blue: 1 > 0.5", "colour=red: 0 <= 0.5")
+
+
+@pytest.mark.parametrize("name", ["local_scaling", "relevance"])
+def test_settings_that_change_distances_say_that_gamma_must_be_chosen_again(name):
+    told = settings_of(type(tree()))[name].metadata["help"]
+    assert told.endswith("; a gamma that was chosen without it no longer fits")
 
 
 def with_noise(rows):
