@@ -14,11 +14,12 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from dcsvm.classifier import DivideAndConquerClassifier, check_labels, validated
+from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.errors import DataError, SettingError
 from dcsvm.numeric.matrix import IntArray
 from dcsvm.problem import Problem
 from dcsvm.search.paths import HeldOut
+from dcsvm.validation import check_labels, validated
 
 
 @attrs.frozen(eq=False)
