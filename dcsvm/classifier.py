@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from dcsvm.callbacks import Callbacks, CallbackSupport, with_callbacks
 from dcsvm.composite import Composite, cost_of, in_chunks
@@ -23,15 +23,7 @@ from dcsvm.pipeline import Pipeline
 from dcsvm.problem import Problem, Seed
 from dcsvm.registry import KINDS, default_registry
 from dcsvm.settings import component
-
-FEW = 4096
-"""Numbers up to which each of them is asked whether it is finite."""
-MISSING = (
-    "X contains NaN, a missing value: put an imputer in front, as in "
-    "make_pipeline(SimpleImputer(), classifier), or a preparation that fills the gaps, as in "
-    'DivideAndConquerClassifier(Prepared(missing="impute"), classifier)'
-)
-"""What to do about missing values where no one fills them in."""
+from dcsvm.validation import check_labels, is_finite, validated
 
 
 @component
@@ -58,6 +50,8 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         The fitted committee and combination.
     ledger_ : list of Record
         One record for every part trained, nested ones included.
+    n_rows_ : int
+        How many rows were learned from, those of weight zero left out.
     n_features_in_ : int
     feature_names_in_ : (d,) array of str, only for input with column names
 
@@ -218,6 +212,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
                 f"y holds one class only{weighing} ({found}): a classifier needs two classes or "
                 "more"
             )
+        self.n_rows_ = len(y)
         entropy = int(check_random_state(self.random_state).randint(2**31 - 1))
         names = getattr(self, "feature_names_in_", None)
         return Problem(
@@ -235,38 +230,3 @@ def checked_rows(classifier: DivideAndConquerClassifier, X: Any) -> Matrix:
     check_is_fitted(classifier)
     rows: Matrix = validated(classifier, X, reset=False)
     return rows
-
-
-def validated(classifier: DivideAndConquerClassifier, *given: Any, **options: Any) -> Any:
-    """Rows, and labels where given, by scikit-learn's checks; NaN is told with a way out."""
-    try:
-        return validate_data(classifier, *given, **classifier._checks(), **options)
-    except ValueError as error:
-        if not str(error).startswith("Input X contains NaN"):
-            raise
-        raise DataError(MISSING) from error
-
-
-def check_labels(y: Any) -> None:
-    """Refuse labels of which only some are texts; numpy would write the others out as texts."""
-    if not isinstance(y, list | tuple):
-        y = np.asarray(y)
-        if y.dtype != object:
-            return
-        y = y.ravel().tolist()
-    if len({issubclass(kind, str) for kind in set(map(type, y))}) < 2:
-        return
-    text = next(label for label in y if isinstance(label, str))
-    place, other = next((place, each) for place, each in enumerate(y) if not isinstance(each, str))
-    raise DataError(
-        f"y mixes texts with other labels: {text!r}, and {other!r} in row {place}; make all of "
-        "them texts or all of them numbers, and leave out rows without a label"
-    )
-
-
-def is_finite(X: FloatArray) -> bool:
-    """Whether the sum of all numbers is finite, and so is each of them."""
-    if X.size < FEW:  # asking each of a few is quicker than keeping numpy quiet
-        return bool(np.isfinite(X).all())
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(X.sum()))

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from dcsvm.classifier import DivideAndConquerClassifier, is_finite
+from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.errors import CompositionError, DataError
 from dcsvm.innermost import descent_of, innermost
 from dcsvm.member import Member
@@ -23,6 +23,7 @@ from dcsvm.numeric.matrix import FloatArray
 from dcsvm.numeric.native import address
 from dcsvm.numeric.oblique import PlaneTree
 from dcsvm.preparation import Preparation
+from dcsvm.validation import is_finite
 from dcsvm.views import Scaling
 
 NOT_FINITE = "a compiled tree takes finite numbers only, neither missing values nor infinite ones"

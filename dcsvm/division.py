@@ -54,7 +54,10 @@ class Router(ABC):
         """Say for rows X (n, d) which members answer; called by the committee at prediction."""
 
     def trace(self, x: Matrix) -> list[str]:
-        """Say in sentences why the single row x (1, d) goes where it goes."""
+        """Say in sentences why the single row x (1, d) goes where it goes.
+
+        A feature is called `feature 3`: `explain` gives it its name, where it has one.
+        """
         return []
 
     def overview(self, scene: Scene) -> str:

@@ -14,9 +14,11 @@ from dcsvm.classifier import DivideAndConquerClassifier, checked_rows
 from dcsvm.committee import Committee
 from dcsvm.composite import Composite, floored
 from dcsvm.errors import DataError
+from dcsvm.layout import Column
 from dcsvm.member import Member
 from dcsvm.models import KernelExpansion
 from dcsvm.numeric import FloatArray, IntArray, Matrix
+from dcsvm.preparation import Preparation
 
 #: Questions that are printed; all of them are in the data.
 PRINTED = 12
@@ -59,7 +61,8 @@ class Explanation:
     answer : label
     scores : mapping from label to score
     route : tuple of str
-        What the routers say of the row's way.
+        What the routers say of the row's way, in features as they see them: where the model
+        rescales its rows, values are rescaled ones.
     reasons : tuple of str
         What the combiner says of how it decided.
     questions : tuple of Question
@@ -104,7 +107,7 @@ def explain(classifier: DivideAndConquerClassifier, x: Any, heaviest: int = 3) -
     ----------
     classifier : fitted DivideAndConquerClassifier
     x : (d,) or (1, d)
-        One row.
+        One row. Features go by their names, where the rows that were learned had some.
     heaviest : int
         How many support vectors to name for each member that was asked.
 
@@ -118,18 +121,54 @@ def explain(classifier: DivideAndConquerClassifier, x: Any, heaviest: int = 3) -
     (0, [(2,), (1,)])
     """
     if not hasattr(x, "toarray") and np.ndim(x) == 1:
-        x = np.asarray(x)[None]
+        x = x.to_frame().T if hasattr(x, "iloc") else np.asarray(x)[None]
     x = checked_rows(classifier, x)
     if x.shape[0] != 1:
         raise DataError(f"explain takes one row at a time, not {x.shape[0]}")
-    names = classifier.classes_.tolist()
+    names = _Names.of(classifier)
     return _explained(classifier.model_, x, names, lambda rows: rows, heaviest)
+
+
+@attrs.frozen
+class _Names:
+    """What a committee's classes and features are called, where features have names.
+
+    `columns` are those of the table that the rows come from: a preparation that was loaded from a
+    file no longer knows them itself.
+    """
+
+    classes: list[Any]
+    features: tuple[str, ...] | None
+    columns: tuple[Column, ...] = ()
+
+    @classmethod
+    def of(cls, classifier: DivideAndConquerClassifier) -> _Names:
+        layout = getattr(classifier.decomposer, "layout", None)
+        columns = () if layout is None else layout.features
+        features = getattr(classifier, "feature_names_in_", [each.name for each in columns])
+        return cls(classifier.classes_.tolist(), tuple(map(str, features)) or None, columns)
+
+    def inside(self, member: Member) -> _Names:
+        """What they are called in a pipeline that is a member: labels, or tuples of them."""
+        view = member.view
+        if view is None:
+            return _Names(self._classes(member), self.features, self.columns)
+        if isinstance(view, Preparation) and self.columns:
+            view = attrs.evolve(view, columns=self.columns)
+        return _Names(self._classes(member), view.names(self.features))
+
+    def _classes(self, member: Member) -> list[Any]:
+        if len(member.code) > 1:
+            return [self.classes[label] for label in np.flatnonzero(member.code.any(axis=0))]
+        sides = [np.flatnonzero(member.code[0] == sign) for sign in (-1, 1)]
+        called = [tuple(self.classes[label] for label in side) for side in sides]
+        return [each[0] if len(each) == 1 else each for each in called]
 
 
 def _explained(
     model: Composite,
     x: Matrix,
-    names: list[Any],
+    names: _Names,
     training_rows: Callable[[IntArray], IntArray],
     heaviest: int,
 ) -> Explanation:
@@ -145,14 +184,14 @@ def _explained(
     trace = getattr(model.combination, "trace", None)
     reasons = trace(model.committee, x) if trace is not None else []
     draw = getattr(model.combination, "picture", None)
-    picture = draw(model.committee, x, names) if draw is not None else ""
+    picture = draw(model.committee, x, names.classes) if draw is not None else ""
     if not picture and len(questions) == 1 and questions[0].inside is not None:
         picture = questions[0].inside.picture
     return Explanation(
-        names[winner],
-        dict(zip(names, scores.tolist(), strict=True)),
-        tuple(_routes(model.committee, x)),
-        tuple(_named(sentence, names) for sentence in reasons),
+        names.classes[winner],
+        dict(zip(names.classes, scores.tolist(), strict=True)),
+        tuple(_with_features(sentence, names) for sentence in _routes(model.committee, x)),
+        tuple(_with_classes(sentence, names) for sentence in reasons),
         tuple(questions),
         picture,
     )
@@ -164,16 +203,24 @@ def _routes(committee: Committee, x: Matrix) -> Iterator[str]:
             yield from group.router.trace(x)
 
 
-def _named(sentence: str, names: list[Any]) -> str:
+def _with_features(sentence: str, names: _Names) -> str:
+    """Give features their names: a router knows them as `feature 3`."""
+    features = names.features
+    if features is None:
+        return sentence
+    return re.sub(r"\bfeature (\d+)\b", lambda found: features[int(found[1])], sentence)
+
+
+def _with_classes(sentence: str, names: _Names) -> str:
     """Give classes their names: a combiner knows them as `class 3`."""
-    return re.sub(r"\bclass (\d+)\b", lambda found: repr(names[int(found[1])]), sentence)
+    return re.sub(r"\bclass (\d+)\b", lambda found: repr(names.classes[int(found[1])]), sentence)
 
 
 def _question(
     member: Member,
     number: int,
     x: Matrix,
-    names: list[Any],
+    names: _Names,
     training_rows: Callable[[IntArray], IntArray],
     heaviest: int,
 ) -> Question:
@@ -198,31 +245,21 @@ def _question(
         weights = _heaviest(rows, coefficients, kernel, heaviest)
     elif isinstance(member.model, Composite):
         kept, outside = member.model.support, training_rows(member.support)
-        present = np.flatnonzero(code.any(axis=0))
         inside = _explained(
             member.model,
             seen,
-            _inner_names(member, names, present),
+            names.inside(member),
             lambda rows: outside[np.searchsorted(kept, rows)],
             heaviest,
         )
     return Question(
         number,
-        tuple(names[label] for label in winners),
-        tuple(names[label] for label in losers),
+        tuple(names.classes[label] for label in winners),
+        tuple(names.classes[label] for label in losers),
         margin,
         weights,
         inside,
     )
-
-
-def _inner_names(member: Member, names: list[Any], present: IntArray) -> list[Any]:
-    """What the classes inside a pipeline are called outside: labels, or tuples of them."""
-    if len(member.code) > 1:
-        return [names[label] for label in present]
-    sides = [np.flatnonzero(member.code[0] == sign) for sign in (-1, 1)]
-    called = [tuple(names[label] for label in side) for side in sides]
-    return [each[0] if len(each) == 1 else each for each in called]
 
 
 def _sides(values: FloatArray) -> tuple[int, int]:

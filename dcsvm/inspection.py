@@ -14,10 +14,8 @@ from dcsvm.parameters import size_of
 from dcsvm.recipe import toml
 from dcsvm.recipe.written import pipeline_table
 from dcsvm.report.standing import STATUS, standing
-from dcsvm.store import load
+from dcsvm.store import MODEL, load
 from dcsvm.store.archive import opened
-
-MODEL = "model.dcsvm"
 
 
 def model_file(path: Path) -> Path:

@@ -22,9 +22,10 @@ class Size:
     Parameters
     ----------
     support_vectors : float
-        Different training rows kept, seen through the same view.
+        Different training rows kept.
     coordinates : float
-        Their features: the zeros of sparse rows are not counted.
+        Their features, once for every view they are kept through: the zeros of sparse rows are not
+        counted.
     coefficients : float
         Coefficients that are not zero, weights of hyperplanes, and biases.
     """
@@ -42,8 +43,8 @@ class Size:
 def size_of(classifier: DivideAndConquerClassifier) -> Size:
     """Count the parameters of a fitted classifier, as the DAGSVM paper's table 1 does.
 
-    A support vector that several members share is counted once, at any depth of nesting. The
-    routers of regions are not counted.
+    A support vector that several members share is counted once, at any depth of nesting; its
+    features are counted once for every view. The routers of regions are not counted.
 
     Examples
     --------
@@ -53,16 +54,17 @@ def size_of(classifier: DivideAndConquerClassifier) -> Size:
     >>> size_of(clf).parameters
     15.0
     """
-    seen: dict[Any, float] = {}
+    seen: dict[tuple[tuple[int, ...], int], float] = {}
     coefficients = sum(_counted(classifier.model_, (), lambda rows: rows, seen))
-    return Size(float(len(seen)), float(sum(seen.values())), float(coefficients))
+    rows = {row for _, row in seen}
+    return Size(float(len(rows)), float(sum(seen.values())), float(coefficients))
 
 
 def _counted(
     model: Composite,
     views: tuple[int, ...],
     training_rows: Callable[[IntArray], IntArray],
-    seen: dict[Any, float],
+    seen: dict[tuple[tuple[int, ...], int], float],
 ) -> Iterator[float]:
     """The coefficients of each member; support vectors are put into `seen` with their features."""
     for member in model.committee.members:

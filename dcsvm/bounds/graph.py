@@ -76,7 +76,8 @@ def graph_bounds(
     classifier : fitted DivideAndConquerClassifier
         Whose members know one pair of classes each, with or without a preparation of the rows.
     X, y : (n, d) and (n,)
-        The rows that it learned from.
+        The rows that it learned from, those of weight zero left out; others are refused where
+        their number differs.
     confidence : float
 
     Notes

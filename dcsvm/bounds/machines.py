@@ -77,6 +77,12 @@ def enclosing_radius(kernel: Kernel, X: Matrix, tolerance: float = CLOSE) -> flo
 def training_rows(classifier: DivideAndConquerClassifier, X: Any, y: Any) -> tuple[Any, IntArray]:
     """Check the rows that a classifier learned from: X, and y as class numbers."""
     X, y = checked_rows(classifier, X), np.asarray(y)
+    learned = getattr(classifier, "n_rows_", X.shape[0])
+    if X.shape[0] != learned:
+        raise DataError(
+            "bounds need the rows that the classifier learned from, those of weight zero left "
+            f"out: {learned} rows, not {X.shape[0]}"
+        )
     labels = np.searchsorted(classifier.classes_, y)
     known = labels < len(classifier.classes_)
     if X.shape[0] != len(y) or not (known.all() and (classifier.classes_[labels] == y).all()):

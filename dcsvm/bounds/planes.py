@@ -48,7 +48,8 @@ def plane_terms(classifier: DivideAndConquerClassifier, X: Any, y: Any) -> Plane
         Over a tree of hyperplanes, whatever stands in its leaves; rows may be rescaled before,
         and d counts the features that the tree sees.
     X, y : (n, d) and (n,)
-        The rows that it learned from.
+        The rows that it learned from, those of weight zero left out; others are refused where
+        their number differs.
 
     References
     ----------

@@ -64,7 +64,8 @@ def tree_terms(classifier: DivideAndConquerClassifier, X: Any, y: Any) -> TreeTe
         rows, with kernel machines at the regions: binary, one against one, or nested pipelines
         over class pairs or one against the rest.
     X, y : (n, d) and (n,)
-        The rows that it learned from.
+        The rows that it learned from, those of weight zero left out; others are refused where
+        their number differs.
 
     Notes
     -----

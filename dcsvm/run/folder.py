@@ -44,7 +44,7 @@ RECIPE, RESOLVED, REQUEST = "recipe.toml", "resolved.toml", "request.json"
 ENVIRONMENT, PLAN = "environment.json", "plan.json"
 METRICS, RESULT, EVIDENCE = "metrics.json", "result.json", "evidence.json"
 PARTS, PREDICTIONS, SEARCH = "parts.csv", "predictions.csv", "search.json"
-MODEL, REPORT, TRIALS = "model.dcsvm", "report.html", "trials.csv"
+REPORT, TRIALS = "report.html", "trials.csv"
 LOG = "log.jsonl"
 #: Seconds between two lines of the log about parts.
 LOG_SECONDS = 1.0

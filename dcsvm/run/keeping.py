@@ -201,7 +201,7 @@ def _found_before(folder: RunFolder) -> dict[str, Any]:
 
 def _write(result: Result, folder: RunFolder) -> list[str]:
     """Write all that came out; what could not be written is returned as sentences."""
-    from dcsvm.store import save
+    from dcsvm.store import MODEL, save
 
     missing = []
     folder.write(files.PREDICTIONS, predictions(result))
@@ -211,7 +211,7 @@ def _write(result: Result, folder: RunFolder) -> list[str]:
     folder.write_json(files.METRICS, result.metrics())
     folder.write_json(files.RESULT, result.as_dict())
     try:
-        save(result.model, folder.path / files.MODEL)
+        save(result.model, folder.path / MODEL)
     except ModelFileError as error:
         missing.append(f"the model is not kept: {error}")
     missing += _report(result, folder)

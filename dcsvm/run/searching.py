@@ -36,9 +36,10 @@ def search(
     candidate: Candidate, make: Maker, asked: Search, split: Split, X: Any, y: Any, bench: Bench
 ) -> Found:
     """Choose values for a candidate's grid, from the training rows X (n, d) and y (n,) only."""
-    rows: IntArray = np.arange(len(y))
-    if asked.rows is not None and asked.rows < len(y):
-        rows = held_out(y, asked.rows / len(y), split.stratified, bench.seed)[1]
+    n_rows = len(y)
+    rows: IntArray = np.arange(n_rows)
+    if asked.rows is not None and asked.rows < n_rows:
+        rows = held_out(y, asked.rows / n_rows, split.stratified, bench.seed)[1]
     X, y = X[rows], y[rows]
     if asked.folds is not None:
         fold = folds_of(y, asked.folds, split.stratified, bench.seed + 1)
@@ -48,8 +49,22 @@ def search(
         fold[held_out(y, share, split.stratified, bench.seed + 1)[1]] = 0
     _check_learnable(y, fold)
     if asked.use == "granularity" and candidate.has_levels:
-        return from_fine_to_coarse(candidate, make, asked, X, y, fold, bench)
+        found = from_fine_to_coarse(candidate, make, asked, X, y, fold, bench)
+        return _with_sample_told(found, candidate, n_rows)
     return _by_scikit_learn(candidate, make, asked, X, y, fold, bench)
+
+
+def _with_sample_told(found: Found, candidate: Candidate, n_rows: int) -> Found:
+    """Say of a division that was judged on some of the rows that all are another matter."""
+    of_division = (name for name in found.values if name.startswith("decomposer."))
+    chosen = [name for name in of_division if name not in candidate.grid]
+    if found.n_rows == n_rows or not chosen:
+        return found
+    told = (
+        f"{found.stopped}; {' and '.join(chosen)} was judged on {found.n_rows:,} of {n_rows:,} "
+        "rows and may divide all of them further"
+    )
+    return attrs.evolve(found, stopped=told)
 
 
 def _check_learnable(y: Any, fold: IntArray) -> None:

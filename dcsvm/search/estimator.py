@@ -148,7 +148,7 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         random_state = check_random_state(self.random_state)
         estimator, pipeline = self._resolved(random_state)
         cells = self._cells(pipeline)
-        if X_val is not None:
+        if X_val is not None or y_val is not None:
             rows = Rows.given(X, y, sample_weight, X_val, y_val, weights_val)
         else:
             rows = Rows.split(X, y, sample_weight, estimator, self.validation, random_state)

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import attrs
 import numpy as np
-from sklearn.utils import (
-    assert_all_finite,
-    check_consistent_length,
-    column_or_1d,
-    indexable,
-)
+from sklearn.utils import assert_all_finite, column_or_1d, indexable
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from dcsvm.classifier import DivideAndConquerClassifier, check_labels, validated
+from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.errors import DataError, SettingError
 from dcsvm.numeric.matrix import IntArray
 from dcsvm.problem import Problem
 from dcsvm.search.paths import HeldOut
+from dcsvm.validation import check_labels, validated
 
 
 @attrs.frozen(eq=False)
@@ -37,11 +36,15 @@ class Rows:
         cls, X: Any, y: Any, weights: Any, X_val: Any, y_val: Any, weights_val: Any = None
     ) -> Rows:
         """Hold out rows of their own."""
-        if y_val is None:
-            raise DataError("X_val was given without y_val")
-        check_labels(y_val)
+        if X_val is None or y_val is None:
+            there, lacks = ("X_val", "y_val") if y_val is None else ("y_val", "X_val")
+            raise DataError(f"{there} was given without {lacks}")
+        with _naming("y_val"):
+            check_labels(y_val)
+            y_val = column_or_1d(y_val)
+            assert_all_finite(y_val, input_name="y")
         everything = (X, y, weights)
-        return cls(everything, (X_val, column_or_1d(y_val), weights_val), everything, True)
+        return cls(everything, (X_val, y_val, weights_val), everything, True)
 
     @classmethod
     def split(
@@ -71,12 +74,26 @@ class Rows:
         """What to learn from and what to judge by, encoded alike."""
         problem = estimator._problem(*self.training)
         X, y, weights = self.held_out
-        X = validated(estimator, X, reset=False)
-        check_consistent_length(X, y)
+        with _naming("X_val") if self.own_validation else nullcontext():
+            X = validated(estimator, X, reset=False)
+        if X.shape[0] != len(y):
+            raise DataError(f"X_val has {X.shape[0]} rows, but y_val has {len(y)} labels")
         place = np.searchsorted(estimator.classes_, y).clip(max=len(estimator.classes_) - 1)
         known = np.where(estimator.classes_[place] == y, place, -1)
         weights = _check_sample_weight(weights, X, ensure_non_negative=True)
         return problem, HeldOut(X, known, weights)
+
+
+@contextmanager
+def _naming(argument: str) -> Iterator[None]:
+    """Let checks that know rows and labels as X and y speak of the argument that they are of."""
+    try:
+        yield
+    except ValueError as error:
+        known_as = argument.partition("_")[0]
+        said = str(error)
+        named = re.sub(rf"^(Input )?{known_as}\b", rf"\g<1>{argument}", said)
+        raise DataError(named if named != said else f"{argument}: {said}") from error
 
 
 def _taken(weights: Any, rows: IntArray) -> Any:

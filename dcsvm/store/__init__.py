@@ -21,6 +21,8 @@ from dcsvm.store.encode import Encoder
 
 __all__ = ["load", "save"]
 
+#: The model file in the folder of a run.
+MODEL = "model.dcsvm"
 #: Kinds of dtype that class labels may have: truth values, integers, floats, texts.
 LABEL_KINDS = frozenset("biufUO")
 
@@ -87,6 +89,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     Parameters
     ----------
     path : str or path
+        A model file, or the folder of a run that kept its model.
     max_bytes : int, optional
         Refuse a file that is larger. Nothing in a model file is compressed, so this bounds what is
         read, too.
@@ -104,6 +107,8 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
         It needs a plugin that is not there; this is a ModelFileError, too.
     """
     name = os.fspath(path)
+    if os.path.isdir(name) and os.path.exists(inside := os.path.join(name, MODEL)):
+        name = inside
     try:
         with archive.opened(name, max_bytes) as opened:
             return _classifier(opened)
@@ -122,6 +127,7 @@ def _manifest(model: DivideAndConquerClassifier, encoder: Encoder) -> dict[str, 
     content = {
         "pipeline": pipeline,
         "classes": _labels(model.classes_),
+        "n_rows": getattr(model, "n_rows_", None),
         "n_features": int(model.n_features_in_),
         "feature_names": None if names is None else [str(each) for each in names],
         "model": encoder.value(model.model_, ("the classifier", "model_")),
@@ -141,16 +147,21 @@ def _classifier(opened: Archive) -> DivideAndConquerClassifier:
     model = decoder.value(manifest["model"])
     classes = _classes(**manifest["classes"])
     names, n_features = manifest["feature_names"], manifest["n_features"]
+    n_rows = manifest.get("n_rows")  # the first files do not tell
     if not isinstance(classifier, DivideAndConquerClassifier) or not isinstance(model, Composite):
         raise Flaw("is damaged: it does not hold a fitted classifier")
     if classes.shape != (model.committee.n_classes,) or type(n_features) is not int:
         raise Flaw("is damaged: its classes or features are not those of its model")
+    if n_rows is not None and type(n_rows) is not int:
+        raise Flaw("is damaged: the rows that were learned are no number")
     if names is not None and not (len(names) == n_features and all(map(_is_text, names))):
         raise Flaw("is damaged: its feature names are not those of its model")
     classifier.classes_ = classes
     classifier.model_ = model
     classifier.ledger_ = model.ledger
     classifier.n_features_in_ = n_features
+    if n_rows is not None:
+        classifier.n_rows_ = n_rows
     if names is not None:
         classifier.feature_names_in_ = np.array(names, dtype=object)
     return classifier

@@ -111,7 +111,7 @@ def check_plain(zipped: zipfile.ZipFile, size: int) -> None:
 
 def _handle(path: str) -> BinaryIO:
     if os.path.isdir(path):
-        raise Flaw("is a folder")
+        raise Flaw("is a folder, and not one of a run that kept its model: name the file itself")
     try:
         return open(path, "rb")
     except FileNotFoundError:

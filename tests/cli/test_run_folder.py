@@ -80,6 +80,12 @@ def test_predictions_agree_with_the_model_and_the_measures(kept):
     assert loaded(kept / "metrics.json")["test_accuracy"] == pytest.approx(right)
 
 
+def test_the_folder_is_loaded_as_its_model(kept):
+    rows = np.full((2, 4), 3.0)
+    expected = package.load(kept / "model.dcsvm").decision_function(rows)
+    assert (package.load(kept).decision_function(rows) == expected).all()
+
+
 def test_the_ledger_holds_every_part_of_every_model(kept):
     with (kept / "parts.csv").open() as file:
         parts = list(csv.DictReader(file))

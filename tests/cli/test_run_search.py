@@ -117,6 +117,18 @@ def test_the_granularity_search_chooses_a_level_too():
     assert trained.model.learner.learner.C == 10.0
 
 
+def test_a_level_that_was_judged_on_some_of_the_rows_is_told_as_such():
+    trained, _ = found('use = "granularity"\nrows = 60\n', decomposer="tree")
+    assert trained.found[0].stopped.endswith(
+        "; decomposer.ceiling was judged on 60 of 112 rows and may divide all of them further"
+    )
+    trained, _ = found('use = "granularity"\n', decomposer="tree")
+    assert "may divide" not in trained.found[0].stopped
+    pairs = {"decomposer": "class_pairs", "overrides": ["combiner=vote"]}
+    trained, _ = found('use = "granularity"\nrows = 60\n', **pairs)
+    assert trained.found[0].stopped == "all 4 combinations were tried"
+
+
 def test_a_rival_without_levels_has_a_grid_in_place_of_a_granularity_search():
     more = '[compare.all]\ndecomposer = "whole"\n'
     text = RECIPE.replace("DECOMPOSER", "tree") + 'use = "granularity"\n' + more

@@ -126,6 +126,26 @@ def test_other_rows_than_those_learned_from_are_refused() -> None:
         graph_bounds(clf, CORNERS, [0, 1, 7])
 
 
+@pytest.mark.parametrize("count", [40, 100])
+def test_more_or_fewer_rows_than_were_learned_are_refused(count) -> None:
+    X, y = blobs(100, k=2, seed=1)
+    clf = DivideAndConquerClassifier(Everything(), Machine(C=2.0), Regional()).fit(X[:80], y[:80])
+    with pytest.raises(DataError) as caught:
+        tree_terms(clf, X[:count], y[:count])
+    assert str(caught.value) == (
+        "bounds need the rows that the classifier learned from, those of weight zero left out: "
+        f"80 rows, not {count}"
+    )
+
+
+def test_rows_of_weight_zero_were_not_learned() -> None:
+    X, y = blobs(100, k=2, seed=1)
+    clf = DivideAndConquerClassifier(Everything(), Machine(C=2.0), Regional())
+    clf.fit(X, y, sample_weight=np.arange(100) < 80)
+    assert clf.n_rows_ == 80
+    assert tree_terms(clf, X[:80], y[:80]).R.value > 0
+
+
 def quantity(X, signs, C, gamma):
     """The squared norm and squared slacks of a machine, from scikit-learn alone."""
     svm = SVC(C=C, gamma=gamma, tol=1e-9).fit(X, signs)

@@ -4,7 +4,7 @@ import numpy as np
 from fakes import Average, Centroids, Deal, Machine, Pairs, Regional, Strips, blobs
 from scipy import sparse
 
-from dcsvm import DivideAndConquerClassifier
+from dcsvm import DivideAndConquerClassifier, Scaled
 from dcsvm.parameters import size_of
 
 
@@ -33,6 +33,15 @@ def test_sharing_is_seen_through_nested_pipelines() -> None:
     assert size_of(regions).support_vectors == len(np.unique(kept)) == len(kept)
     twice = DivideAndConquerClassifier(2 * Deal(1), flat, Average(), random_state=0).fit(X, y)
     assert size_of(twice).support_vectors == size_of(flat.fit(X, y)).support_vectors
+
+
+def test_a_row_that_two_views_show_is_one_support_vector_with_two_sets_of_features() -> None:
+    X, y = blobs(90, seed=1)
+    once = DivideAndConquerClassifier(Scaled(), svm(), Average())
+    twice = DivideAndConquerClassifier(2 * Scaled(), svm(), Average())
+    kept, size = size_of(once.fit(X, y)), size_of(twice.fit(X, y))
+    assert size.support_vectors == kept.support_vectors <= len(X)
+    assert size.coordinates == 2 * kept.coordinates
 
 
 def test_hyperplanes_have_weights_and_biases() -> None:

@@ -479,3 +479,30 @@ def test_held_out_rows_need_labels():
     X, y = rows()
     with pytest.raises(DcsvmError, match=r"^X_val was given without y_val$"):
         GranularitySearch(foreseen(), QUALITIES).fit(X, y, X_val=X)
+    with pytest.raises(DcsvmError, match=r"^y_val was given without X_val$"):
+        GranularitySearch(foreseen(), QUALITIES).fit(X, y, y_val=y)
+
+
+def with_first(values, value):
+    changed = values.astype(float)
+    changed.flat[0] = value
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (lambda X, y: (X[:, :1], y), "X_val has 1 features, but"),
+        (lambda X, y: (with_first(X, np.nan), y), "X_val contains NaN, a missing value:"),
+        (lambda X, y: (with_first(X, np.inf), y), "Input X_val contains infinity"),
+        (lambda X, y: (X[:0], y[:0]), "X_val: Found array with 0 sample(s)"),
+        (lambda X, y: (X, y[:30]), "X_val has 40 rows, but y_val has 30 labels"),
+        (lambda X, y: (X, with_first(y, np.nan)), "Input y_val contains NaN"),
+        (lambda X, y: (X, X), "y_val should be a 1d array"),
+    ],
+)
+def test_mistakes_in_rows_to_judge_by_are_told_of_those(spoil, sentence):
+    X, y = rows()
+    judged, labels = spoil(X[120:], y[120:])
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}"):
+        GranularitySearch(foreseen(), QUALITIES).fit(X[:120], y[:120], X_val=judged, y_val=labels)

@@ -95,6 +95,7 @@ def test_the_manifest_can_be_read_by_people(path):
     assert manifest["dcsvm_version"] == dcsvm.__version__
     assert manifest["classes"]["values"] == [0, 1, 2]
     assert manifest["n_features"] == 2
+    assert manifest["n_rows"] == dcsvm.load(path).n_rows_ == model.n_rows_
     assert manifest["plugins"] == [
         {
             "distribution": "fakes",

@@ -55,8 +55,12 @@ def test_a_missing_file_is_named(path):
 
 
 def test_a_folder_is_not_a_model_file(tmp_path):
-    with pytest.raises(ModelFileError, match="is a folder"):
+    with pytest.raises(ModelFileError) as caught:
         dcsvm.load(tmp_path)
+    assert str(caught.value) == (
+        f"model file {str(tmp_path)!r} is a folder, and not one of a run that kept its model: "
+        "name the file itself"
+    )
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -248,6 +252,7 @@ def test_a_sparse_matrix_cannot_point_outside_itself(path):
         ({"classes": {"dtype": "V9", "values": []}}, "class labels cannot be of dtype 'V9'"),
         ({"classes": {"dtype": "<U999999", "values": []}}, "class labels cannot be of dtype"),
         ({"n_features": "2"}, "its classes or features are not those of its model"),
+        ({"n_rows": "80"}, "the rows that were learned are no number"),
         ({"feature_names": ["a"]}, "its feature names are not those of its model"),
         ({"feature_names": ["a", 1]}, "its feature names are not those of its model"),
         ({"model": {"array": 0}}, "it does not hold a fitted classifier"),

@@ -5,6 +5,7 @@ import time
 from itertools import pairwise, product
 
 import numpy as np
+import pandas
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits
@@ -12,8 +13,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 import dcsvm
 from dcsvm import (
+    Column,
     DivideAndConquerClassifier,
     GranularitySearch,
+    Layout,
+    Prepared,
     Problem,
     Repeat,
     SettingError,
@@ -22,6 +26,7 @@ from dcsvm import (
 from dcsvm.explain import explain
 from dcsvm.numeric import condense
 from dcsvm.numeric.backend import numpy_only
+from dcsvm.settings import settings_of
 
 
 def tree(**settings):
@@ -348,6 +353,33 @@ def test_explain_tells_the_way_to_the_leaf_and_its_heaviest_support_vectors():
         assert leaf[weight.row] == question.member
         assert weight.kernel == pytest.approx(np.exp(-0.5 * ((X[weight.row] - X[0]) ** 2).sum()))
         assert weight.contribution == pytest.approx(weight.coefficient * weight.kernel)
+
+
+def test_explain_calls_features_by_the_names_of_a_table():
+    X, y = np.arange(10.0)[:, None], np.arange(10) >= 5
+    rows = pandas.DataFrame(X, columns=["size"])
+    clf = DivideAndConquerClassifier(tree(ceiling=5), "kernel_svm", "route").fit(rows, y)
+    assert explain(clf, rows[7:8]).route == ("size: 7 > 4.5", "leaf 1")
+    assert explain(clf, rows.iloc[7]).route == ("size: 7 > 4.5", "leaf 1")
+    clf.fit(X, y)
+    assert explain(clf, X[7]).route == ("feature 0: 7 > 4.5", "leaf 1")
+
+
+def test_explain_calls_prepared_columns_and_levels_by_name_also_after_loading(tmp_path):
+    layout = Layout((Column("colour", ("blue", "red")), Column("size")))
+    X = np.array([[code, size] for code in (0, 1) for size in range(5)], dtype=float)
+    inner = DivideAndConquerClassifier(tree(ceiling=5), "kernel_svm", "route")
+    clf = DivideAndConquerClassifier(Prepared(layout, scale="none"), inner).fit(X, X[:, 0])
+    dcsvm.save(clf, tmp_path / "model.dcsvm")
+    for model in (clf, dcsvm.load(tmp_path / "model.dcsvm")):
+        (question,) = explain(model, X[0]).questions
+        assert question.inside.route[0] in ("colour=blue: 1 > 0.5", "colour=red: 0 <= 0.5")
+
+
+@pytest.mark.parametrize("name", ["local_scaling", "relevance"])
+def test_settings_that_change_distances_say_that_gamma_must_be_chosen_again(name):
+    told = settings_of(type(tree()))[name].metadata["help"]
+    assert told.endswith("; a gamma that was chosen without it no longer fits")
 
 
 def with_noise(rows):

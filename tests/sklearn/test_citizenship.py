@@ -11,13 +11,14 @@ import sklearn
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import StackingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -224,13 +225,47 @@ def test_missing_values_are_told_with_ways_out_that_work():
             refuse(broken, y)
     with pytest.raises(DataError, match=sentence):
         classifier().fit(X, y).predict(broken)
-    with pytest.raises(DataError, match=sentence):
+    with pytest.raises(DataError, match=sentence.replace("^X", "^X_val")):
         search.fit(X, y, X_val=broken, y_val=y)
     for way_out in (
         make_pipeline(SimpleImputer(), classifier()),
         DivideAndConquerClassifier(Prepared(missing="impute"), classifier()),
     ):
         assert way_out.fit(broken, y).score(broken, y) > 0.9
+
+
+COLOURS = ["red", "green", "blue"] * 50
+
+
+@pytest.mark.parametrize(
+    "colours", [COLOURS, pd.Categorical(COLOURS)], ids=["texts", "categories"]
+)
+def test_texts_are_told_with_their_column_and_a_way_out_that_works(colours):
+    rows = pd.DataFrame({"size": X[:, 0], "colour": colours})
+    with pytest.raises(DataError) as caught:
+        classifier().fit(rows, y)
+    assert str(caught.value) == (
+        "X holds texts, such as 'red' in column 'colour': put an encoder in front, as in "
+        "make_pipeline(make_column_transformer((OneHotEncoder(), ['colour']), "
+        "remainder='passthrough'), classifier), or run a recipe, which encodes categories itself"
+    )
+    encoder = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough")
+    assert make_pipeline(encoder, classifier()).fit(rows, y).score(rows, y) > 0.5
+
+
+@pytest.mark.parametrize(
+    ("rows", "column"),
+    [
+        (pd.DataFrame(pd.array([None, "1.5", *COLOURS[:-2]], dtype="string")), 0),
+        (pl.DataFrame({"size": X[:, 0], "colour": COLOURS}), "colour"),
+        (np.array([["1.5", colour] for colour in COLOURS]), 1),
+        ([[1.5, colour] for colour in COLOURS], 1),
+    ],
+    ids=["gaps and numbers", "polars", "array", "list"],
+)
+def test_texts_are_told_whatever_holds_them(rows, column):
+    with pytest.raises(DataError, match=f"such as 'red' in column {column!r}: put an encoder"):
+        classifier().fit(rows, y)
 
 
 def test_a_kernel_matrix_may_be_given():

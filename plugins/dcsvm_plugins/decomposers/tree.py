@@ -104,6 +104,7 @@ class Tree(Decomposer):
 
     Features that matter here may not matter there. With `relevance=1.0` the tree goes on below its
     leaves, and in each of them features count in proportion to what they gain in these splits.
+    With it, as with `local_scaling`, distances in a leaf are others: choose gamma again.
 
     Examples
     --------
@@ -133,7 +134,9 @@ class Tree(Decomposer):
         1.0, above=0, at_most=1, help="share of the features tried at each split"
     )
     local_scaling: LocalScaling = setting(
-        "none", help="rescale the features from each leaf's own rows"
+        "none",
+        help="rescale the features from each leaf's own rows; a gamma that was chosen without it "
+        "no longer fits",
     )
     border: float = setting(
         0.0,
@@ -144,7 +147,7 @@ class Tree(Decomposer):
         0.0,
         at_least=0,
         help="how much features of a leaf are stretched by what they gain in splits below it: "
-        "shares of the gain to this power",
+        "shares of the gain to this power; a gamma that was chosen without it no longer fits",
     )
     prune: float = setting(
         0.0,

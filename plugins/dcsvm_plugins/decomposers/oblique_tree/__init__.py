@@ -142,7 +142,9 @@ class ObliqueTree(Decomposer):
     average: bool = setting(True, help="the mean of the later half of the steps, or the last one")
     grain: int = setting(50_000, at_least=1, help="below so many rows a subtree is one job")
     local_scaling: LocalScaling = setting(
-        "none", help="rescale the features from each leaf's own rows"
+        "none",
+        help="rescale the features from each leaf's own rows; a gamma that was chosen without it "
+        "no longer fits",
     )
 
     def divide(self, problem: Problem) -> Stages:

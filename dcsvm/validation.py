@@ -1,0 +1,89 @@
+"""Rows and labels checked as they are given, with a way out where something is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from dcsvm.errors import DataError
+from dcsvm.numeric.matrix import FloatArray
+
+FEW = 4096
+"""Numbers up to which each of them is asked whether it is finite."""
+MISSING = (
+    "X contains NaN, a missing value: put an imputer in front, as in "
+    "make_pipeline(SimpleImputer(), classifier), or a preparation that fills the gaps, as in "
+    'DivideAndConquerClassifier(Prepared(missing="impute"), classifier)'
+)
+"""What to do about missing values where no one fills them in."""
+TEXTS = (
+    "X holds texts, such as {text!r} in column {column!r}: put an encoder in front, as in "
+    "make_pipeline(make_column_transformer((OneHotEncoder(), [{column!r}]), "
+    "remainder='passthrough'), classifier), or run a recipe, which encodes categories itself"
+)
+"""What to do about texts where numbers are wanted."""
+NO_NUMBER = ("could not convert string to float", "float() argument must be")
+"""How sentences of Python and numpy begin that are about values that are no numbers."""
+
+
+def validated(classifier: Any, *given: Any, **options: Any) -> Any:
+    """Rows, and labels where given, by scikit-learn's checks; NaN and texts with a way out."""
+    try:
+        return validate_data(classifier, *given, **classifier._checks(), **options)
+    except (ValueError, TypeError) as error:
+        if str(error).startswith("Input X contains NaN"):
+            raise DataError(MISSING) from error
+        found = text_in(given[0]) if str(error).startswith(NO_NUMBER) else None
+        if found is None:
+            raise
+        raise DataError(TEXTS.format(column=found[0], text=found[1])) from error
+
+
+def text_in(X: Any) -> tuple[Any, str] | None:
+    """The first column of rows X (n, d) with a text that is no number, and that text."""
+    has_names = hasattr(X, "columns")
+    table = X if has_names else np.asarray(X)
+    for name in X.columns if has_names else range(table.shape[1]):
+        values = np.asarray(table[name] if has_names else table[:, name])
+        if values.dtype.kind not in "biufc":
+            texts = (value for value in values.ravel().tolist() if isinstance(value, str))
+            text = next((each for each in texts if not is_number(each)), None)
+            if text is not None:
+                return name, text
+    return None
+
+
+def is_number(text: str) -> bool:
+    """Whether a text can be read as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def check_labels(y: Any) -> None:
+    """Refuse labels of which only some are texts; numpy would write the others out as texts."""
+    if not isinstance(y, list | tuple):
+        y = np.asarray(y)
+        if y.dtype != object:
+            return
+        y = y.ravel().tolist()
+    if len({issubclass(kind, str) for kind in set(map(type, y))}) < 2:
+        return
+    text = next(label for label in y if isinstance(label, str))
+    place, other = next((place, each) for place, each in enumerate(y) if not isinstance(each, str))
+    raise DataError(
+        f"y mixes texts with other labels: {text!r}, and {other!r} in row {place}; make all of "
+        "them texts or all of them numbers, and leave out rows without a label"
+    )
+
+
+def is_finite(X: FloatArray) -> bool:
+    """Whether the sum of all numbers is finite, and so is each of them."""
+    if X.size < FEW:  # asking each of a few is quicker than keeping numpy quiet
+        return bool(np.isfinite(X).all())
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(X.sum()))
