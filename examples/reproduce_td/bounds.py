@@ -8,9 +8,8 @@ import global_svm
 import measured
 import td
 from data import split
-from td import SCHEMES, classifier
+from td import classifier
 
-from dcsvm import DivideAndConquerClassifier, build
 from dcsvm.bounds import tree_terms
 
 #: Seconds of work after which the undivided machine is given up.
@@ -36,8 +35,7 @@ def run(name: str, training: str, cap: int = CAP) -> None:
         return tree_terms(clf, *rows)
 
     def undivided() -> dict[str, Any]:
-        machine = build("learner", "kernel_svm", multiclass=SCHEMES[training], **cell)
-        clf = DivideAndConquerClassifier("whole", machine, "route").fit(*rows)
+        clf = global_svm.undivided(training, cell).fit(*rows)
         return {"S": tree_terms(clf, *rows).R.value}
 
     own = of_tree(**chosen)

@@ -40,6 +40,9 @@ def main() -> None:
     )
     reader.add_argument("--jobs", type=int, action="append", help="of td: 1 and 2 unless given")
     reader.add_argument("--cap", type=int, default=rivals.CAP, help="seconds for a rival")
+    reader.add_argument(
+        "--sample", action="store_true", help="of rivals: every seventh cell for CBD"
+    )
     reader.add_argument("--tables", action="store_true", help="write the page and end")
     given = reader.parse_args()
     if given.tables:
@@ -54,11 +57,18 @@ def main() -> None:
                 given.cap,
                 given.jobs or [1, 2],
                 given.variant or [],
+                given.sample,
             )
 
 
 def measure(
-    name: str, training: str, what: list[str], cap: int, jobs: list[int], variants: list[str]
+    name: str,
+    training: str,
+    what: list[str],
+    cap: int,
+    jobs: list[int],
+    variants: list[str],
+    sample: bool,
 ) -> None:
     if "td" in what:
         variant = "local scaling" if name == "covertype" else "paper"
@@ -72,7 +82,7 @@ def measure(
             td.run(name, training, variant, 2 if name == "covertype" else 1)
     if "rivals" in what and name != "covertype":
         for rival in ("bagging", "cbd"):
-            rivals.run(name, training, rival, cap)
+            rivals.run(name, training, rival, cap, sample)
     if "global" in what:
         global_svm.ask_test_rows(name, training)
     if "bounds" in what:

@@ -10,6 +10,7 @@ from typing import Any
 import global_svm
 import measured
 import paper
+import rivals
 import td
 from data import NAMES, SEED
 
@@ -211,7 +212,7 @@ def value(key: str, name: str, training: str, method: str) -> float | None:
     if record is None:
         return None
     if key == "seconds":
-        return record["cpu_seconds"] if method == "td" else record["seconds"]
+        return record["cpu_seconds"] if method == "td" else rivals.search_seconds(record)
     if key == "accuracy":
         return 100 * record["test_accuracy"] if "test_accuracy" in record else None
     return record.get("nsv")

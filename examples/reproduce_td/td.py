@@ -8,11 +8,11 @@ from typing import Any
 import measured
 import numpy as np
 from data import SEED, Rows, Split, split
+from global_svm import SCHEMES
 
 from dcsvm import DivideAndConquerClassifier, GranularitySearch, build
 from dcsvm.engine import Engine
 
-SCHEMES = {"1A1": "pairs", "1AO": "rest"}
 #: The paper's method, and settings beyond it: of the tree and of the search.
 VARIANTS: Mapping[str, dict[str, dict[str, Any]]] = {
     "paper": {},
