@@ -82,9 +82,7 @@ def _distances(
     out: Floats | Singles,
 ) -> None:
     """Squared distances, or exp(-gamma d) - 1 if `out` is float32, and zeros behind each row."""
-    origin = (X if Y is None else Y).mean(axis=0) if len(X) else 0.0
-    left = np.ascontiguousarray(X - origin)
-    right = left if Y is None else np.ascontiguousarray(Y - origin)
+    left, right = _centred(X, X if Y is None else Y)
     single = out.dtype == np.float32
     done = library.dcsvm_distances(
         *(address(left), len(left), address(right), len(right), left.shape[1], gamma),
@@ -93,6 +91,22 @@ def _distances(
     )
     if not done:
         raise MemoryError("distances: no room for the packed rows")
+
+
+def _centred(X: Floats, Y: Floats) -> tuple[Floats, Floats]:
+    """Both moved by the mean of Y, without the columns in which all rows agree."""
+    if not len(X) or not len(Y):
+        return X, Y
+    first = Y[0]
+    differ = (first != Y).any(axis=0)
+    if X is not Y:
+        differ |= (first != X).any(axis=0)
+    columns = np.flatnonzero(differ) if differ.any() else np.arange(min(1, X.shape[1]))
+    points = Y if differ.all() else Y[:, columns]
+    right = np.ascontiguousarray(points - points.mean(axis=0))
+    if X is Y:
+        return right, right
+    return np.ascontiguousarray(X[:, columns] - points.mean(axis=0)), right
 
 
 def rbf_values(distances: Floats, gamma: float, out: Floats | None = None) -> Floats:

@@ -9,6 +9,7 @@ import numpy as np
 from dcsvm.job import Cut
 from dcsvm.member import Member
 from dcsvm.models import Cost, KernelExpansion, LocalModel
+from dcsvm.numeric.backend import rbf_values
 from dcsvm.numeric.distances import Floats, squared_distances
 from dcsvm.numeric.kernels import Kernel
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
@@ -33,7 +34,7 @@ class Asked:
 
     def __init__(self, X: Matrix, rows: IntArray, cut: Cut) -> None:
         self.cut, self.shares = cut, False
-        self.by_kernel: tuple[Kernel, FloatArray] | None = None
+        self.gamma, self.values = 0.0, np.empty((0, 0))
         if cut.n_classes == 1:
             self.X: Matrix = np.empty((len(rows), 0))  # no feature is looked at
             return
@@ -49,9 +50,10 @@ class Asked:
 
     def _gram(self, kernel: Kernel) -> FloatArray:
         """Kernel values between the asked rows and all that were learned."""
-        if self.by_kernel is None or self.by_kernel[0] != kernel:
-            self.by_kernel = kernel, kernel.from_distances(self._distances)
-        return self.by_kernel[1]
+        if self.gamma != kernel.gamma:
+            room = self.values if self.values.size else None
+            self.gamma, self.values = kernel.gamma, rbf_values(self._distances, kernel.gamma, room)
+        return self.values
 
     @cached_property
     def _distances(self) -> Floats:
