@@ -19,6 +19,7 @@ from dcsvm.numeric.rowcache import Integers, KernelRows
 from dcsvm.numeric.svm import MAX_ITERATIONS, Solution, as_signs, feasible, warn_unless_converged
 
 LEAST_WORKING_SET, MOST_WORKING_SET = 2048, 4096
+LEAST_OF_FEW, TIMES_SMALLER = 256, 32
 CACHE_BYTES = 1 << 30
 EXACT_BYTES = 1 << 27
 """What one block of exact kernel values may take."""
@@ -105,6 +106,11 @@ class _State:
         grow, fall = self.sides()
         return float(fall.max(initial=-np.inf) - grow.min(initial=np.inf))
 
+    @property
+    def working_set_size(self) -> int:
+        positive = int(np.count_nonzero(self.upper))
+        return working_set_size(len(self.beta), min(positive, len(self.beta) - positive))
+
     def take(self, rows: Integers) -> _State:
         return _State(*(a[rows] for a in (self.lower, self.upper, self.beta, self.f)))
 
@@ -126,7 +132,7 @@ class _Run:
     def to_the_end(self, state: _State) -> None:
         """The gradient of the start, then the descent, until the exact gradient agrees."""
         n = len(state.beta)
-        rows = KernelRows(self.kernel, self.X, self.cache_bytes, working_set_size(n), self.pool)
+        rows = KernelRows(self.kernel, self.X, self.cache_bytes, state.working_set_size, self.pool)
         size = 1.0 if rows.shift else float(np.abs(self.kernel.diagonal(self.X)).max(initial=0.0))
         refinement = Refinement(self._products, np.zeros(n), state.f, size)
         _move(rows, state, np.flatnonzero(state.beta), state.beta[state.beta != 0.0], 0.0)
@@ -153,7 +159,7 @@ class _Run:
                 return True
             if self.spent():
                 return False
-            chosen = _choose(grow, fall, state, previous, working_set_size(len(grow)))
+            chosen = _choose(grow, fall, state, previous, state.working_set_size)
             part, square = state.take(chosen), rows.square(chosen)
             if ridge:
                 square[np.arange(len(chosen)), np.arange(len(chosen))] += np.float32(ridge)
@@ -183,9 +189,13 @@ def _move(rows: KernelRows, state: _State, moved: Integers, steps: Floats, ridge
     state.f[moved] += ridge * steps
 
 
-def working_set_size(rows: int) -> int:
-    """A sixth of the rows, two thousand at least: fewer take many more rounds at a large C."""
-    return min(max(rows // 6, LEAST_WORKING_SET), MOST_WORKING_SET)
+def working_set_size(rows: int, smaller: int) -> int:
+    """A sixth of the rows, two thousand at least: fewer take many more rounds at a large C.
+
+    Where the smaller side has few rows, a multiple of them will do: they support most of it.
+    """
+    size = min(max(rows // 6, LEAST_WORKING_SET), MOST_WORKING_SET)
+    return min(size, max(LEAST_OF_FEW, TIMES_SMALLER * smaller))
 
 
 def _choose(grow: Floats, fall: Floats, state: _State, previous: Integers, size: int) -> Integers:

@@ -145,3 +145,13 @@ def test_large_parts_are_solved_as_well_as_by_libsvm(dataset, name, C, gamma):
     bounds = C * np.random.default_rng(0).uniform(0.5, 1.0, size=3000)
     kernel = Kernel("rbf", gamma=gamma)
     check(K, y, bounds, lambda tol: solve_large(kernel, X, y, bounds, tol=tol))
+
+
+@pytest.mark.parametrize("few", [1, 3, 20])
+@pytest.mark.parametrize(("C", "gamma"), [(1.0, 1.0), (1e3, 10.0), (1e5, 0.1)])
+def test_a_few_rows_against_thousands_are_solved_as_well_as_by_libsvm(few, C, gamma):
+    random = np.random.default_rng(few)
+    X, y = random.random((2000, 4)), np.full(2000, -1.0)
+    y[random.permutation(2000)[:few]] = 1.0
+    kernel = Kernel("rbf", gamma=gamma)
+    check(exact_rbf(X, gamma), y, C, lambda tol: solve_large(kernel, X, y, C, tol=tol))
