@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+from typing import Any
+
 import attrs
+import numpy as np
+
+from dcsvm.errors import DataError, did_you_mean
+from dcsvm.numeric.matrix import FloatArray
 
 
 @attrs.frozen
@@ -15,6 +22,43 @@ class Column:
 
     name: str
     levels: tuple[str, ...] | None = None
+
+    def numbers(self, values: Any) -> FloatArray:
+        """The column of X for values (n,) as they stand in a data frame.
+
+        Numbers in a column with levels are places in `levels`, unless one reads as a level.
+        """
+        given = np.asarray(values)
+        if self.levels is not None:
+            texts = [_text(value) for value in given.tolist()]
+            if given.dtype.kind not in "iuf" or not set(self.levels).isdisjoint(texts):
+                return self._codes(texts)
+        try:
+            return given.astype(np.float64)
+        except (ValueError, TypeError) as error:
+            raise DataError(
+                f"column {self.name!r} holds values that are no numbers: {error}"
+            ) from error
+
+    def _codes(self, texts: list[str | None]) -> FloatArray:
+        places: dict[str | None, float] = {text: n for n, text in enumerate(self.levels or ())}
+        places[None] = np.nan
+        codes = np.array([places.get(text, -1.0) for text in texts])
+        strange = np.flatnonzero(codes == -1)
+        if len(strange):
+            warnings.warn(
+                f"{len(strange)} values of column {self.name!r} are levels that no training row "
+                f"had, such as {texts[strange[0]]!r}",
+                stacklevel=2,
+            )
+        return codes
+
+
+def _text(value: Any) -> str | None:
+    """A value as a file would have it; None for one that is missing."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
+        return None
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 @attrs.frozen(repr=False)
@@ -44,6 +88,17 @@ class Layout:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.features)
+
+    def matrix(self, frame: Any) -> FloatArray:
+        """The rows X (n, d) of a data frame, whose columns are found by name, in any order."""
+        labels = {str(label): label for label in frame.columns}
+        absent = [name for name in self.names if name not in labels]
+        if absent:
+            raise DataError(
+                f"X has no column {absent[0]!r}, which the model was trained on; "
+                f"{did_you_mean(absent[0], list(labels))}"
+            )
+        return np.column_stack([each.numbers(frame[labels[each.name]]) for each in self.features])
 
     def __repr__(self) -> str:
         if self.first_index is not None:

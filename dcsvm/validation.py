@@ -24,18 +24,34 @@ TEXTS = (
     "remainder='passthrough'), classifier), or run a recipe, which encodes categories itself"
 )
 """What to do about texts where numbers are wanted."""
-NO_NUMBER = ("could not convert string to float", "float() argument must be")
+DATES = (
+    "X holds dates or times in column {column!r}: turn them into numbers first, such as days "
+    "since the first of them, or leave the column out"
+)
+"""What to do about dates where numbers are wanted."""
+NO_NUMBER = ("could not convert string to float", "float() argument must be", "The DType")
 """How sentences of Python and numpy begin that are about values that are no numbers."""
 
 
 def validated(classifier: Any, *given: Any, **options: Any) -> Any:
-    """Rows, and labels where given, by scikit-learn's checks; NaN and texts with a way out."""
+    """Rows, and labels where given, by scikit-learn's checks; NaN and texts with a way out.
+
+    A data frame whose columns the classifier's layout names is read by these names.
+    """
+    layout = getattr(classifier.decomposer, "layout", None)
+    if layout is not None and layout.first_index is None and hasattr(given[0], "columns"):
+        given = (layout.matrix(given[0]), *given[1:])
     try:
         return validate_data(classifier, *given, **classifier._checks(), **options)
     except (ValueError, TypeError) as error:
         if str(error).startswith("Input X contains NaN"):
             raise DataError(MISSING) from error
-        found = text_in(given[0]) if str(error).startswith(NO_NUMBER) else None
+        if not str(error).startswith(NO_NUMBER):
+            raise
+        date = date_in(given[0])
+        if date is not None:
+            raise DataError(DATES.format(column=date)) from error
+        found = text_in(given[0])
         if found is None:
             raise
         raise DataError(TEXTS.format(column=found[0], text=found[1])) from error
@@ -52,6 +68,14 @@ def text_in(X: Any) -> tuple[Any, str] | None:
             text = next((each for each in texts if not is_number(each)), None)
             if text is not None:
                 return name, text
+    return None
+
+
+def date_in(X: Any) -> Any:
+    """The first column of a data frame that holds dates or times, or None."""
+    for name in getattr(X, "columns", ()):
+        if np.asarray(X[name]).dtype.kind in "mM":
+            return name
     return None
 
 

@@ -78,10 +78,23 @@ class Rows:
             X = validated(estimator, X, reset=False)
         if X.shape[0] != len(y):
             raise DataError(f"X_val has {X.shape[0]} rows, but y_val has {len(y)} labels")
-        place = np.searchsorted(estimator.classes_, y).clip(max=len(estimator.classes_) - 1)
-        known = np.where(estimator.classes_[place] == y, place, -1)
+        known = _known(estimator.classes_, y)
         weights = _check_sample_weight(weights, X, ensure_non_negative=True)
         return problem, HeldOut(X, known, weights)
+
+
+def _known(classes: Any, y: Any) -> IntArray:
+    """The class of each label, -1 where no row to learn from has it."""
+    if isinstance(classes[0], str) == isinstance(y[0], str):
+        place = np.searchsorted(classes, y).clip(max=len(classes) - 1)
+        known = np.where(classes[place] == y, place, -1)
+        if (known >= 0).any():
+            return known
+    told = ", ".join(map(repr, classes[:3].tolist()))
+    raise DataError(
+        f"y_val has no label that y has: {y[:1].tolist()[0]!r}, say, but not {told}"
+        + (", ..." if len(classes) > 3 else "")
+    )
 
 
 @contextmanager

@@ -235,6 +235,14 @@ def test_a_class_that_only_held_out_rows_have_is_never_right():
     assert search.fit(X[:120], y[:120], X_val=X[120:], y_val=y_val).best_score_ == 0.75
 
 
+@pytest.mark.parametrize("labels", [[7, 8], ["a", "b"], np.array([0.5, 7.5])])
+def test_held_out_labels_that_no_row_to_learn_from_has_are_refused(labels):
+    X, y = rows()
+    search = GranularitySearch(foreseen(), {"learner__quality": [1.0]})
+    with pytest.raises(DataError, match=r"^y_val has no label that y has: .*, but not 0, 1"):
+        search.fit(X[:120], y[:120], X_val=X[120:122], y_val=labels)
+
+
 def test_held_out_rows_count_by_their_weights():
     X, y = rows()
     weights = np.where(X[:, 2] < 0.5, 3.0, 1.0)
