@@ -33,12 +33,15 @@ class Condensed:
         How many rows each of them was.
     weights : (m,) float array
         The sum of their weights.
+    kind : (n,) int array
+        Which of them each row is.
     """
 
     X: FloatArray
     y: IntArray
     counts: IntArray
     weights: FloatArray
+    kind: IntArray
 
     def at_least(self, rows: int) -> int:
         """How many of them it takes, if not more, to stand for so many rows."""
@@ -62,7 +65,7 @@ def condense(X: Matrix, y: IntArray, weights: FloatArray | None = None) -> Conde
         if not np.array_equal(X[some], kept[kind[some]]):
             return None  # Different rows with one hash: not to be expected in a lifetime.
     summed = np.bincount(kind, weights).astype(np.float64)
-    return Condensed(kept, y[first], np.bincount(kind), summed)
+    return Condensed(kept, y[first], np.bincount(kind), summed, kind)
 
 
 def _repeating(X: FloatArray, y: IntArray) -> bool:

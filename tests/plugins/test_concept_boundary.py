@@ -1,8 +1,10 @@
 """The rows near another class are kept, and some of every class."""
 
 import numpy as np
+import pytest
 
 from dcsvm import DivideAndConquerClassifier, GranularitySearch, Problem, build
+from dcsvm.numeric import condense, distinct
 
 
 def line(*sizes: int) -> Problem:
@@ -47,6 +49,24 @@ def test_rows_that_are_not_kept_are_declared_as_held_back():
     except StopIteration as stop:
         held_back = stop.value.held_back
     assert sorted([*held_back, *part.rows]) == list(range(100))
+
+
+@pytest.mark.parametrize("neighbours", [3, 20, 100])
+def test_rows_that_repeat_count_as_often_as_they_are_there(neighbours, monkeypatch):
+    random = np.random.default_rng(0)
+    which = random.choice(300, size=6000, p=random.dirichlet(np.full(300, 0.3)))
+    X = random.random((300, 3))[which]
+    y = (X[:, 0] + 0.2 * random.normal(size=300)[which] > 0.5).astype(int)
+    finder = build("decomposer", "concept_boundary", neighbours=neighbours)
+    monkeypatch.setattr(distinct, "LARGE", 100)
+    assert condense(X, y) is not None
+    once = finder._scores(Problem(X, y, 2))
+    monkeypatch.setattr(distinct, "LARGE", 10**9)
+    each = finder._scores(Problem(X, y, 2))
+    # Which copy of a row is in a list is left to chance where not all are: their sum is not.
+    sums, wanted = (np.bincount(which, scores) for scores in (once, each))
+    assert wanted.max() > 0
+    np.testing.assert_allclose(sums, wanted, rtol=1e-9, atol=1e-9)
 
 
 def test_rows_that_are_all_alike_end_well():

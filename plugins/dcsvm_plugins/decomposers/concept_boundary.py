@@ -7,12 +7,13 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from dcsvm import Decomposer, Division, Level, Problem, Stages, component, part, setting
-from dcsvm.numeric import FloatArray, IntArray
+from dcsvm.numeric import FloatArray, IntArray, Matrix, condense
 
 #: Rows whose neighbours are looked up at a time: lists of all of them would fill the memory.
 BLOCK_ROWS = 8192
-#: Up to this many features a tree of boxes finds neighbours faster than trying everyone.
-FEATURES = 64
+#: Up to so many features a tree of boxes finds neighbours faster than trying everyone; up to more
+#: of them where there are many rows.
+FEW_FEATURES, FEATURES, MANY_ROWS = 10, 64, 150_000
 
 
 @component
@@ -79,23 +80,42 @@ class ConceptBoundary(Decomposer):
         return np.concatenate(more)
 
     def _scores(self, problem: Problem) -> FloatArray:
-        """What each row is worth as a neighbour of other classes: (n,)."""
-        X, y, n = problem.X, problem.y, problem.n_rows
-        k = min(self.neighbours + 1, n)
-        tree = not sparse.issparse(X) and problem.n_features <= FEATURES
-        finder = NearestNeighbors(n_neighbors=k, algorithm="kd_tree" if tree else "brute").fit(X)
-        scores = np.zeros(n)
-        for start in range(0, n, BLOCK_ROWS):
-            distances, others = finder.kneighbors(X[start : start + BLOCK_ROWS])
-            near = _nearness(distances, y[others] != y[start : start + BLOCK_ROWS, None])
+        """What each row is worth as a neighbour of other classes: (n,).
+
+        Of rows that repeat each is looked up once, and stands in lists as often as it is there.
+        """
+        few = condense(problem.X, problem.y)
+        X, y = (problem.X, problem.y) if few is None else (few.X, few.y)
+        counts = np.ones(len(y), dtype=np.intp) if few is None else few.counts
+        length = self.neighbours + 1
+        finder = NearestNeighbors(n_neighbors=min(length, len(y)), algorithm=_way_to_find(X)).fit(
+            X
+        )
+        scores = np.zeros(len(y))
+        for start in range(0, len(y), BLOCK_ROWS):
+            asking = slice(start, start + BLOCK_ROWS)
+            distances, others = finder.kneighbors(X[asking])
+            copies = counts[others]
+            listed = np.clip(length + copies - np.cumsum(copies, axis=1), 0, copies)
+            listed[y[others] == y[asking, None]] = 0
+            near = _nearness(distances, listed) * listed / copies * counts[asking, None]
             np.add.at(scores, others.ravel(), near.ravel())
-        return scores
+        return scores if few is None else scores[few.kind]
 
 
-def _nearness(distances: FloatArray, opposite: FloatArray) -> FloatArray:
-    """How near the neighbours of other classes are, 1 for the nearest; 0 for the own class."""
-    squares = np.where(opposite, distances**2, np.inf)
+def _way_to_find(X: Matrix) -> str:
+    """Trees of boxes pay with few features, or so many rows that no one can try them all."""
+    if sparse.issparse(X) or X.shape[1] > FEATURES:
+        return "brute"
+    return "kd_tree" if X.shape[1] <= FEW_FEATURES or len(X) > MANY_ROWS else "brute"
+
+
+def _nearness(distances: FloatArray, listed: IntArray) -> FloatArray:
+    """How near neighbours are, 1 for the nearest; 0 where no copy of them is in the list."""
+    there = listed > 0
+    squares = np.where(there, distances**2, np.inf)
     excess = squares - squares.min(axis=1, keepdims=True, initial=np.finfo(float).max)
-    typical = np.where(opposite, excess, 0.0).sum(axis=1) / np.maximum(opposite.sum(axis=1), 1)
+    excess = np.where(there, excess, 0.0)
+    typical = (excess * listed).sum(axis=1) / np.maximum(listed.sum(axis=1), 1)
     scale = np.where(typical > 0, typical, 1.0)[:, None]
-    return np.where(opposite, np.exp(-np.where(opposite, excess, 0.0) / scale), 0.0)
+    return np.where(there, np.exp(-excess / scale), 0.0)
