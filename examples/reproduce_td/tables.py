@@ -71,7 +71,7 @@ cache 1,000 MB. A cell is cut off after 20 minutes, or sooner where that is enou
 bound (`--cap`). Where the search stands on every seventh cell, their sum is multiplied by seven;
 where cells were cut off it is a lower bound, marked ≥. gSVM's accuracy and NSV are those of the
 best cell that took no longer than 20 minutes, by the validation part. CBD has the same nine cells
-where it would take hours with 63 (`--sample`: Census Income, Poker, KDD), their seconds counted
+where 63 took too long (`--sample`: Letter 1AO, Census Income, KDD), and their seconds are counted
 for the others, too.
 
 The machine's speed differs from day to day by a third and more. TD's seconds are all of one day,
