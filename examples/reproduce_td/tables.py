@@ -77,7 +77,9 @@ for the others, too.
 The machine's speed differs from day to day by a third and more. TD's seconds are all of one day,
 a slow one: the code of before took 16 s for Letter's search (1A1) when most of the global cells
 were timed, and 23 s on this day. So speed-ups are rather too small than too large. The second core
-was busy meanwhile, in Poker's global search, too."""
+was busy meanwhile, in Poker's global search, too. TD on KDD and Shuttle was timed with the first
+core to itself; beside other work there KDD took 3.6 instead of 3.05 s (1A1), others up to a
+third more."""
 
 
 ASKED = """
