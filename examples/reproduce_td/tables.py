@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -55,7 +55,7 @@ Every data set is put in a random order (seed {SEED}) and cut 4:1:1. Categories 
 codes, every feature is brought to [0, 1] by the training part. C is 10^-1 .. 10^5, gamma 10^-4 ..
 10^4: 63 cells. All choices are made on the validation part; the test part is read after them.
 Seconds are processor time of one thread, scoring of the validation rows included. In each column
-the paper's figure comes first, the measured one after the slash; — is not measured (yet).
+the paper's figure comes first, the measured one after the slash.
 
 | what | command |
 |---|---|
@@ -71,8 +71,8 @@ cache 1,000 MB. A cell is cut off after 20 minutes, or sooner where that is enou
 bound (`--cap`). Where the search stands on every seventh cell, their sum is multiplied by seven;
 where cells were cut off it is a lower bound, marked ≥. gSVM's accuracy and NSV are those of the
 best cell that took no longer than 20 minutes, by the validation part. CBD has the same nine cells
-where 63 took too long (`--sample`: Letter 1AO, Census Income, KDD), and their seconds are counted
-for the others, too.
+where 63 took too long (`--sample`: Letter 1AO, Census Income, Poker, KDD), and their seconds are
+counted for the others, too.
 
 The machine's speed differs from day to day by a third and more. TD's seconds are all of one day,
 on which code of before took longer than when most of the global cells were timed: speed-ups are
@@ -85,7 +85,10 @@ ASKED = """
 ## What was asked for
 
 Accuracy within 0.2 points of the paper's or above (bold where it is not); at least twice its
-speed-up. The paper has one random split, here are several, each with its own search: their means
+speed-up. Speed-ups compare TD on dcsvm's own solver with scikit-learn's SVC, the two that a user
+would wait for, so they hold the solver's gain, too; [Performance](../performance.md) tells that
+gain alone. The last two columns judge one demand each; that on accuracy names the columns that
+meet it. The paper has one random split, here are several, each with its own search: their means
 and standard deviations. *Learned again* is the same choice (all seeds), learned from the training
 and the validation part together, as `GranularitySearch` does unless told otherwise. The paper may
 have done so, too: on Poker it counts 174,942 support vectors of 45 pairs, which takes 19,438 rows
@@ -103,6 +106,7 @@ WITH_VALIDATION = "test_accuracy_with_validation_rows"
 def asked() -> Iterable[str]:
     """The table to judge by: accuracy within 0.2 points, speed-up at least twice the paper's."""
     yield ASKED
+    heads = ["data", "the paper's accuracy", f"seed {SEED}", "all seeds", "learned again"]
     rows = []
     for training in TRAININGS:
         for name in paper.SETS:
@@ -112,19 +116,20 @@ def asked() -> Iterable[str]:
             for variant, found in by_seed(name, training):
                 own = [100 * one["test_accuracy"] for one in found]
                 again = [100 * one[WITH_VALIDATION] for one in found if WITH_VALIDATION in one]
+                columns = dict(zip(heads[2:5], (own[:1], own, again), strict=True))
                 gain = speed_up(name, training, found[0]["cpu_seconds"])
                 title = "" if variant == "paper" else f", {variant}"
                 rows.append(
                     [
                         f"{NAMES[name]}, {training}{title}",
                         f"{told:.2f}",
-                        *(judged(each, told - 0.2) for each in (own[:1], own, again)),
+                        *(judged(each, told - 0.2) for each in columns.values()),
                         f"{shown(twice / 2)} / {mark}{shown(gain)}",
+                        met_by(columns, told - 0.2),
                         verdict(gain, twice, lower=bool(mark)),
                     ]
                 )
-    heads = ["data", "the paper's accuracy", f"seed {SEED}", "all seeds", "learned again"]
-    yield from table([*heads, "speed-up", ""], rows)
+    yield from table([*heads, "speed-up", "accuracy is met by", "twice the speed-up is"], rows)
 
 
 def by_seed(name: str, training: str) -> Iterable[tuple[str, list[dict[str, Any]]]]:
@@ -144,7 +149,18 @@ def judged(values: Sequence[float], needed: float) -> str:
     text = f"{mean(values):.2f}" + (
         f" ± {stdev(values):.2f} ({len(values)})" if len(values) > 1 else ""
     )
-    return text if round(mean(values), 2) >= round(needed, 2) else f"**{text}**"
+    return text if suffices(values, needed) else f"**{text}**"
+
+
+def suffices(values: Sequence[float], needed: float) -> bool:
+    """Whether there are values, and their mean to two digits is what is needed."""
+    return bool(values) and round(mean(values), 2) >= round(needed, 2)
+
+
+def met_by(columns: Mapping[str, Sequence[float]], needed: float) -> str:
+    """The columns whose accuracy is what is needed."""
+    good = [title for title, values in columns.items() if suffices(values, needed)]
+    return ", ".join(good) or "**not met**"
 
 
 def verdict(found: float | None, needed: float, lower: bool = False) -> str:
@@ -302,6 +318,10 @@ def forest() -> Iterable[str]:
 
 def error_bounds() -> Iterable[str]:
     yield "\n## Tables 16 and 17: terms of the error bounds (logarithms to base 10)\n"
+    yield (
+        "T1 and T2 are of the cell that TD chose; S, R and R / L are of the global machine's "
+        "cell, to be\ncompared with each other: across the two, T1 is not R times log^2 n.\n"
+    )
     rows = []
     for training in TRAININGS:
         for name in paper.TERMS[training]:
