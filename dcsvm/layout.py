@@ -31,7 +31,8 @@ class Column:
         given = np.asarray(values)
         if self.levels is not None:
             texts = [_text(value) for value in given.tolist()]
-            if given.dtype.kind not in "iuf" or not set(self.levels).isdisjoint(texts):
+            known = {*self.levels, *map(_bare, self.levels)}
+            if given.dtype.kind not in "iuf" or not known.isdisjoint(texts):
                 return self._codes(texts)
         try:
             return given.astype(np.float64)
@@ -41,7 +42,10 @@ class Column:
             ) from error
 
     def _codes(self, texts: list[str | None]) -> FloatArray:
-        places: dict[str | None, float] = {text: n for n, text in enumerate(self.levels or ())}
+        levels = self.levels or ()
+        # What was read as numbers has lost its leading zeros: 1234 stands for 01234, too.
+        places: dict[str | None, float] = {_bare(text): n for n, text in enumerate(levels)}
+        places |= {text: n for n, text in enumerate(levels)}
         places[None] = np.nan
         codes = np.array([places.get(text, -1.0) for text in texts])
         strange = np.flatnonzero(codes == -1)
@@ -59,6 +63,11 @@ def _text(value: Any) -> str | None:
     if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
         return None
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _bare(text: str) -> str:
+    """Digits without leading zeros; any other text as it is."""
+    return str(int(text)) if text.isascii() and text.isdigit() else text
 
 
 @attrs.frozen(repr=False)

@@ -17,7 +17,6 @@ from dcsvm.bounds.machines import (
     norm_squared,
     training_rows,
 )
-from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.committee import Committee
 from dcsvm.errors import DataError
 from dcsvm.member import Member
@@ -66,14 +65,12 @@ class GraphBounds:
     confidence: float
 
 
-def graph_bounds(
-    classifier: DivideAndConquerClassifier, X: Any, y: Any, confidence: float = 0.95
-) -> GraphBounds:
+def graph_bounds(classifier: Any, X: Any, y: Any, confidence: float = 0.95) -> GraphBounds:
     """Theorems 1 and 2 of the DAGSVM paper for a classifier over class pairs.
 
     Parameters
     ----------
-    classifier : fitted DivideAndConquerClassifier
+    classifier : fitted DivideAndConquerClassifier, a search for one, or a pipeline that ends so
         Whose members know one pair of classes each, with or without a preparation of the rows.
     X, y : (n, d) and (n,)
         The rows that it learned from, those of weight zero left out; others are refused where
@@ -89,7 +86,7 @@ def graph_bounds(
     ----------
     Platt, Cristianini, Shawe-Taylor: Large margin DAGs for multiclass classification (2000).
     """
-    X, labels = training_rows(classifier, X, y)
+    classifier, X, labels = training_rows(classifier, X, y, "graph_bounds")
     committee, X = divided(classifier.model_, X)
     pairs = [_pair(member, number) for number, member in enumerate(committee.members)]
     nodes = tuple(

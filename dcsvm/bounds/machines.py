@@ -15,6 +15,7 @@ from dcsvm.composite import Composite
 from dcsvm.errors import DataError
 from dcsvm.models import Hyperplanes, KernelExpansion, LocalModel
 from dcsvm.numeric import FloatArray, IntArray, Kernel, Matrix
+from dcsvm.unwrapping import unwrapped
 
 #: How near, relatively, the radius of the smallest ball is found.
 CLOSE = 1e-3
@@ -74,8 +75,14 @@ def enclosing_radius(kernel: Kernel, X: Matrix, tolerance: float = CLOSE) -> flo
     return sqrt(max(min(best, float(squares.max())), 0.0))
 
 
-def training_rows(classifier: DivideAndConquerClassifier, X: Any, y: Any) -> tuple[Any, IntArray]:
-    """Check the rows that a classifier learned from: X, and y as class numbers."""
+def training_rows(
+    given: Any, X: Any, y: Any, asker: str
+) -> tuple[DivideAndConquerClassifier, Any, IntArray]:
+    """Look into searches and pipelines, and check the rows that the classifier learned from.
+
+    Returns it, X as it sees them, and y as class numbers.
+    """
+    classifier, X = unwrapped(given, X, asker)
     X, y = checked_rows(classifier, X), np.asarray(y)
     learned = getattr(classifier, "n_rows_", X.shape[0])
     if X.shape[0] != learned:
@@ -87,7 +94,7 @@ def training_rows(classifier: DivideAndConquerClassifier, X: Any, y: Any) -> tup
     known = labels < len(classifier.classes_)
     if X.shape[0] != len(y) or not (known.all() and (classifier.classes_[labels] == y).all()):
         raise DataError("bounds need the rows and labels that the classifier learned from")
-    return X, labels
+    return classifier, X, labels
 
 
 def divided(model: Composite, X: Matrix) -> tuple[Committee, Matrix]:

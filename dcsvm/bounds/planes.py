@@ -9,7 +9,6 @@ import attrs
 import numpy as np
 
 from dcsvm.bounds.machines import training_rows
-from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.errors import CompositionError
 from dcsvm.innermost import descent_of, innermost
 
@@ -39,12 +38,12 @@ class PlaneTerms:
     training_error: float
 
 
-def plane_terms(classifier: DivideAndConquerClassifier, X: Any, y: Any) -> PlaneTerms:
+def plane_terms(classifier: Any, X: Any, y: Any) -> PlaneTerms:
     """L, L'_eff, D and T of the H-LSVM paper's lemma 3.
 
     Parameters
     ----------
-    classifier : fitted DivideAndConquerClassifier
+    classifier : fitted DivideAndConquerClassifier, a search for one, or a pipeline that ends so
         Over a tree of hyperplanes, whatever stands in its leaves; rows may be rescaled before,
         and d counts the features that the tree sees.
     X, y : (n, d) and (n,)
@@ -55,7 +54,7 @@ def plane_terms(classifier: DivideAndConquerClassifier, X: Any, y: Any) -> Plane
     ----------
     Rodriguez-Lujan, Santa Cruz, Huerta: Hierarchical linear support vector machine (2012).
     """
-    X, labels = training_rows(classifier, X, y)
+    classifier, X, labels = training_rows(classifier, X, y, "plane_terms")
     model, views, _ = innermost(classifier.model_)
     descent = descent_of(model)
     if descent is None:

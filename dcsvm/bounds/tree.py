@@ -12,7 +12,6 @@ import numpy as np
 from scipy import sparse
 
 from dcsvm.bounds.machines import Bound, divided, norms_squared, training_rows
-from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.committee import Committee
 from dcsvm.composite import Composite
 from dcsvm.member import Member
@@ -54,12 +53,12 @@ class TreeTerms:
         return Bound(self.R.value / self.leaves)
 
 
-def tree_terms(classifier: DivideAndConquerClassifier, X: Any, y: Any) -> TreeTerms:
+def tree_terms(classifier: Any, X: Any, y: Any) -> TreeTerms:
     """T1, T2, R and R / L of the TD paper's section 4.3; S is the R of an undivided classifier.
 
     Parameters
     ----------
-    classifier : fitted DivideAndConquerClassifier
+    classifier : fitted DivideAndConquerClassifier, a search for one, or a pipeline that ends so
         Over regions (each row asks one) or over one part, with or without a preparation of the
         rows, with kernel machines at the regions: binary, one against one, or nested pipelines
         over class pairs or one against the rest.
@@ -77,7 +76,7 @@ def tree_terms(classifier: DivideAndConquerClassifier, X: Any, y: Any) -> TreeTe
     ----------
     Chang, Guo, Lin, Lu: Tree decomposition for large-scale SVM problems (2010).
     """
-    X, labels = training_rows(classifier, X, y)
+    classifier, X, labels = training_rows(classifier, X, y, "tree_terms")
     committee, X = _regions(classifier.model_, X)
     home = _homes(committee, X)
     terms: list[_Term] = []

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
+from sklearn.pipeline import Pipeline
 
 import dcsvm
 from dcsvm.classifier import DivideAndConquerClassifier
@@ -18,6 +19,7 @@ from dcsvm.store.archive import Archive, Flaw, NeedsPlugin
 from dcsvm.store.catalogue import Catalogue
 from dcsvm.store.decode import Decoder
 from dcsvm.store.encode import Encoder
+from dcsvm.unwrapping import best_of, is_search
 
 __all__ = ["load", "save"]
 
@@ -27,7 +29,7 @@ MODEL = "model.dcsvm"
 LABEL_KINDS = frozenset("biufUO")
 
 
-def save(model: DivideAndConquerClassifier, path: str | os.PathLike[str]) -> None:
+def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier to one file.
 
     The file appears under its name when it is complete, or not at all. The same model gives the
@@ -36,7 +38,8 @@ def save(model: DivideAndConquerClassifier, path: str | os.PathLike[str]) -> Non
     Parameters
     ----------
     model : DivideAndConquerClassifier
-        Fitted. Everything in it must have a name: registered components, no functions.
+        Fitted. Everything in it must have a name: registered components, no functions. Of a search
+        its `best_estimator_` is written.
     path : str or path
         A file that is there already is replaced.
 
@@ -59,10 +62,11 @@ def save(model: DivideAndConquerClassifier, path: str | os.PathLike[str]) -> Non
     True
     """
     name = os.fspath(path)
+    model = best_of(model)
     if not isinstance(model, DivideAndConquerClassifier):
         raise ModelFileError(
             f"cannot save a {type(model).__name__}: a model file holds a fitted "
-            "DivideAndConquerClassifier"
+            f"DivideAndConquerClassifier{_instead(model)}"
         )
     if not hasattr(model, "model_"):
         raise ModelFileError("cannot save a classifier that is not fitted: call fit first")
@@ -119,6 +123,18 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
         raise ModelFileError(
             f"model file {name!r} is damaged or was altered: {type(error).__name__}: {error}"
         ) from error
+
+
+def _instead(given: Any) -> str:
+    """What to do with something of scikit-learn's that no model file holds."""
+    if isinstance(given, Pipeline):
+        return (
+            "; let it prepare rows itself, as in DivideAndConquerClassifier(Prepared("
+            "scale='standard'), classifier), or save the last step and keep the others yourself"
+        )
+    if is_search(given):
+        return ", and this search has no best_estimator_: fit it, with refit=True"
+    return ""
 
 
 def _manifest(model: DivideAndConquerClassifier, encoder: Encoder) -> dict[str, Any]:

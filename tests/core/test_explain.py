@@ -146,6 +146,11 @@ def test_an_explanation_prints_as_sentences() -> None:
         "  member 0: 'yes' over 'no' by 3",
         "    training row 1: +4 (coefficient 2 x kernel 2)",
         "    training row 0: -0 (coefficient -2 x kernel 0)",
+        "    bias: -1",
+    ]
+    assert str(explain(clf, [2.0], heaviest=1)).splitlines()[3:] == [
+        "    and 1 other: +0",
+        "    bias: -1",
     ]
 
 

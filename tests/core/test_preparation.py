@@ -13,6 +13,7 @@ from sklearn.preprocessing import OneHotEncoder, RobustScaler, StandardScaler
 
 from dcsvm import (
     Column,
+    DataError,
     DivideAndConquerClassifier,
     Layout,
     Prepared,
@@ -51,6 +52,18 @@ def test_numbers_come_first_then_one_feature_for_each_level(table):
     np.testing.assert_allclose(ours[:, :2], StandardScaler().fit_transform(numbers))
     np.testing.assert_array_equal(
         ours[:, 2:], OneHotEncoder(sparse_output=False).fit_transform(colours)
+    )
+
+
+@needs_plugins
+def test_texts_that_come_without_the_names_of_their_columns_are_told_with_the_way_out(table):
+    prepared = Prepared(LAYOUT, missing="impute")
+    model = DivideAndConquerClassifier(prepared).fit(table, np.arange(60) % 2)
+    with pytest.raises(DataError) as caught:
+        model.predict(np.array([[1.5, "red", 30]], dtype=object))
+    assert str(caught.value) == (
+        "X holds texts, such as 'red' in column 1: the model knows texts by the names of their "
+        "columns; pass a data frame with the columns size, colour, age"
     )
 
 

@@ -6,6 +6,8 @@ import attrs
 import numpy as np
 import pytest
 from fakes import Deal, Everything, Strips
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from store_fakes import FAKES, Keeps, Kernels, assert_same, fitted, registry_of
 
 import dcsvm
@@ -41,6 +43,24 @@ def test_a_classifier_that_is_not_fitted_is_refused(path):
 def test_something_else_is_refused(path):
     assert refused(object(), path) == (
         "cannot save a object: a model file holds a fitted DivideAndConquerClassifier"
+    )
+
+
+def test_a_pipeline_is_refused_with_the_way_out(path):
+    model = make_pipeline(StandardScaler(), DivideAndConquerClassifier())
+    assert refused(model, path) == (
+        "cannot save a Pipeline: a model file holds a fitted DivideAndConquerClassifier; let it "
+        "prepare rows itself, as in DivideAndConquerClassifier(Prepared(scale='standard'), "
+        "classifier), or save the last step and keep the others yourself"
+    )
+
+
+def test_a_search_that_learned_nothing_is_refused(path):
+    model = dcsvm.GranularitySearch(DivideAndConquerClassifier(), refit=False)
+    assert refused(model, path) == (
+        "cannot save a GranularitySearch: a model file holds a fitted "
+        "DivideAndConquerClassifier, and this search has no best_estimator_: fit it, with "
+        "refit=True"
     )
 
 

@@ -1,0 +1,133 @@
+"""An explanation: what was asked, what weighed most, and the sentences that tell it."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+#: Questions that are printed; all of them are in the data.
+PRINTED = 12
+
+
+@attrs.frozen
+class Weight:
+    """What one training row added to a member's answer, positive for the winning side.
+
+    `row` is its place among the rows the classifier learned from, those of weight zero left out;
+    `label` its class, where a machine of several classes knows it.
+    """
+
+    row: int
+    contribution: float
+    coefficient: float
+    kernel: float
+    label: Any = None
+
+
+@attrs.frozen
+class Decision:
+    """The decision value for the winner against the loser, and what it is the sum of.
+
+    `value` is what the heaviest rows contribute, what the `n_others` other support vectors do,
+    and the `bias`. In votes of several classes the winner of all may lose against one of them.
+    """
+
+    value: float
+    others: float
+    n_others: int
+    bias: float
+
+
+@attrs.frozen
+class Question:
+    """What one member was asked: which classes against which, who won, by how much.
+
+    `margin` is the difference of their scores, which are shares of votes where the member holds a
+    machine for each pair of classes (`votes`). `decision` is what a kernel machine says of the two
+    classes, `inside` the explanation of a member that is a pipeline itself.
+    """
+
+    member: int
+    winners: tuple[Any, ...]
+    losers: tuple[Any, ...]
+    margin: float
+    heaviest: tuple[Weight, ...] = ()
+    inside: Explanation | None = None
+    decision: Decision | None = None
+    votes: bool = False
+
+
+@attrs.frozen
+class Explanation:
+    """Why a row got its answer; `print` it, or read its fields.
+
+    Parameters
+    ----------
+    answer : label
+    scores : mapping from label to score
+    route : tuple of str
+        What the routers say of the row's way. Features that the model rescales one by one are
+        told in the data's own units, others as the routers see them.
+    reasons : tuple of str
+        What the combiner says of how it decided.
+    questions : tuple of Question
+        Every member that was asked, in that order.
+    picture : str
+        The row's way as SVG, where the combiner draws one, or that of the only member asked;
+        notebooks show it.
+    """
+
+    answer: Any
+    scores: dict[Any, float]
+    route: tuple[str, ...]
+    reasons: tuple[str, ...]
+    questions: tuple[Question, ...]
+    picture: str = attrs.field(default="", repr=False)
+
+    def _repr_html_(self) -> str:
+        return f"{self.picture}<pre>{html.escape(str(self))}</pre>"
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> Iterator[str]:
+        """The explanation line by line."""
+        best = sorted(self.scores, key=lambda label: -self.scores[label])[:3]
+        listed = ", ".join(f"{label!r} {self.scores[label]:.4g}" for label in best)
+        yield f"the answer is {self.answer!r} (best scores: {listed})"
+        yield from (f"  {sentence}" for sentence in (*self.route, *self.reasons))
+        shown = self.questions
+        if len(shown) > PRINTED:
+            about = [each for each in shown if self.answer in (*each.winners, *each.losers)]
+            shown = tuple(sorted(about, key=lambda each: each.margin)[:PRINTED])
+            yield f"  {len(self.questions)} members asked, the narrowest about {self.answer!r}:"
+        for question in shown:
+            yield from (f"  {line}" for line in _told(question))
+
+
+def _told(question: Question) -> Iterator[str]:
+    winners, losers = (
+        " or ".join(map(repr, labels)) or "nothing"
+        for labels in (question.winners, question.losers)
+    )
+    decision = question.decision
+    by = f"{question.margin:.4g}"
+    if question.votes and decision is not None:
+        by += f" in votes, the decision between the two is {decision.value:+.4g}"
+    yield f"member {question.member}: {winners} over {losers} by {by}"
+    for weight in question.heaviest:
+        label = "" if weight.label is None else f" ({weight.label!r})"
+        yield (
+            f"  training row {weight.row}{label}: {weight.contribution:+.4g} "
+            f"(coefficient {weight.coefficient:.4g} x kernel {weight.kernel:.4g})"
+        )
+    if decision is not None:
+        if decision.n_others:
+            word = "other" if decision.n_others == 1 else "others"
+            yield f"  and {decision.n_others} {word}: {decision.others:+.4g}"
+        yield f"  bias: {decision.bias:+.4g}"
+    if question.inside is not None:
+        yield from (f"  {line}" for line in question.inside.lines())
