@@ -71,6 +71,7 @@ def read(
     header: bool = True,
     categorical: Sequence[str | int] = (),
     drop: Sequence[str | int] = (),
+    numeric: Sequence[str | int] = (),
     missing: Missing = "error",
 ) -> Dataset:
     """Read a data file, or an embedded set by its name.
@@ -92,6 +93,9 @@ def read(
         Columns of numbers that stand for categories. Columns of text are categories anyway.
     drop : sequence of str or int
         Columns to leave out.
+    numeric : sequence of str or int
+        Columns of numbers to learn from, whatever they look like: row counters, numbers under the
+        name of an id, numbers with leading zeros.
     missing : {"error", "impute", "mark"}
         With "error", a missing value is an error that names its place. Otherwise it is NaN in X.
 
@@ -110,12 +114,12 @@ def read(
     path = Path(source)
     check_file(path)
     if known_ending(path) == ".npz":
-        return checked(read_npz(path, categorical, drop, missing != "error"))
+        return checked(read_npz(path, categorical, drop, numeric, missing != "error"))
     table = open_table(path, header)
     if isinstance(table, Svmlight):
         return checked(read_sparse(table))
     assert isinstance(table, Table)
-    return checked(gather(table, target, categorical, drop, missing != "error"))
+    return checked(gather(table, target, categorical, drop, numeric, missing != "error"))
 
 
 def open_table(path: Path, header: bool = True) -> Table | SparseTable:

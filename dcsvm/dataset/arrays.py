@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from scipy import sparse
 
-from dcsvm.dataset.data import Dataset, Fact, as_labels
+from dcsvm.dataset.data import Dataset, Fact, as_labels, both_kinds
 from dcsvm.dataset.files import complaints
 from dcsvm.dataset.table import ArrayBlock, Block, SparseBlock, SparseTable, Table
 from dcsvm.errors import DataError, did_you_mean
@@ -142,20 +142,25 @@ _NOT_NPZ = (
 
 
 def read_npz(
-    path: Path, categorical: Sequence[str | int], drop: Sequence[str | int], allow_missing: bool
+    path: Path,
+    categorical: Sequence[str | int],
+    drop: Sequence[str | int],
+    numeric: Sequence[str | int],
+    allow_missing: bool,
 ) -> Dataset:
     """Read rows to learn from; published halves are kept."""
     archive = Archive(path)
     if not archive.is_split:
         X, y = archive.pair(None)
-        return _dataset(archive, X, y, categorical, drop, allow_missing)
+        return _dataset(archive, X, y, categorical, drop, numeric, allow_missing)
     (X, y), (X_test, y_test) = (archive.pair(half) for half in _HALVES)
     if X.shape[1] != X_test.shape[1]:
         raise DataError(
             f"{archive.title}: X_train has {X.shape[1]} columns, but X_test has {X_test.shape[1]}"
         )
     both = sparse.vstack([X, X_test], "csr") if sparse.issparse(X) else np.concatenate([X, X_test])
-    whole = _dataset(archive, both, np.concatenate([y, y_test]), categorical, drop, allow_missing)
+    labels = np.concatenate([y, y_test])
+    whole = _dataset(archive, both, labels, categorical, drop, numeric, allow_missing)
     return attrs.evolve(whole, published_test=np.arange(len(y), len(whole.y)))
 
 
@@ -165,6 +170,7 @@ def _dataset(
     y: Any,
     categorical: Sequence[str | int],
     drop: Sequence[str | int],
+    numeric: Sequence[str | int],
     allow_missing: bool,
 ) -> Dataset:
     names = archive.names(X.shape[1])
@@ -173,6 +179,9 @@ def _dataset(
     for each in categorical:
         place = _place(archive, names, each)
         levels.setdefault(place, archive._levels(place, X))
+    for each in numeric:  # they are numbers anyway, unless something else says otherwise
+        if _place(archive, names, each) in levels:
+            raise DataError(both_kinds(archive.title, names[_place(archive, names, each)]))
     if sparse.issparse(X):
         if levels:
             raise DataError(f"{archive.title}: a sparse X cannot have categorical columns")

@@ -17,25 +17,38 @@ from dcsvm.numeric.text import NOTHING, NUMBER, OTHER
 FEW_LEVELS = 20
 #: A category with more levels than this must be asked for: one feature each may be too many.
 MANY_LEVELS = 1000
+#: With fewer rows than this, numbers that go up by one may well be a feature.
+FEWEST_COUNTED = 20
 
 _DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
     r"([T ]\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
 )
 _DECIMAL_COMMA = re.compile(r"[+-]?\d[\d.]*,\d+|[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
-_ID_NAME = re.compile(r"(.*[_ -])?(id|key|index|uuid|guid|row|no|nr)|.*[a-z]ID", re.IGNORECASE)
+_ID_NAME = re.compile(
+    r"(.*[_ -])?(id|key|index|uuid|guid|row|no|nr)|.*[a-z]ID"
+    r"|Unnamed: \d+|__index_level_\d+__",  # what pandas calls an index that has no name
+    re.IGNORECASE,
+)
 
 
 class Gathered:
     """All values of one column, as numbers or as texts.
 
     A column is read as text where someone says that it is a category, or where more than half of
-    its first block is no number.
+    its first block is no number; as numbers wherever someone says that it `is_numeric`.
     """
 
-    def __init__(self, table: Table, place: int, is_text: bool, is_category: bool) -> None:
+    def __init__(
+        self,
+        table: Table,
+        place: int,
+        is_text: bool,
+        is_category: bool = False,
+        is_numeric: bool = False,
+    ) -> None:
         self.table, self.place, self.name = table, place, table.names[place]
-        self.is_text, self.is_category = is_text, is_category
+        self.is_text, self.is_category, self.is_numeric = is_text, is_category, is_numeric
         self.is_declared = place in table.levels
         self.levels: dict[str, int] = {text: n for n, text in enumerate(self._declared())}
         self.level_places: list[int] = [0] * len(self.levels)
@@ -44,6 +57,7 @@ class Gathered:
         self.n_rows = self.n_missing = self.n_others = 0
         self.first_missing: int | None = None
         self.first_other: tuple[int, str] | None = None
+        self.padded: str | None = None
         self.alien: tuple[int, str] | None = None
 
     def _declared(self) -> tuple[str, ...]:
@@ -56,7 +70,8 @@ class Gathered:
         else:
             values, kinds = block.numbers(self.place)
             others = int(np.count_nonzero(kinds == OTHER))
-            if not self.n_rows and 2 * others > np.count_nonzero(kinds != NOTHING):
+            mostly_text = 2 * others > np.count_nonzero(kinds != NOTHING)
+            if mostly_text and not self.n_rows and not self.is_numeric:
                 self.is_text = True
                 self._add_texts(block)
             else:
@@ -67,6 +82,8 @@ class Gathered:
         self.values.append(values)
         self.n_others += others
         self._note_missing(block, kinds == NOTHING)
+        if self.padded is None:
+            self.padded = block.padded(self.place)
         if others and self.first_other is None:
             row = int(np.flatnonzero(kinds == OTHER)[0])
             self.first_other = block.place(row), block.text(row, self.place)
@@ -96,8 +113,18 @@ class Gathered:
 
     @property
     def is_text_after_all(self) -> bool:
-        """Whether most of what was taken for numbers is none."""
-        return not self.is_text and 2 * self.n_others > self.n_rows - self.n_missing
+        """Whether most of what was taken for numbers is none, or all of it is digits of a code."""
+        if self.is_text or self.is_numeric:
+            return False
+        return 2 * self.n_others > self.n_rows - self.n_missing or self.is_code
+
+    @property
+    def is_code(self) -> bool:
+        """Whether whole numbers have leading zeros, as no amounts have: 01234."""
+        if self.padded is None or self.n_others or self.kind != "number":
+            return False
+        values = self.all_values()
+        return bool((np.isnan(values) | ((values >= 0) & (values == np.round(values)))).all())
 
     def mistakes(self, allow_missing: bool) -> list[tuple[int, str]]:
         """What is wrong with single fields: places and sentences."""
@@ -140,6 +167,11 @@ class Gathered:
             )
         if text.lstrip("+-").lower() in ("inf", "infinity"):
             return f"{text!r} in column {self.name!r} is not finite"
+        if self.is_numeric:
+            return (
+                f"{text!r} in column {self.name!r} is not a number, but the column is listed in "
+                "`numeric`; correct it, or take the column off that list"
+            )
         return (
             f"{text!r} in column {self.name!r} is not a number, as most of its values are; "
             "correct it, or list the column in `categorical`"
@@ -179,10 +211,23 @@ class Gathered:
         values = self.all_values()
         if not self.n_missing and (values == values[0]).all():
             return "constant"
-        is_named_so = _ID_NAME.fullmatch(self.name) and self.n_rows > 1
-        if is_named_so and (values == np.round(values)).all():
-            return "id" if len(np.unique(values)) == len(values) else "number"
-        return "number"
+        return "id" if not self.is_numeric and self._names_rows(values) else "number"
+
+    def _names_rows(self, values: FloatArray) -> bool:
+        """Whether numbers count the rows, or are all different under the name of an id."""
+        if self._counts_rows(values):
+            return True
+        is_named_so = _ID_NAME.fullmatch(self.name) or self.place in self.table.unnamed
+        if not is_named_so or len(values) < 2 or (values != np.round(values)).any():
+            return False
+        return len(np.unique(values)) == len(values)
+
+    def _counts_rows(self, values: FloatArray) -> bool:
+        """Whether each number is whole and one more, or one less, than the one before."""
+        if len(values) < FEWEST_COUNTED or not values[0].is_integer():
+            return False
+        step = values[1] - values[0]
+        return abs(step) == 1 and bool((np.diff(values) == step).all())
 
     @property
     def about(self) -> str:
@@ -194,7 +239,8 @@ class Gathered:
         present = values[~np.isnan(values)]
         if not len(present):
             return missing.removeprefix(", ")
-        return f"{present.min():g} to {present.max():g}{missing}"
+        counts = ", counts the rows" if self.kind == "id" and self._counts_rows(values) else ""
+        return f"{present.min():g} to {present.max():g}{missing}{counts}"
 
     @property
     def final_levels(self) -> tuple[str, ...] | None:

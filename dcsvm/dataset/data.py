@@ -58,6 +58,14 @@ def checked(data: Dataset) -> Dataset:
     return data
 
 
+def both_kinds(title: str, column: str) -> str:
+    """What to say of a column of numbers, as somebody asks, that is a category as well."""
+    return (
+        f"{title}: column {column!r} cannot be listed in `numeric`: it is listed in "
+        "`categorical`, or the file declares its levels"
+    )
+
+
 def check_learnable(data: Dataset, train: IntArray) -> None:
     """Refuse a split that leaves rows of one class only to learn from."""
     y = data.y[train]
@@ -82,4 +90,6 @@ def _why_none(facts: tuple[Fact, ...]) -> str:
     others = [f"{fact.column!r} ({fact.kind})" for fact in facts if fact.kind != "target"]
     if not others:
         return "no column is left beside the target"
-    return f"no column is left beside the target; left out: {', '.join(others)}"
+    counts = any(fact.about.endswith("counts the rows") for fact in facts)
+    way_out = "; list what counts the rows in `numeric` to learn from it" if counts else ""
+    return f"no column is left beside the target; left out: {', '.join(others)}{way_out}"

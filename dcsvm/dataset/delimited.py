@@ -15,7 +15,7 @@ import numpy as np
 
 from dcsvm.dataset.files import Opened, complaints
 from dcsvm.dataset.header import mistake_of_header
-from dcsvm.dataset.table import Block, Kinds, Table, first_double
+from dcsvm.dataset.table import Block, Kinds, Table, first_double, is_padded
 from dcsvm.errors import DataError
 from dcsvm.numeric.matrix import FloatArray, IntArray
 from dcsvm.numeric.text import AFTER_QUOTE, OPEN_QUOTE, Cells, Fault, split_rows
@@ -45,6 +45,10 @@ class TextBlock(Block):
 
     def raw_numbers(self, column: int) -> tuple[FloatArray, Kinds]:
         return self.cells.numbers(column)
+
+    def padded(self, column: int) -> str | None:
+        texts = (self.cells.field(row, column) for row in self.cells.padded(column))
+        return next(filter(is_padded, texts), None)
 
     def distinct(self, column: int) -> tuple[IntArray, list[int]]:
         return self.cells.distinct(column)
@@ -94,6 +98,7 @@ class Delimited(Table):
         numbered = tuple(f"column{place}" for place in range(1, len(fields) + 1))
         if not self.header:
             return numbered
+        self.unnamed = frozenset(place for place, name in enumerate(fields) if not name)
         line = lines.line_num
         mistake = mistake_of_header(fields, _some(lines))
         names = tuple(name or other for name, other in zip(fields, numbered, strict=True))

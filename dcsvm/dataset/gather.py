@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from dcsvm.dataset.columns import FEW_LEVELS, Gathered
-from dcsvm.dataset.data import Dataset, Fact, as_labels
+from dcsvm.dataset.data import Dataset, Fact, as_labels, both_kinds
 from dcsvm.dataset.table import Table, judge
 from dcsvm.errors import DataError, did_you_mean
 from dcsvm.layout import Column, Layout
@@ -24,32 +25,39 @@ def gather(
     target: Reference | None,
     categorical: Sequence[Reference] = (),
     drop: Sequence[Reference] = (),
+    numeric: Sequence[Reference] = (),
     allow_missing: bool = False,
 ) -> Dataset:
     """Read a whole table as rows to learn from; parameters as in `dcsvm.dataset.read`."""
     place = target_place(table, target)
     categories = {_place(table, each, "categorical") for each in categorical}
     dropped = {_place(table, each, "drop") for each in drop}
+    numbers = {_place(table, each, "numeric") for each in numeric}
     if place in dropped:
         raise DataError(
             f"{table.title}: {table.names[place]!r} is the target and cannot be dropped"
         )
     categories |= set(table.levels)
+    if numbers & categories:
+        raise DataError(both_kinds(table.title, table.names[min(numbers & categories)]))
     columns = {
-        j: Gathered(table, j, is_text=j == place or j in categories, is_category=j in categories)
+        j: Gathered(table, j, j == place or j in categories, j in categories, j in numbers)
         for j in range(len(table.names))
         if j not in dropped
     }
     _read(table, columns)
     again = {
-        j: Gathered(table, j, is_text=True, is_category=False)
+        j: Gathered(table, j, is_text=True)
         for j, column in columns.items()
         if column.is_text_after_all
     }
+    padded = {j: text for j in again if columns[j].is_code and (text := columns[j].padded)}
     if again:  # what began as numbers goes on as text: read from the beginning as text
         _read(table, again)
         columns.update(again)
     _raise_first(table, columns, place, allow_missing)
+    for j, text in padded.items():
+        _warn_of_code(columns[j], text)
     return _dataset(table, columns, place, dropped)
 
 
@@ -109,6 +117,16 @@ def _raise_first(
     for j, column in columns.items():
         if j != target:
             column.refuse()
+
+
+def _warn_of_code(column: Gathered, text: str) -> None:
+    kind = "an id" if column.kind == "id" else "a category"
+    warnings.warn(
+        f"{column.table.title}: column {column.name!r} has numbers with leading zeros, such as "
+        f"{text!r}, and is taken for {kind}; list it in `categorical`, in `numeric` or in `drop` "
+        "to say what it is",
+        stacklevel=2,
+    )
 
 
 def _if_measured(column: Gathered) -> str:

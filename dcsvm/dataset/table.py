@@ -42,6 +42,10 @@ class Block(ABC):
     def distinct(self, column: int) -> tuple[IntArray, list[int]]:
         """Which of the different fields of a column each row has, and where each appears first."""
 
+    @abstractmethod
+    def padded(self, column: int) -> str | None:
+        """The first field of a column that is a whole number with leading zeros: 01234."""
+
     def texts(self, column: int) -> list[str]:
         """The fields of a column as texts."""
         codes, firsts = self.distinct(column)
@@ -67,12 +71,14 @@ class Table(ABC):
     """Rows with named columns, read block by block, as often as one likes.
 
     `levels` holds the levels that the file itself declares, by column; `ends_with_target` says
-    that the classes stand in the last column unless someone knows better.
+    that the classes stand in the last column unless someone knows better; `unnamed` holds the
+    columns to which a header gives no name.
     """
 
     title: str
     names: tuple[str, ...]
     levels: dict[int, tuple[str, ...]]
+    unnamed: frozenset[int] = frozenset()
     ends_with_target = False
     has_names = True
     #: How much of the file has been read, for progress.
@@ -135,6 +141,10 @@ class ArrayBlock(Block):
             return floats, kinds.astype(np.uint8)
         return np.full(self.n_rows, np.nan), np.full(self.n_rows, OTHER, dtype=np.uint8)
 
+    def padded(self, column: int) -> str | None:
+        values = self.columns[column]
+        return None if values.dtype.kind in "biuf" else next(filter(is_padded, values), None)
+
     def distinct(self, column: int) -> tuple[IntArray, list[int]]:
         values = self.columns[column]
         if values.dtype.kind in "biuf":
@@ -160,6 +170,11 @@ def judge(text: str) -> tuple[int, float]:
     except ValueError:
         return OTHER, np.nan
     return (NUMBER, number) if np.isfinite(number) and "_" not in text else (OTHER, np.nan)
+
+
+def is_padded(text: str) -> bool:
+    """Whether a field is a whole number with leading zeros."""
+    return len(text) > 1 and text[0] == "0" and text.isascii() and text.isdigit()
 
 
 def first_double(names: Sequence[str]) -> str | None:

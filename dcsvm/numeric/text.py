@@ -96,6 +96,15 @@ class Cells:
         )
         return codes, first_rows[:count].tolist()
 
+    def padded(self, column: int) -> list[int]:
+        """The rows whose field begins with a zero and another digit."""
+        starts, ends = self.starts[:, column], self.ends[:, column]
+        rows = np.flatnonzero(ends - starts > 1)
+        codes, at = np.frombuffer(self.text, dtype=np.uint8), starts[rows]
+        second = codes[at + 1] - ord("0")  # below zero, unsigned numbers are large ones
+        found: list[int] = rows[(codes[at] == ord("0")) & (second <= 9)].tolist()
+        return found
+
     def _column(self, column: int) -> tuple[Any, ...]:
         width = self.starts.shape[1]
         first = 4 * column

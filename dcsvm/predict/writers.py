@@ -43,15 +43,24 @@ class Writer(ABC):
 
 
 class CsvWriter(Writer):
-    """Fields with commas between them."""
+    """Fields with commas between them; the names come with the first rows, or at the end."""
 
     delimiter = ","
 
     def begin(self) -> None:
-        self._lines([[self._quoted(name)] for name in self.names])
+        self.is_named = False
 
     def write(self, columns: list[Values]) -> None:
+        self._write_names()
         self._lines([self._fields(column) for column in columns])
+
+    def end(self) -> None:
+        self._write_names()
+
+    def _write_names(self) -> None:
+        if not self.is_named:
+            self._lines([[self._quoted(name)] for name in self.names])
+        self.is_named = True
 
     def _lines(self, fields: list[list[str]]) -> None:
         rows = (
@@ -171,7 +180,9 @@ def check_out(out: Path) -> None:
 def writer_for(out: Path | None, names: list[str]) -> Iterator[Writer]:
     """What writes the answers: to standard output, or to a file that is whole or not there."""
     if out is None:
-        yield CsvWriter(sys.stdout.buffer, names)
+        to_terminal = CsvWriter(sys.stdout.buffer, names)
+        yield to_terminal
+        to_terminal.end()
         sys.stdout.buffer.flush()
         return
     check_out(out)

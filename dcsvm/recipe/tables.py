@@ -38,6 +38,9 @@ class Data:
         None, help="columns of numbers that stand for categories; columns of text do anyway"
     )
     drop: list[str] | None = setting(None, help="columns to leave out, by name")
+    numeric: list[str] | None = setting(
+        None, help="columns of numbers to learn from, though they look like ids or categories"
+    )
     missing: Missing = setting(
         "error", help="refuse missing values, fill them in, or also mark where that was done"
     )
@@ -96,6 +99,9 @@ class Search:
     top: int = setting(5, at_least=1, help="granularity: cells of the finest level tried further")
     factor: int = setting(4, at_least=2, help="granularity: how much larger the next parts are")
     min_gain: float = setting(0.005, help="granularity: end where a level gains less than this")
+    levels: int | None = setting(
+        None, at_least=1, help="granularity: how many levels at the most; 1: the division as it is"
+    )
 
 
 @component

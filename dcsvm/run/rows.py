@@ -28,6 +28,7 @@ def load(given: Data) -> Dataset:
         header=given.header,
         categorical=given.categorical or (),
         drop=given.drop or (),
+        numeric=given.numeric or (),
         missing=given.missing,
     )
 

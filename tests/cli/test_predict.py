@@ -195,6 +195,12 @@ def test_a_bad_file_is_told_in_one_sentence_and_nothing_is_written(
     assert set(tmp_path.iterdir()) == before
 
 
+def test_nothing_is_printed_of_a_file_whose_first_rows_are_bad(dcsvm, model, write):
+    text, sentence = BROKEN["a word where a number belongs"]
+    result = dcsvm("predict", model, write("new.csv", text))
+    assert (result.stdout, result.stderr) == ("", f"error: {sentence}\n")
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import os
+import re
 import struct
 
 import numpy as np
@@ -140,6 +141,135 @@ def test_many_different_texts_must_be_asked_for(written):
         "list it in `drop`, or in `categorical` if you mean it"
     )
     assert len(read(path, "kind", categorical=["a"]).layout.features[0].levels) == 1001
+
+
+def test_a_column_that_counts_the_rows_alone_is_told_with_the_way_out(written):
+    path = written("a.csv", "day,kind\n" + "".join(f"{i},{i % 2}\n" for i in range(20)))
+    with pytest.raises(DataError) as caught:
+        read(path, "kind")
+    assert str(caught.value).endswith(
+        "a.csv has no features: no column is left beside the target; left out: 'day' (id); "
+        "list what counts the rows in `numeric` to learn from it"
+    )
+
+
+def test_numbers_in_a_data_frame_stand_for_levels_with_leading_zeros():
+    assert Column("zip", ("01", "02", "10")).numbers([2, 1]).tolist() == [1, 0]
+    assert Column("zip", ("01", "1")).numbers([1, 1]).tolist() == [1, 1]
+
+
+SHUFFLED = [3, 0, 2, 1]
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "__index_level_0__"])
+def test_the_index_that_pandas_writes_is_an_id(written, name):
+    rows = "".join(f"{number},{0.5 * number},{'xy'[number % 2]}\n" for number in SHUFFLED)
+    data = read(written("a.csv", f"{name},a,kind\n{rows}"), "kind")
+    assert data.features == ("a",)
+    assert data.layout.ids == (name or "column1",)
+
+
+def test_numbers_that_repeat_under_no_name_are_a_feature(written):
+    data = read(written("a.csv", ",a,kind\n1,3,x\n1,1,y\n2,2,y\n"), "kind")
+    assert data.features == ("column1", "a")
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_a_column_that_counts_the_rows_is_an_id_whatever_it_is_called(written, step):
+    rows = "".join(f"{100 + step * i},{i % 7},{'xy'[i % 2]}\n" for i in range(20))
+    path = written("a.csv", "day,a,kind\n" + rows)
+    data = read(path, "kind")
+    assert (data.features, data.layout.ids) == (("a",), ("day",))
+    ends = "100 to 119" if step > 0 else "81 to 100"
+    assert (data.facts[0].kind, data.facts[0].about) == ("id", f"{ends}, counts the rows")
+    kept = read(path, "kind", numeric=["day"])
+    assert (kept.features, kept.layout.ids) == (("day", "a"), ())
+    assert (kept.facts[0].kind, kept.facts[0].about) == ("number", ends)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [range(19), range(0, 40, 2), [i + 0.5 for i in range(20)], [*range(19), 20]],
+    ids=["few rows", "by two", "halves", "a gap"],
+)
+def test_a_column_that_does_not_quite_count_the_rows_is_a_feature(written, values):
+    rows = "".join(f"{value},{'xy'[i % 2]}\n" for i, value in enumerate(values))
+    assert read(written("a.csv", "a,kind\n" + rows), "kind").features == ("a",)
+
+
+def test_numbers_under_the_name_of_an_id_can_be_learned_from(written):
+    data = read(written("a.csv", TABLE), "kind", missing="impute", numeric=["id"])
+    assert data.features == ("id", "size", "colour")
+
+
+ZIPS = "zip,a,kind\n" + "".join(f"{i % 4 * 1111:05d},{i % 7},{'xy'[i % 2]}\n" for i in range(30))
+PADDED = (
+    "a.csv: column 'zip' has numbers with leading zeros, such as '00000', and is taken for "
+    "a category; list it in `categorical`, in `numeric` or in `drop` to say what it is"
+)
+
+
+def test_numbers_with_leading_zeros_are_a_category_and_told(written):
+    path = written("a.csv", ZIPS)
+    with pytest.warns(UserWarning, match=re.escape(PADDED) + "$"):
+        data = read(path, "kind")
+    assert data.layout.features[0] == Column("zip", ("00000", "01111", "02222", "03333"))
+    assert read(path, "kind", categorical=["zip"]).layout == data.layout
+    assert read(path, "kind", numeric=["zip"]).layout.features[0] == Column("zip")
+
+
+def test_many_numbers_with_leading_zeros_are_told_as_many_texts_are(written):
+    rows = "".join(f"{i % 1001:05d},{i % 2}\n" for i in range(2500))
+    with pytest.raises(DataError, match="column 'zip' holds 1001 different texts, too many"):
+        read(written("a.csv", "zip,kind\n" + rows), "kind")
+    rows = "".join(f"{97 * i % 1001:05d},{i % 7},{i % 2}\n" for i in range(800))
+    path = written("b.csv", "zip,a,kind\n" + rows)
+    with pytest.warns(UserWarning, match="such as '00000', and is taken for an id;"):
+        assert read(path, "kind").layout.ids == ("zip",)
+
+
+@pytest.mark.parametrize("values", ["0.5 0.25 0", "007 0.5 3", "00.5 1 2", "-01 1 2", "0 10 20"])
+def test_zeros_that_lead_no_whole_numbers_mean_nothing(written, values):
+    rows = "".join(f"{value},{'xy'[i % 2]}\n" for i, value in enumerate(values.split()))
+    assert read(written("a.csv", "a,kind\n" + rows), "kind").layout.features == (Column("a"),)
+
+
+def test_a_padded_id_is_an_id(written):
+    text = "id,a,kind\n001,3,x\n002,1,y\n003,2,y\n"
+    assert read(written("a.csv", text), "kind").layout.ids == ("id",)
+
+
+def test_texts_with_leading_zeros_in_typed_columns(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow", reason="pip install 'dcsvm[arrow]'")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pyarrow.table({"zip": ["01", "02", "10", "02"], "kind": list("xyxy")})
+    parquet.write_table(table, tmp_path / "a.parquet")
+    with pytest.warns(UserWarning, match="such as '01', and is taken for a category;"):
+        data = read(tmp_path / "a.parquet", "kind")
+    assert data.layout.features == (Column("zip", ("01", "02", "10")),)
+
+
+def test_what_is_listed_as_numeric_holds_numbers(written):
+    text = "a,b,kind\nred,1,x\nblue,3,y\n"
+    with pytest.raises(DataError) as caught:
+        read(written("a.csv", text), "kind", numeric=["a"])
+    assert str(caught.value).endswith(
+        "a.csv:2: 'red' in column 'a' is not a number, but the column is listed in `numeric`; "
+        "correct it, or take the column off that list"
+    )
+
+
+def test_a_column_is_listed_as_one_kind(written, tmp_path):
+    np.savez(tmp_path / "b.npz", X=np.arange(8.0).reshape(4, 2), y=[0, 1, 0, 1])
+    assert read(tmp_path / "b.npz", numeric=["x1"]).features == ("x1", "x2")
+    csv = written("a.csv", "x1,x2,y\n1,2,x\n3,4,y\n")
+    for path in (csv, tmp_path / "b.npz"):
+        with pytest.raises(DataError) as caught:
+            read(path, "y", categorical=["x1"], numeric=["x1"])
+        assert str(caught.value).endswith(
+            f"{path.name}: column 'x1' cannot be listed in `numeric`: it is listed in "
+            "`categorical`, or the file declares its levels"
+        )
 
 
 SVM = b"1 1:0.5 3:2 # a comment\n-1 2:1\n\n1 qid:3 1:4\n"
