@@ -16,6 +16,7 @@ from dcsvm.interfaces import Combination
 from dcsvm.models import Cost, LocalModel, winners
 from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
 from dcsvm.stages import tells_support
+from dcsvm.validation import check_jobs
 
 Answer = TypeVar("Answer")
 
@@ -74,6 +75,7 @@ def in_chunks(
     question: Callable[[Matrix], Answer], X: Matrix, n_jobs: int | None = None
 ) -> list[Answer]:
     """Ask about chunks of rows X side by side; the answers come in their order."""
+    check_jobs(n_jobs)
     if X.shape[0] < SMALL:
         return [question(X)]
     with threadpool_limits(limits=1, user_api="blas"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dcsvm.errors import CompositionError
-from dcsvm.interfaces import GROUPS, Combiner, Decomposer, LocalLearner
+from dcsvm.interfaces import GROUPS, Combiner, Decomposer, LocalLearner, Repeat
 from dcsvm.registry import Registry
 
 
@@ -54,6 +54,26 @@ def without_support(
         f"learner {_title(learner)!r} does not fit decomposer {_title(needing)!r}, which goes on "
         "with the training rows that a learner kept: it keeps no support vectors; "
         f"learners that fit: {', '.join(learners) or 'none'}"
+    )
+
+
+def without_levels(decomposer: Decomposer, registry: Registry) -> str:
+    """What is to say where no search can go through a division's levels; else nothing.
+
+    It names decomposers that have some.
+    """
+    while isinstance(decomposer, Repeat) and isinstance(decomposer.decomposer, Decomposer):
+        decomposer = decomposer.decomposer
+    if type(decomposer).levels is not Decomposer.levels:
+        return ""
+    others = [
+        offer.name
+        for offer in registry.of_kind("decomposer")
+        if offer.what.levels is not Decomposer.levels
+    ]
+    return (
+        f"decomposer {_title(decomposer)!r} has no levels to search through; decomposers that "
+        f"have: {', '.join(others) or 'none'}"
     )
 
 

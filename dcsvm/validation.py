@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from dcsvm.errors import DataError
+from dcsvm.errors import DataError, SettingError
 from dcsvm.numeric.matrix import FloatArray
 
 FEW = 4096
 """Numbers up to which each of them is asked whether it is finite."""
+FEW_NAMES = 6
+"""Names of columns that a sentence lists."""
 MISSING = (
     "X contains NaN, a missing value: put an imputer in front, as in "
     "make_pipeline(SimpleImputer(), classifier), or a preparation that fills the gaps, as in "
@@ -24,6 +27,11 @@ TEXTS = (
     "remainder='passthrough'), classifier), or run a recipe, which encodes categories itself"
 )
 """What to do about texts where numbers are wanted."""
+NAMED = (
+    "X holds texts, such as {text!r} in column {column!r}: the model knows texts by the names of "
+    "their columns; pass a data frame with the columns {names}"
+)
+"""What to do about texts where a model prepares columns itself."""
 DATES = (
     "X holds dates or times in column {column!r}: turn them into numbers first, such as days "
     "since the first of them, or leave the column out"
@@ -54,7 +62,12 @@ def validated(classifier: Any, *given: Any, **options: Any) -> Any:
         found = text_in(given[0])
         if found is None:
             raise
-        raise DataError(TEXTS.format(column=found[0], text=found[1])) from error
+        sentence, names = TEXTS, getattr(layout, "names", ())
+        if names:
+            sentence = NAMED
+        shown = ", ".join(names[:FEW_NAMES]) + (", ..." if len(names) > FEW_NAMES else "")
+        told = sentence.format(column=found[0], text=found[1], names=shown)
+        raise DataError(told) from error
 
 
 def text_in(X: Any) -> tuple[Any, str] | None:
@@ -103,6 +116,15 @@ def check_labels(y: Any) -> None:
         f"y mixes texts with other labels: {text!r}, and {other!r} in row {place}; make all of "
         "them texts or all of them numbers, and leave out rows without a label"
     )
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """Refuse what joblib cannot take for a number of things to do at the same time."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise SettingError(
+            "n_jobs must be a whole number other than 0 (-1 means as many as there are cores) or "
+            f"None, not {n_jobs!r}"
+        )
 
 
 def is_finite(X: FloatArray) -> bool:

@@ -18,9 +18,8 @@ Mistake: TypeAlias = tuple[tuple[Key, ...], str]
 
 def mistakes_of_levels(candidate: Candidate) -> Iterator[Mistake]:
     """Refuse a granularity search through a division without levels, or of other keys."""
-    decomposer: Any = candidate.classifier.decomposer
-    if not candidate.has_levels:
-        message = f"[search]: decomposer {decomposer.name!r} has no levels to search through"
+    if candidate.lacks_levels:
+        message = f'[search]: {candidate.lacks_levels}; for any other there is use = "grid"'
         yield ((SEARCH, "use"),), message
     for name in candidate.grid:
         if not name.startswith(("learner.", "data.")):
@@ -28,7 +27,8 @@ def mistakes_of_levels(candidate: Candidate) -> Iterator[Mistake]:
             message = f"[search]: granularity tries {known}, not {name}"
             if name.startswith("decomposer."):
                 message += (
-                    ": levels begin with what [decomposer] says, each search.factor times coarser"
+                    ": levels begin with what [decomposer] says, each search.factor times coarser;"
+                    ' try its other settings with use = "grid", or with one search each'
                 )
             yield ((SEARCH, *name.split(".")), (SEARCH, "use")), message
 

@@ -9,9 +9,8 @@ from typing import Any
 import attrs
 
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.composition import check_composition, check_support
+from dcsvm.composition import check_composition, check_support, without_levels
 from dcsvm.errors import DcsvmError, PluginError, RecipeError, UnknownNameError, did_you_mean
-from dcsvm.interfaces import Decomposer
 from dcsvm.recipe.cells import NoSuchKeyError, with_cell
 from dcsvm.recipe.grids import mistakes_of_learners, mistakes_of_levels
 from dcsvm.recipe.homes import homes_of, nearest_word
@@ -30,7 +29,7 @@ from dcsvm.recipe.tables import (
     mistakes_of_split,
     mistakes_of_suits,
 )
-from dcsvm.registry import KINDS, RECIPE, Registry
+from dcsvm.registry import KINDS, RECIPE, Registry, default_registry
 from dcsvm.settings import check_value, listed_where_meant, settings_of, takes_several
 from dcsvm.toml_lines import Path as Key
 
@@ -64,7 +63,13 @@ class Candidate:
     @property
     def has_levels(self) -> bool:
         """Whether a granularity search can go through its division."""
-        return type(self.classifier.decomposer).levels is not Decomposer.levels
+        return not self.lacks_levels
+
+    @property
+    def lacks_levels(self) -> str:
+        """Why no granularity search can go through its division, or nothing."""
+        registry = self._registry or default_registry()
+        return without_levels(self.classifier.decomposer, registry)
 
     def with_values(self, cell: Mapping[str, Any]) -> DivideAndConquerClassifier:
         """The pipeline with these values; keys of [data] are not its business."""

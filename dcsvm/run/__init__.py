@@ -243,9 +243,10 @@ class _Run:
             return None, 0.0
         key = f"{self.candidate.name}/{number}"
         if key in self.session.found:
-            return Found.from_dict(self.session.found[key]), 0.0
+            before = Found.from_dict(self.session.found[key])
+            return before, before.seconds
         self.session.audience.step_begins(f"choosing parameters of {self.candidate.name}")
-        began = time.perf_counter()
+        bench = Bench(self.session.engine, self.session.seed, self.session.audience)
         found = search(
             self.candidate,
             self._make,
@@ -253,10 +254,11 @@ class _Run:
             self.recipe.split,
             self.data.X[train],
             self.data.y[train],
-            Bench(self.session.engine, self.session.seed, self.session.audience),
+            bench,
         )
+        found = attrs.evolve(found, seconds=bench.spent)
         self.session.searched(key, found)
-        return found, time.perf_counter() - began
+        return found, found.seconds
 
     def _fitted(
         self, train: Any, chosen: Found | None, number: int

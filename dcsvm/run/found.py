@@ -27,16 +27,20 @@ class Tried:
     seconds: float
 
 
+#: How a sentence begins that says that a search had no time left.
+BUDGET = "the time budget of"
+
+
 def used_up(asked: Search, after: str = "") -> str:
     """Why a search ended that had no time left, and how to give it more."""
     seconds = asked.seconds or 0.0
     more = f"--set search.seconds={4 * seconds:g} gives it more"
-    return f"the time budget of {seconds:g} s was used up{after}; {more}"
+    return f"{BUDGET} {seconds:g} s was used up{after}; {more}"
 
 
 @attrs.frozen
 class Found:
-    """What a search chose, all that it tried, and why it ended."""
+    """What a search chose, all that it tried, why it ended, and how many seconds it took."""
 
     values: Mapping[str, Any]
     score: float
@@ -44,6 +48,7 @@ class Found:
     stopped: str
     n_rows: int
     scored_by: str = "accuracy"
+    seconds: float = attrs.field(default=0.0, eq=False)
 
     def as_dict(self) -> dict[str, Any]:
         return attrs.asdict(self)

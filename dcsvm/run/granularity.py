@@ -19,6 +19,7 @@ from dcsvm.problem import Problem
 from dcsvm.recipe import Candidate, Search
 from dcsvm.run.found import Bench, Found, Maker, Tried, used_up
 from dcsvm.search import GranularitySearch
+from dcsvm.search.estimator import DECOMPOSER
 from dcsvm.search.levels import USED_UP, all_tried
 
 
@@ -76,6 +77,7 @@ def _through_levels(
         top=asked.top,
         factor=asked.factor,
         min_gain=asked.min_gain,
+        levels=asked.levels,
         seconds=seconds,
         refit=False,
         random_state=bench.seed,
@@ -97,7 +99,9 @@ def _through_levels(
         )
     )
     chosen = searcher.best_params_
-    if searcher.undivided_ and asked.rows is None:
+    if asked.levels == 1:  # the division was not chosen
+        chosen = {name: chosen[name] for name in chosen if not name.startswith(DECOMPOSER)}
+    elif searcher.undivided_ and asked.rows is None:
         chosen = chosen | searcher.undivided_params(X, y)  # the rows judged by are learned, too
     best, score = {**way, **_dotted(chosen)}, float(searcher.best_score_)
     return Found(best, score, tried, searcher.stopped_, len(y), asked.score)

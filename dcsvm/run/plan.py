@@ -34,7 +34,10 @@ LOOKED_INTO = 20
 
 @attrs.frozen
 class CandidatePlan:
-    """What training one candidate comes to. Later stages depend on earlier ones: not counted."""
+    """What searching and training one candidate comes to, without what comes after.
+
+    Later stages depend on earlier ones: they are not counted.
+    """
 
     model: str
     parts: int
@@ -95,7 +98,9 @@ def _planned(
     # The seed is the run's, so that random divisions are the same ones.
     model = clone(model).set_params(random_state=seed)
     problem = model._problem(data.X[train], data.y[train], None)
+    began = time.perf_counter()
     parts = list(_parts(model, problem))
+    dividing = time.perf_counter() - began
     sizes = np.array([size for size, _, copies in parts for _ in range(round(copies))])
     jobs = max((each for each in parts if each[1] is not None), default=None, key=lambda p: p[0])
     pilot = _Pilot.of(jobs[1]) if jobs is not None and jobs[1] is not None else _Pilot(0.0, 1, 0)
@@ -107,8 +112,11 @@ def _planned(
     cells = math.prod(len(values) for values in candidate.grid.values()) if candidate.grid else 0
     if recipe.search.use == "random":
         cells = min(cells, recipe.search.tries)
-    share = min((recipe.search.rows or math.inf) / len(train), 1.0)
-    searching = cells * max(learning * share, at_least) * (recipe.search.folds or 1)
+    some = min(recipe.search.rows or len(train), len(train))
+    share = some / len(train)
+    # However few rows a search takes, it learns a part of them as large as the largest.
+    trial = max((dividing + learning) * share, pilot.seconds_for(min(some, largest)), at_least)
+    searching = cells * trial * (recipe.search.folds or 1)
     searching = min(searching / n_jobs, recipe.search.seconds or math.inf)
     alike = min(n_jobs, len(sizes))
     return CandidatePlan(
@@ -120,7 +128,7 @@ def _planned(
         homogeneous=round(sum(copies for _, job, copies in parts if job is None)),
         combinations=cells,
         megabytes=(_bytes(data.X) + alike * pilot.bytes_for(largest)) / 1e6,
-        seconds=fits * (seconds / alike + searching),
+        seconds=fits * (dividing + seconds / alike + searching),
     )
 
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dcsvm.callbacks import Callbacks, CallbackSupport, with_callbacks
 from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.composition import without_levels
 from dcsvm.division import Level
 from dcsvm.engine import Engine
 from dcsvm.errors import CompositionError, SettingError, did_you_mean
@@ -54,6 +55,8 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         How much larger the parts of the next level are.
     min_gain : float, default=0.005
         The search ends where a coarser level gains less accuracy than this.
+    levels : int, optional
+        How many levels are tried at the most. 1: the grid on the division as it is.
     validation : float or array of row numbers, default=0.2
         The rows to hold out: a share of every class, or these. Not used if `fit` is given some.
     per_part : bool, default=False
@@ -113,6 +116,7 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
     top: int = attrs.field(default=5, metadata={"limits": {"at_least": 1}})
     factor: int = attrs.field(default=4, metadata={"limits": {"at_least": 2}})
     min_gain: float = 0.005
+    levels: int | None = attrs.field(default=None, metadata={"limits": {"at_least": 1}})
     validation: Any = 0.2
     per_part: bool = False
     seconds: float | None = attrs.field(default=None, metadata={"limits": {"above": 0}})
@@ -153,10 +157,12 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         else:
             rows = Rows.split(X, y, sample_weight, estimator, self.validation, random_state)
         problem, held_out = rows.problems(estimator)
+        if lacking := without_levels(pipeline.decomposer, default_registry()):
+            raise CompositionError(f"{lacking}; for any other there is GridSearchCV")
         callbacks = Callbacks(self)
         engine = attrs.evolve(engine, watchers=(*engine.watchers, callbacks))
         work = None if self.seconds is None else self.seconds * effective_n_jobs(engine.n_jobs)
-        search = Search(self.top, self.factor, self.min_gain, self.per_part, work)
+        search = Search(self.top, self.factor, self.min_gain, self.per_part, work, self.levels)
         steps, best, self.stopped_ = engine.run(search.steps(pipeline, problem, held_out, cells))
         self.classes_ = estimator.classes_
         self.results_ = _table(steps)
@@ -226,7 +232,8 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
                         raise SettingError(
                             f"granularity_search: the grid lists settings of the learner, not "
                             f"{name!r}: levels begin with what the decomposer is set to, and each "
-                            f"is {self.factor} times as coarse as the one before (factor)"
+                            f"is {self.factor} times as coarse as the one before (factor); try "
+                            "its other settings with GridSearchCV, or with one search each"
                         )
                     names = [LEARNER + each for each in known]
                     meant = LEARNER + name.rpartition("__")[2]
@@ -243,7 +250,7 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
     ) -> DivideAndConquerClassifier:
         chosen: DivideAndConquerClassifier = clone(estimator).set_params(**self.best_params_)
         if self.refit is True and not self.per_part and not rows.own_validation:
-            if self.undivided_:
+            if self.undivided_ and self.levels != 1:
                 self.best_params_ |= self.undivided_params(*rows.everything)
                 chosen.set_params(**self.best_params_)
             return chosen.fit_with(engine, *rows.everything)

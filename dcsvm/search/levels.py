@@ -28,7 +28,7 @@ class Search:
 
     All cells are tried at the finest level, the `top` best of these at each coarser one, until
     the best score gains less than `min_gain` or one part is left. Once the work of the levels so
-    far took `seconds` or more, no other is begun.
+    far took `seconds` or more, or `levels` were tried, no other is begun.
     """
 
     top: int
@@ -36,6 +36,7 @@ class Search:
     min_gain: float
     per_part: bool
     seconds: float | None = None
+    levels: int | None = None
 
     def steps(
         self, pipeline: Pipeline, problem: Problem, held_out: HeldOut, cells: Sequence[Cell]
@@ -58,10 +59,14 @@ class Search:
                 if gain < self.min_gain:
                     reason = f"a coarser level gains {gain:.2%}, less than {self.min_gain:.2%}"
                     return taken, taken[-2], reason
+            if len(taken) == self.levels:
+                break
             if self.seconds is not None and _work(taken) >= self.seconds:
                 return taken, step, USED_UP
         if len(taken) == 1:
             return taken, taken[0], all_tried(len(taken[0].cells))
+        if len(taken) == self.levels:
+            return taken, taken[-1], f"{self.levels} levels were tried, no more were asked for"
         left = len(parts_of(taken[-1].level))
         return taken, taken[-1], "one part is left" if left == 1 else "no level is coarser"
 

@@ -143,6 +143,10 @@ def test_a_search_that_was_made_before_is_not_made_again():
     before["recipe/0"] = {**before["recipe/0"], "values": {"learner.C": 0.0001}}
     trained, _ = found(found=before)
     assert trained.model.learner.learner.C == 0.0001
+    assert trained.measures.search_seconds == before["recipe/0"]["seconds"] > 0
+    del before["recipe/0"]["seconds"]  # as it was before seconds were kept
+    trained, _ = found(found=before)
+    assert trained.measures.search_seconds == 0
 
 
 def test_the_number_of_jobs_changes_nothing():
@@ -199,6 +203,15 @@ def test_a_time_budget_ends_a_granularity_search_between_levels():
     assert short.stopped == (
         "the time budget of 1e-09 s was used up; --set search.seconds=4e-09 gives it more"
     )
+
+
+def test_a_granularity_search_of_one_level_leaves_the_division_as_it_is():
+    more = 'use = "granularity"\nlevels = 1\nmin_gain = -1.0\nrows = 100\n'
+    trained, _ = found(more, "tree", ["decomposer.ceiling=24"])
+    (chosen,) = trained.found
+    assert set(chosen.values) == {"learner.C", "learner.gamma"}
+    assert chosen.stopped == "all 4 combinations were tried"
+    assert trained.measures.n_parts > 1
 
 
 def test_where_it_was_best_not_to_divide_all_training_rows_are_left_undivided():

@@ -30,7 +30,18 @@ from dcsvm import (
 )
 from dcsvm.engine import Engine
 from dcsvm.errors import CompositionError
+from dcsvm.interfaces import Decomposer
+from dcsvm.registry import default_registry
 from dcsvm.search.levels import Step, Verdict
+
+WITH_LEVELS = (
+    ", ".join(
+        offer.name
+        for offer in default_registry().of_kind("decomposer")
+        if offer.what.levels is not Decomposer.levels
+    )
+    or "none"
+)
 
 
 @component
@@ -147,6 +158,20 @@ def test_the_search_ends_where_a_coarser_level_gains_too_little():
     assert search.best_params_["decomposer__strips"] == 16
     assert set(search.results_["level"]) == {0, 1}
     assert re.fullmatch(r"a coarser level gains \d+\.\d\d%, less than 20\.00%", search.stopped_)
+
+
+def test_no_more_levels_are_tried_than_asked_for():
+    search = searched(QUALITIES, foreseen(bonus=0.1), levels=2)
+    assert search.results_["parts"].tolist() == [16] * 4 + [4] * 4
+    assert search.best_params_["decomposer__strips"] == 4
+    assert search.stopped_ == "2 levels were tried, no more were asked for"
+
+
+def test_one_level_is_the_grid_on_the_division_as_it_is():
+    search = searched(QUALITIES, foreseen(strips=1, bonus=0.1), levels=1)
+    assert search.results_["parts"].tolist() == [1] * 4
+    assert search.best_params_ == {"decomposer__strips": 1, "learner__quality": 0.7}
+    assert search.stopped_ == "all 4 combinations were tried"
 
 
 def test_a_gain_below_half_a_percent_is_too_little_by_default():
@@ -435,7 +460,8 @@ class Learning(Combiner):
             SettingError,
             "granularity_search: the grid lists settings of the learner, not "
             "'decomposer__strips': levels begin with what the decomposer is set to, and each is "
-            "3 times as coarse as the one before (factor)",
+            "3 times as coarse as the one before (factor); try its other settings with "
+            "GridSearchCV, or with one search each",
         ),
         (
             {"param_grid": {"learner__quality": ["high"]}},
@@ -445,7 +471,14 @@ class Learning(Combiner):
         (
             {"estimator": DivideAndConquerClassifier(Everything(), Foreseen(), Average())},
             CompositionError,
-            "decomposer 'everything' has no levels to search through",
+            "decomposer 'everything' has no levels to search through; decomposers that have: "
+            f"{WITH_LEVELS}; for any other there is GridSearchCV",
+        ),
+        (
+            {"estimator": DivideAndConquerClassifier(3 * Everything(), Foreseen(), Average())},
+            CompositionError,
+            "decomposer 'everything' has no levels to search through; decomposers that have: "
+            f"{WITH_LEVELS}; for any other there is GridSearchCV",
         ),
         (
             {"estimator": DivideAndConquerClassifier(NestedStrips(), Foreseen(), Learning())},

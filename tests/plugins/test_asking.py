@@ -9,7 +9,7 @@ from dcsvm import Part, Problem, build
 from dcsvm.job import Job
 from dcsvm.member import Member
 from dcsvm.models import Constant
-from dcsvm.problem import Seed
+from dcsvm.problem import Seed, Task
 from dcsvm.search import asking
 from dcsvm.views import Columns
 
@@ -50,3 +50,28 @@ def test_a_part_of_one_class_looks_at_no_feature():
     assert values.tolist() == [[-1.0], [-1.0]]
     assert cost.kernel_evaluations == 0
     assert "_gathered" not in vars(cut)
+
+
+@pytest.mark.parametrize("kept", [0, 1, 4])
+@pytest.mark.parametrize("shared", [0, asking.SHARED_DISTANCES])
+def test_parts_that_overlap_answer_as_each_model_does(kept, shared, monkeypatch):
+    monkeypatch.setattr(asking, "SHARED_GAMMAS", kept)
+    monkeypatch.setattr(asking, "SHARED_DISTANCES", shared)
+    made = []
+    distances = asking.squared_distances
+    monkeypatch.setattr(
+        asking, "squared_distances", lambda *rows: made.append(0) or distances(*rows)
+    )
+    random = np.random.default_rng(0)
+    X, y, asks = random.random((90, 3)), np.arange(90) % 3, random.random((20, 3))
+    problem, learner = Problem(X, y, 3), build("learner", "kernel_svm")
+    for pair in ((0, 1), (0, 2), (1, 2)):
+        rows = np.flatnonzero(np.isin(y, pair))
+        cut = Job(problem, Part(rows, task=Task(pair[:1], pair[1:])), learner, Seed(0)).cut()
+        asked = asking.Asked(asks, np.arange(20), cut)
+        for _, model in learner.fit_path(cut.problem, GRID):
+            values, cost = asked.answer(model)
+            alone, known = Member(model, cut.code).answer(asks)
+            np.testing.assert_allclose(values, alone, rtol=1e-9, atol=1e-9)
+            assert attrs.asdict(cost) == attrs.asdict(known)
+    assert len(made) == (1 if shared else 3)

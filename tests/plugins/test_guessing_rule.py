@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import dcsvm
 from dcsvm.registry import KINDS, default_registry
 
 HERE = Path(__file__).parent
@@ -31,6 +32,20 @@ def test_a_name_leads_to_a_file_a_class_and_a_test(offer):
 @pytest.mark.parametrize("offer", BUILT_IN, ids=lambda offer: f"{offer.kind}-{offer.name}")
 def test_names_are_lower_case_words(offer):
     assert re.fullmatch(r"[a-z]+(_[a-z]+)*", offer.name)
+
+
+@pytest.mark.parametrize("offer", BUILT_IN, ids=lambda offer: f"{offer.kind}-{offer.name}")
+def test_who_looks_for_its_class_is_told_how_to_build_it(offer):
+    name = offer.what.__name__
+    if name in dcsvm.__all__:
+        assert offer.name in IN_THE_CORE
+        return
+    with pytest.raises(ImportError) as refusal:
+        exec(f"from dcsvm import {name}", {})
+    assert str(refusal.value) == (
+        f"dcsvm has no class {name!r}: components come from plugins, by name; make this one with "
+        f'build("{offer.kind}", "{offer.name}")'
+    )
 
 
 def test_nothing_of_the_core_is_listed_but_what_must_be():

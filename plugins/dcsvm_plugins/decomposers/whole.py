@@ -1,8 +1,10 @@
 """No division: the global model that everything is compared to."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from dcsvm import Decomposer, Problem, Stages, component, part
+from dcsvm import Decomposer, Level, Problem, Stages, component, part
 
 
 @component
@@ -20,6 +22,9 @@ class Whole(Decomposer):
 
     name = "whole"
     yields = frozenset({"one part"})
+
+    def levels(self, problem: Problem, factor: int = 4) -> Iterator[Level]:
+        yield Level({}, next(self.divide(problem)))
 
     def divide(self, problem: Problem) -> Stages:
         yield [part(np.arange(problem.n_rows))]
