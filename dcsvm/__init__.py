@@ -120,9 +120,11 @@ __all__ = sorted(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module 'dcsvm' has no attribute {name!r}")
-    return getattr(import_module(f"dcsvm.{_MODULE_OF[name]}"), name)
+    if name in _MODULE_OF:
+        return getattr(import_module(f"dcsvm.{_MODULE_OF[name]}"), name)
+    if name[:1].isupper():  # a class: of a component, perhaps, as its repr shows it
+        import_module("dcsvm.registry").refuse_class(name)
+    raise AttributeError(f"module 'dcsvm' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from dcsvm.errors import UsageError
 from dcsvm.registry import default_registry
 from dcsvm.report.standing import standing
 from dcsvm.run.folder import METRICS, PREDICTIONS, RESOLVED, RESULT, SEARCH, RunFolder
+from dcsvm.run.found import BUDGET
 from dcsvm.significance import mcnemar, paired_interval
 
 #: The measures that are shown of each run, in this order, where they are known.
@@ -31,7 +32,8 @@ SHOWN = (
 class Comparison:
     """Several runs by name; each mapping holds a value for every run under each key.
 
-    `differences` are those between the recipes, `chosen` what the searches found.
+    `differences` are those between the recipes, `chosen` what the searches found, `cut_short` a
+    sentence for each run whose search had no time left.
     """
 
     runs: tuple[str, ...]
@@ -39,6 +41,7 @@ class Comparison:
     differences: Mapping[str, Sequence[Any]]
     chosen: Mapping[str, Sequence[Any]]
     tests: tuple[dict[str, Any], ...]
+    cut_short: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         return attrs.asdict(self)
@@ -51,6 +54,7 @@ def compare_runs(folders: Sequence[Path]) -> Comparison:
         if not run.has(METRICS):
             raise UsageError(standing(run.path).sentence)
     names = _names([run.path for run in runs])
+    searches = [_searches(run) for run in runs]
     found = [run.read_json(METRICS) for run in runs]
     scores = [key for each in found for key in each if key.startswith("test_")]
     more = sorted({*scores} - {*SHOWN, "test_error"}, key=lambda key: ("_fold_" in key, key))
@@ -63,26 +67,37 @@ def compare_runs(folders: Sequence[Path]) -> Comparison:
             if any(each.get(key) is not None for each in found)
         },
         differences([_table(run.path / RESOLVED) for run in runs], default_registry()),
-        _chosen(runs),
+        _chosen(searches),
         tuple(
             _test(names[0], runs[0].path, name, run.path)
             for name, run in zip(names[1:], runs[1:], strict=True)
         ),
+        tuple(_cut_short(names, searches)),
     )
 
 
-def _chosen(runs: Sequence[RunFolder]) -> dict[str, list[Any]]:
+def _searches(run: RunFolder) -> list[Mapping[str, Any]]:
+    """The searches for a run's own model; with folds one for each, and a last one for all rows."""
+    searches = run.read_json(SEARCH) if run.has(SEARCH) else {}
+    name = run.read_json(RESULT)["models"][0]["model"] if searches else ""
+    own = [key for key in searches if key.rpartition("/")[0] == name]
+    return [searches[key] for key in sorted(own, key=lambda key: int(key.rpartition("/")[2]))]
+
+
+def _chosen(searches: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, list[Any]]:
     """The values that the searches for the runs' own models chose."""
-    found: list[Mapping[str, Any]] = []
-    for run in runs:
-        searches = run.read_json(SEARCH) if run.has(SEARCH) else {}
-        name = run.read_json(RESULT)["models"][0]["model"] if searches else ""
-        own = [key for key in searches if key.rpartition("/")[0] == name]
-        # With folds there is a search for each, and a last one for the model that is kept.
-        last = max(own, key=lambda key: int(key.rpartition("/")[2]), default=None)
-        found.append({} if last is None else searches[last]["values"])
+    found = [each[-1]["values"] if each else {} for each in searches]
     keys = dict.fromkeys(key for each in found for key in each)
     return {key: [each.get(key, MISSING) for each in found] for key in keys}
+
+
+def _cut_short(
+    names: Sequence[str], searches: Sequence[Sequence[Mapping[str, Any]]]
+) -> Iterator[str]:
+    for name, own in zip(names, searches, strict=True):
+        stopped = [str(each["stopped"]) for each in own if each["stopped"].startswith(BUDGET)]
+        if stopped:
+            yield f"{name}: the search was cut short: {stopped[-1]}"
 
 
 def _names(paths: Sequence[Path]) -> list[str]:

@@ -56,7 +56,8 @@ class Router(ABC):
     def trace(self, x: Matrix) -> list[str]:
         """Say in sentences why the single row x (1, d) goes where it goes.
 
-        A feature is called `feature 3`: `explain` gives it its name, where it has one.
+        A feature is called `feature 3`: `explain` gives it its name, where it has one. What is
+        written as `feature 3: 0.25 <= 0.5` it tells in the data's own units, where it can.
         """
         return []
 

@@ -15,6 +15,7 @@ from dcsvm.interfaces import LocalLearner, Steps
 from dcsvm.job import run_together
 from dcsvm.models import LocalModel
 from dcsvm.stages import together
+from dcsvm.validation import check_jobs
 
 Result = TypeVar("Result")
 
@@ -88,7 +89,9 @@ class Engine:
     the division, BLAS has one thread per job, and outcomes are put back in the order of the jobs.
     """
 
-    n_jobs: int | None = None
+    n_jobs: int | None = attrs.field(
+        default=None, validator=lambda _, __, n_jobs: check_jobs(n_jobs)
+    )
     watchers: tuple[Watcher, ...] = ()
     checkpoints: Checkpoints | None = None
 

@@ -269,6 +269,19 @@ def build(kind: str, name: str, **settings: Any) -> Any:
     return default_registry().build(kind, name, **settings)
 
 
+def refuse_class(name: str) -> None:
+    """Say how a component is made to those who look for its class in `dcsvm`.
+
+    It is an ImportError, as `from dcsvm import ...` tells nothing of what an AttributeError says.
+    """
+    for offer in default_registry().offers.values():
+        if offer.kind in KINDS and offer.what.__name__ == name:
+            raise ImportError(
+                f"dcsvm has no class {name!r}: components come from plugins, by name; "
+                f'make this one with build("{offer.kind}", "{offer.name}")'
+            )
+
+
 def _installed() -> list[importlib.metadata.EntryPoint]:
     points = sorted(
         importlib.metadata.entry_points(group=GROUP),

@@ -10,6 +10,8 @@ from scipy import stats
 
 from dcsvm.errors import DataError
 
+__all__ = ["Interval", "McNemar", "mcnemar", "paired_interval"]
+
 #: Rows that only one of the two got right, below which the exact test is made.
 FEW = 25
 

@@ -75,15 +75,13 @@ def print_result(result: Result) -> None:
     flat = [each.flat() for each in result.measures]
     for own in flat:
         own["missed"] = sum(own[f"recall.{name}"] == 0 for name in result.missed)
-    lines = [line for line in _lines(result) if any(map(_is_told(line[1]), flat))]
-    print_table(
-        ("", *(each.model for each in result.measures)),
-        [
-            [title, *(_number(each.get(name), form) for each in flat)]
-            for title, name, form in lines
-        ],
-        numbers=True,
-    )
+    lines = {
+        name: [title, *(_number(each.get(name), form) for each in flat)]
+        for title, name, form in _lines(result)
+        if any(map(_is_told(name), flat))
+    }
+    rows = [row for name, row in lines.items() if row[1:] != lines.get(_plainly(name), [""])[1:]]
+    print_table(("", *(each.model for each in result.measures)), rows, numbers=True)
 
 
 def _data_told(result: Result) -> Iterator[str]:
@@ -163,6 +161,11 @@ def _is_told(name: str) -> Callable[[dict[str, Any]], bool]:
     return lambda found: not is_cost or bool(found.get(name))
 
 
+def _plainly(name: str) -> str:
+    """The measure that says the same as one of distinct kernel values, where none repeats."""
+    return name.removeprefix("unique_") if name.startswith("unique_") else ""
+
+
 def _score(name: str) -> str:
     return name.removeprefix("test_").replace("_", " ")
 
@@ -191,6 +194,7 @@ def print_plan(plan: Plan) -> None:
     seconds = [each.seconds for each in plan.candidates]
     rows.append(["seconds, about", *("under 1" if n < 1 else f"{n:.0f}" for n in seconds)])
     print_table(("", *(each.model for each in plan.candidates)), rows, numbers=True)
+    typer.echo("\nseconds of searching and training: measuring and the report come on top")
 
 
 def _number(value: float | None, form: str) -> str:

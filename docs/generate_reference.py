@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import re
@@ -33,6 +34,10 @@ TABLES: dict[str, Any] = {
     "measure": tables.Measure,
     "suits": tables.Suits,
 }
+#: Modules with public names of their own.
+MODULES = tuple(
+    f"dcsvm.{each}" for each in ("explain", "bounds", "significance", "dataset", "testing")
+)
 #: What the schema does not say of the keys that hold tables.
 MEANINGS = {
     "decomposer": "how rows are divided: a name, or a table with the key `use` and settings",
@@ -76,7 +81,10 @@ def contents() -> Iterator[str]:
     yield "| [Commands](reference/commands.md) | every command of `dcsvm` with its options |"
     yield "| [Recipe keys](reference/recipe_keys.md) | every key of the recipe language |"
     yield "| [Components](reference/components.md) | every built-in component with its settings |"
-    yield "| [Names](reference/names.md) | every public name of the package `dcsvm` |"
+    yield (
+        "| [Names](reference/names.md) | every public name of the package `dcsvm` and of five of "
+        "its modules |"
+    )
 
 
 def head(title: str, *lines: str) -> Iterator[str]:
@@ -275,9 +283,21 @@ def component_section(offer: Offer) -> Iterator[str]:
 
 def names() -> Iterator[str]:
     yield from head("Names of `dcsvm`", "`help(dcsvm.NAME)` shows parameters and an example.")
+    yield from names_of(dcsvm)
+    for name in MODULES:
+        module = importlib.import_module(name)
+        yield ""
+        yield f"## `{name}`"
+        yield ""
+        yield summary(module)
+        yield from names_of(module)
+
+
+def names_of(module: Any) -> Iterator[str]:
+    """A table of a module's public names."""
     yield from table("name", "what it is")
-    for name in dcsvm.__all__:
-        what = getattr(dcsvm, name)
+    for name in module.__all__:
+        what = getattr(module, name)
         yield row(f"`{name}{signature(what)}`", summary(what))
 
 
@@ -294,6 +314,8 @@ def summary(what: Any) -> str:
     """The first sentence of a docstring, or where an alias has none, what it stands for."""
     if isinstance(what, str):
         return f"`{what}`"
+    if isinstance(what, dict | frozenset):
+        return f"A constant: {', '.join(f'`{each}`' for each in sorted(what))}."
     if get_origin(what) is Literal:
         return f"One of {', '.join(f'`{each!r}`' for each in get_args(what))}."
     return (inspect.getdoc(what) or "").partition("\n\n")[0].replace("\n", " ")

@@ -42,6 +42,8 @@ def compare(
             rows = [[key, *map(str, values)] for key, values in found.chosen.items()]
             print_table(("chosen by the search", *found.runs), rows)
             typer.echo()
+        for sentence in found.cut_short:
+            typer.echo(sentence)
         for test in found.tests:
             typer.echo(f"{test['first']} (first), {test['second']} (second): {test['statement']}")
 

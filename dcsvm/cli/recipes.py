@@ -20,6 +20,10 @@ recipes_app = typer.Typer(
 )
 app.add_typer(recipes_app, name="recipes")
 
+ORDER = (
+    "of those to try, the first are meant for no more rows than needed: "
+    "what goes further gives up more of an undivided model"
+)
 Name = Annotated[str, typer.Argument(help="A registered recipe.", metavar="NAME")]
 
 
@@ -51,6 +55,8 @@ def recipes(
         judged = ("try it",) if any(given.values()) else ()
         fields = ("name", *judged, "suits", "about")
         print_table(fields, [[each[field] for field in fields] for each in listed], wrapped=2)
+        if rows is not None:
+            say(ORDER)
 
 
 @recipes_app.command()
@@ -111,12 +117,16 @@ def _text(name: str, registry: Registry) -> str:
 def _listed(registry: Registry, given: dict[str, int]) -> list[dict[str, Any]]:
     import tomllib
 
-    from dcsvm.recipe.suiting import SIZES, in_words, outside
+    from dcsvm.recipe.suiting import SIZES, in_words, outside, rank
     from dcsvm.registry import RECIPE
 
+    offers = [
+        (tomllib.loads(offer.what).get("suits", {}), offer) for offer in registry.of_kind(RECIPE)
+    ]
+    if given:
+        offers.sort(key=lambda each: (bool(outside(each[0], given)), rank(each[0], given)))
     listed = []
-    for offer in registry.of_kind(RECIPE):
-        suits = tomllib.loads(offer.what).get("suits", {})
+    for suits, offer in offers:
         beyond = outside(suits, given)
         listed.append(
             {
@@ -127,4 +137,4 @@ def _listed(registry: Registry, given: dict[str, int]) -> list[dict[str, Any]]:
                 "distribution": offer.distribution,
             }
         )
-    return sorted(listed, key=lambda each: each["try it"] != "yes")
+    return listed

@@ -75,8 +75,8 @@ class Facts:
     """What a run was asked and what came out; the first contender is the one reported on.
 
     `asked` and `environment` are pairs to list, `texts` are titles and files to unfold, `columns`
-    are names of the data's columns with what they were taken for, `notes` say what to bear in
-    mind.
+    are names of the data's columns with what they were taken for, `has_budget` says that the
+    search had a time budget, `notes` say what to bear in mind.
     """
 
     title: str
@@ -94,6 +94,7 @@ class Facts:
     columns: tuple[tuple[str, str, str], ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     again: tuple[str, ...] = ()
+    has_budget: bool = False
     notes: tuple[str, ...] = ()
 
     @property

@@ -20,7 +20,7 @@ from dcsvm.report.told import RareClass, columns_told, rare_told
 from dcsvm.settings import settings_of
 
 #: The keys of [data] that say what was done to the columns.
-PREPARATION = ("target", "categorical", "drop", "scale", "encode", "missing")
+PREPARATION = ("target", "categorical", "drop", "numeric", "scale", "encode", "missing")
 
 
 def facts_from(folder: Path) -> Facts:
@@ -55,6 +55,7 @@ def facts_from(folder: Path) -> Facts:
         search_ended=str(found["stopped"]),
         environment=tuple(_environment(_json(folder, "environment.json") or {})),
         again=tuple(_again(_json(folder, "request.json") or {})),
+        has_budget=bool(found["tried"]) and _has_budget(resolved),
         scored_by=str(found.get("scored_by", "accuracy")),
         columns=tuple(
             (str(each["column"]), str(each["kind"]), str(each.get("about", "")))
@@ -124,12 +125,8 @@ def _asked(
     for sentence in columns_told(plan.get("columns") or ()):
         what, _, value = sentence.partition(": ")
         yield what, value
-    try:
-        table = tomllib.loads(resolved)
-    except tomllib.TOMLDecodeError:
-        table = {}
     chosen = found.get("values") or {}
-    table = _with_chosen(table, chosen)
+    table = _with_chosen(_table(resolved), chosen)
     prepared = {key: table["data"][key] for key in PREPARATION if key in table.get("data", {})}
     if prepared:
         yield "preparation", _settings(prepared)
@@ -251,10 +248,31 @@ def _again(request: Mapping[str, Any]) -> Iterator[str]:
     command = [str(word) for word in request.get("command", ())]
     if command:
         program = [] if command[0] == "dcsvm" else ["dcsvm"]
-        yield f"$ {shlex.join([*program, *command])}"
+        yield f"$ {shlex.join([*program, *_without_place(command)])}"
     seed = request.get("seed")
     yield "$ dcsvm run resolved.toml" + (f" --seed {seed}" if seed is not None else "")
     yield "$ dcsvm predict model.dcsvm NEW_ROWS"
+
+
+def _without_place(command: list[str]) -> Iterator[str]:
+    """The words of a command but for `--out`: a folder that holds a run takes no other."""
+    words = iter(command)
+    for word in words:
+        if word == "--out":
+            next(words, None)
+        elif not word.startswith("--out="):
+            yield word
+
+
+def _has_budget(resolved: str) -> bool:
+    return _table(resolved).get("search", {}).get("seconds") is not None
+
+
+def _table(resolved: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(resolved)
+    except tomllib.TOMLDecodeError:
+        return {}
 
 
 def _notes(folder: Path, folds: int, result: Mapping[str, Any]) -> Iterator[str]:

@@ -18,6 +18,7 @@ LISTED = 6
 #: Kinds of columns that are no features, and why they are none.
 LEFT_OUT = {
     "id": "a value of its own in nearly every row",
+    "counter": "counts the rows; `numeric` keeps it",
     "constant": "always the same",
     "empty": "empty",
     "dropped": "as asked",
@@ -60,7 +61,9 @@ def columns_told(columns: Sequence[Mapping[str, str]]) -> Iterator[str]:
     """The columns of a file in a sentence or two: what they were taken for, what was left out."""
     kinds: dict[str, list[str]] = {}
     for column in columns:
-        kinds.setdefault(str(column["kind"]), []).append(shortened(column["column"]))
+        counts = str(column.get("about", "")).endswith("counts the rows")
+        kind = "counter" if counts else str(column["kind"])
+        kinds.setdefault(kind, []).append(shortened(column["column"]))
     features = []
     if "number" in kinds:
         features.append(counted(len(kinds["number"]), "number", "numbers"))

@@ -21,8 +21,24 @@ Law = Callable[[Any], None]
 Example = TypeVar("Example")
 
 
+#: The law of each kind that a component is used by at all; what breaks it may break all others.
+FIRST = {
+    "decomposer": "divides_and_answers_at_all",
+    "learner": "scores_every_row_and_class",
+    "combiner": "scores_every_row_and_class",
+}
+
+
 class BrokenLawError(AssertionError):
     """What was seen and what was expected: half of the sentence of a failing check."""
+
+
+class RaisedError(BrokenLawError):
+    """What a component raised where it should have answered."""
+
+    @classmethod
+    def of(cls, error: BaseException, example: str = "") -> RaisedError:
+        return cls(f"it raised {type(error).__name__}: {error}{example}")
 
 
 @attrs.frozen(eq=False)
@@ -54,10 +70,17 @@ class Check:
             raise self._broken(error) from error
 
     def _broken(self, error: BaseException) -> AssertionError:
-        seen = str(error)
-        if not isinstance(error, BrokenLawError):
-            seen = f"it raised {type(error).__name__}: {error}"
-        return AssertionError(f"{self.kind} {self.name} breaks a law: {self.sentence}. But {seen}")
+        seen = error if isinstance(error, BrokenLawError) else RaisedError.of(error)
+        hint = self._what_first() if isinstance(seen, RaisedError) else ""
+        sentence = f"{self.kind} {self.name} breaks a law: {self.sentence}. But {seen}{hint}"
+        return AssertionError(sentence)
+
+    def _what_first(self) -> str:
+        """Where to begin, as one thing that is raised may break many laws."""
+        first = FIRST[self.kind]
+        if self.law.__name__ == first:
+            return ". Mend this first: other laws may be broken by it alone"
+        return f". If {self.kind}-{self.name}-{first} fails, too, mend that first"
 
 
 @attrs.frozen(eq=False)
@@ -145,6 +168,8 @@ def for_any(
                     reject()
                 except BrokenLawError as unmet:
                     raise BrokenLawError(f"{unmet} (seen with {described(example)})") from None
+                except Exception as error:
+                    raise RaisedError.of(error, f" (seen with {described(example)})") from error
 
             holds()
 
@@ -156,9 +181,9 @@ def for_any(
 
 
 def _entries(kind: str) -> list[_Entry]:
-    return [each for each in _LAWS if each.kind == "any"] + [
-        each for each in _LAWS if each.kind == kind
-    ]
+    mine = [each for each in _LAWS if each.kind == kind]
+    mine.sort(key=lambda each: each.law.__name__ != FIRST.get(kind))
+    return [each for each in _LAWS if each.kind == "any"] + mine
 
 
 def _made(component: Any, name: str | None, given: dict[str, Any]) -> Component:

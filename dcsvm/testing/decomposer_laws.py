@@ -31,6 +31,13 @@ from dcsvm.testing.trials import kept_rows, parts_of, try_out
 
 
 @law("decomposer")
+@for_any(problems(), examples=25)
+def divides_and_answers_at_all(decomposer: Decomposer, problem: Problem) -> None:
+    """any problem is divided, its parts are learned, and new rows are answered"""
+    try_out(decomposer, problem).model.scores(new_rows(problem))
+
+
+@law("decomposer")
 def divides_an_easy_problem(decomposer: Decomposer) -> None:
     """60 rows of 3 classes are divided, with and without row weights"""
     problem = easy_problem()

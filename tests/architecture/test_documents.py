@@ -9,11 +9,12 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 from typer.testing import CliRunner
 from warm import warm_commands
@@ -21,8 +22,11 @@ from warm import warm_commands
 import dcsvm
 from dcsvm.cli import app
 from dcsvm.registry import KINDS, default_registry
+from dcsvm.run import folder
+from dcsvm.run.measures import Measures
 from dcsvm.schema import recipe_schema
 from dcsvm.settings import settings_of
+from dcsvm.testing import checks_of
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -73,11 +77,16 @@ def test_the_code_of_a_document_runs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{scripts}:{os.environ['PATH']}")
+    ran(document, blocks(document), tmp_path)
+
+
+def ran(document: Path, some: Iterable[Block], folder: Path) -> dict[str, Any]:
+    """Run blocks of a document in a folder; what its Python code has made by then."""
     space: dict[str, Any] = {"__name__": "__document__"}
-    for block in blocks(document):
+    for block in some:
         if block.file:
-            (tmp_path / block.file).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / block.file).write_text(block.text)
+            (folder / block.file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / block.file).write_text(block.text)
         elif block.language == "python":
             exec(compile(block.text, f"{document.name}:{block.line}", "exec"), space)
         elif block.language == "pycon":
@@ -86,6 +95,26 @@ def test_the_code_of_a_document_runs(
             for command, expected in commands(block.text):
                 said = output_of(command)
                 assert agrees(said, expected), f"{command}\n{said}"
+    return space
+
+
+def test_the_components_of_the_plugins_page_keep_every_law(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = DOCS / "plugins.md"
+    space = ran(page, [block for block in blocks(page) if block.language == "python"], tmp_path)
+    shown = {
+        thing.__name__: thing
+        for thing in space.values()
+        if isinstance(thing, type)
+        and issubclass(thing, tuple(KINDS.values()))
+        and not thing.__module__.startswith("dcsvm")
+    }
+    assert set(shown) == {"Halves", "Sides", "DrawnSides", "Centroids", "Loudest"}
+    for thing in shown.values():
+        for check in checks_of(thing):
+            check()
 
 
 def session(block: Block, document: Path, space: dict[str, Any]) -> None:
@@ -198,9 +227,21 @@ def rows_by_section(page: str) -> dict[str, set[str]]:
 
 
 def test_the_reference_mentions_every_public_name() -> None:
-    (mentioned,) = rows_by_section("names.md").values()
+    sections = rows_by_section("names.md")
     assert len(dcsvm.__all__) > 20
-    assert not set(dcsvm.__all__) - {name.partition("(")[0] for name in mentioned}
+    assert len(sections) > 5
+    for heading, mentioned in sections.items():
+        module = importlib.import_module(re.findall(r"`(dcsvm[.\w]*)`", heading)[0])
+        assert {name.partition("(")[0] for name in mentioned} == set(module.__all__)
+
+
+def test_the_page_about_results_tells_every_file_column_and_measure() -> None:
+    page = (DOCS / "howto" / "results.md").read_text()
+    told = set(re.findall(r"`([\w.]+)`", page))
+    assert set(re.findall(r"^\| `([\w.]+)` \|", folder.__doc__ or "", re.MULTILINE)) <= told
+    assert {field.name for field in attrs.fields(Measures)} - {"model", "more", "by_fold"} <= told
+    for header in re.findall(r"^\w+(?:,\w+){4,}", page, re.MULTILINE):
+        assert set(header.split(",")) - {"moons", "undivided"} <= told
 
 
 def test_the_reference_lists_every_component_with_its_settings() -> None:

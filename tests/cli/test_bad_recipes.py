@@ -7,6 +7,7 @@ from sklearn.utils import all_estimators
 
 from dcsvm.dataset import READERS
 from dcsvm.errors import did_you_mean
+from dcsvm.interfaces import Decomposer
 from dcsvm.registry import default_registry
 from dcsvm.settings import settings_of
 
@@ -95,7 +96,8 @@ CASES = {
     "an unknown key of a table": (
         pipeline() + 'scael = "minmax"\n',
         "recipe.toml:6: [data] has no key 'scael'; did you mean 'scale'? "
-        "available: categorical, drop, encode, header, missing, path, rows, scale, target, use",
+        "available: categorical, drop, encode, header, missing, numeric, path, rows, scale, "
+        "target, use",
     ),
     "a value that a table does not allow": (
         pipeline() + "[split]\ntest = 1.5\n",
@@ -212,8 +214,8 @@ CASES = {
     "an unknown key of a search": (
         pipeline() + "[search]\nlerner.C = [1, 2]\n",
         "recipe.toml:7: [search] has no key 'lerner'; did you mean 'learner'? available: "
-        "class_weight, combiner, data, decomposer, factor, folds, learner, min_gain, rows, "
-        "score, seconds, top, tries, use",
+        "class_weight, combiner, data, decomposer, factor, folds, learner, levels, min_gain, "
+        "rows, score, seconds, top, tries, use",
     ),
     "a key of a search without its table": (
         pipeline() + "[search]\nC = [1, 2]\n",
@@ -273,15 +275,16 @@ CASES = {
         "out",
     ),
     "a granularity search without levels": (
-        pipeline() + '[search]\nuse = "granularity"\nlearner.C = [1.0]\n',
-        "recipe.toml:7: [search]: decomposer 'whole' has no levels to search through",
+        pipeline(decomposer='"kmeans"') + '[search]\nuse = "granularity"\nlearner.C = [1.0]\n',
+        "recipe.toml:7: [search]: decomposer 'kmeans' has no levels to search through; "
+        'decomposers that have: <decomposers with levels>; for any other there is use = "grid"',
     ),
     "a granularity search for what is not the learner's": (
         pipeline(decomposer='"tree"')
         + '[search]\nuse = "granularity"\ndecomposer.ceiling = [9]\n',
         "recipe.toml:8: [search]: granularity tries settings of the learner and of [data], not "
         "decomposer.ceiling: levels begin with what [decomposer] says, each search.factor times "
-        "coarser",
+        'coarser; try its other settings with use = "grid", or with one search each',
     ),
     "a granularity search by what does not add up": (
         pipeline(decomposer='"tree"')
@@ -377,6 +380,11 @@ def filled_in(sentence):
     registry = default_registry()
     lists = {
         "<decomposers>": registry.names("decomposer"),
+        "<decomposers with levels>": [
+            offer.name
+            for offer in registry.of_kind("decomposer")
+            if offer.what.levels is not Decomposer.levels
+        ],
         "<settings of tree>": sorted(settings_of(registry.get("decomposer", "tree"))),
         "<settings of kernel_svm>": sorted(settings_of(registry.get("learner", "kernel_svm"))),
         "<combiners>": registry.names("combiner"),

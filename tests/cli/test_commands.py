@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from dcsvm.cli import app
 from dcsvm.registry import default_registry
+from dcsvm.run.plan import _Pilot
 from dcsvm.settings import settings_of
 
 
@@ -36,6 +37,20 @@ def test_recipes_to_try_come_first(dcsvm):
     assert listed["max_wins"] == "no: rows, classes"
     answers = list(listed.values())
     assert answers == sorted(answers, key=lambda answer: answer != "yes")
+
+
+def test_of_recipes_to_try_those_come_first_that_go_no_further_than_needed(dcsvm):
+    def first(*sizes):
+        listed = json.loads(dcsvm("recipes", *sizes, "--json").stdout)
+        return [each["name"] for each in listed][:2]
+
+    assert first("--rows", "8000", "--features", "14", "--classes", "2") == ["global_svm", "fsd"]
+    assert first("--rows", "8000", "--classes", "9") == ["one_vs_rest", "global_svm"]
+    assert first("--rows", "400000", "--classes", "2")[0] == "cascade_svm"
+    assert dcsvm("recipes", "--rows", "8000").stderr == (
+        "of those to try, the first are meant for no more rows than needed: "
+        "what goes further gives up more of an undivided model\n"
+    )
 
 
 def test_a_recipe_is_shown_as_it_is(dcsvm):
@@ -166,6 +181,20 @@ def test_compare_shows_what_searches_chose(dcsvm, recipe, iris_pipeline):
     assert "chosen by the search" in dcsvm("compare", "first", "second").stdout
 
 
+def test_compare_says_which_searches_were_cut_short(dcsvm, recipe, iris_pipeline):
+    searched = "[search]\nlearner.C = [1.0, 10.0]\n"
+    run_in(dcsvm, "first", recipe(iris_pipeline + searched))
+    run_in(dcsvm, "second", recipe(iris_pipeline + searched + "seconds = 1e-9\n"), "--jobs", "1")
+    sentence = (
+        "second: the search was cut short: the time budget of 1e-09 s was used up after 1 of 2 "
+        "combinations; --set search.seconds=4e-09 gives it more"
+    )
+    lines = dcsvm("compare", "first", "second").stdout.splitlines()
+    assert [line for line in lines if "cut short" in line] == [sentence]
+    found = json.loads(dcsvm("compare", "first", "second", "--json").stdout)
+    assert found["cut_short"] == [sentence]
+
+
 def test_compare_says_when_rows_differ(dcsvm, recipe, iris_pipeline):
     run_in(dcsvm, "first", recipe(iris_pipeline))
     run_in(dcsvm, "second", "recipe.toml", "--seed", "5")
@@ -259,7 +288,7 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(dcsvm, tmp_path):
     assert (planned["n_train"], planned["n_test"]) == (7500, 2500)
     assert own["largest"] <= 1500
     assert own["smallest"] * own["parts"] <= 7500 <= own["largest"] * own["parts"]
-    assert own["combinations"] == 30
+    assert own["combinations"] == 36
     assert own["seconds"] > 0
     assert own["megabytes"] > 0
     assert not list(tmp_path.iterdir())
@@ -298,6 +327,23 @@ def test_a_plan_is_worded_and_forecast_for_one_part_at_a_time(dcsvm):
     assert own["combinations"] == 8
     # Eight fits of the whole pipeline take milliseconds each, whatever the learner itself takes.
     assert 0.005 < own["seconds"] <= 60
+
+
+def test_a_plan_counts_the_search_and_says_what_comes_on_top(dcsvm, recipe, monkeypatch):
+    pilot = _Pilot(1.0, 400, 0)
+    monkeypatch.setattr(_Pilot, "of", lambda job: pilot)
+    monkeypatch.setattr("dcsvm.run.plan._whole_pilot", lambda *given: 0.0)
+    text = (
+        'data = { use = "two_moons", rows = 1600 }\nlearner = "kernel_svm"\ncombiner = "route"\n'
+        'decomposer = "whole"\n[search]\nrows = 1000\nlearner.C = [1.0, 2.0, 3.0, 4.0]\n'
+    )
+    asked = ("run", recipe(text), "--dry-run", "--jobs", "1")
+    (own,) = json.loads(dcsvm(*asked, "--json").stdout)["candidates"]
+    once, trial = pilot.seconds_for(1200), pilot.seconds_for(1200) * 1000 / 1200
+    assert own["seconds"] == pytest.approx(once + 4 * trial, abs=2)
+    assert dcsvm(*asked).stdout.splitlines()[-1] == (
+        "seconds of searching and training: measuring and the report come on top"
+    )
 
 
 def test_values_on_the_command_line_win(dcsvm, recipe, iris_pipeline):

@@ -79,6 +79,28 @@ def test_the_report_of_a_run_tells_its_story(run: Path) -> None:
     assert all(-2 < float(threshold) < 4 for _, threshold in questions)
 
 
+def test_the_command_to_run_again_names_no_folder_that_is_taken(run: Path, dcsvm) -> None:
+    asked = json.loads((run / "request.json").read_text())
+    for place in (["--out", "run"], ["--out=run"]):
+        asked["command"] = ["run", "recipe.toml", *place, "--seed", "0"]
+        (run / "request.json").write_text(json.dumps(asked))
+        assert dcsvm("report", run).exit_code == 0
+        text = (run / "report.html").read_text(encoding="utf-8")
+        assert "$ dcsvm run recipe.toml --seed 0" in text
+        assert "time budget" not in text
+
+
+def test_the_report_says_that_a_time_budget_may_end_a_search_elsewhere(
+    dcsvm, recipe, iris_pipeline, tmp_path
+) -> None:
+    text = iris_pipeline + "[search]\nseconds = 100\nlearner.C = [1.0, 10.0]\n"
+    assert dcsvm("run", recipe(text), "--out", "run").exit_code == 0
+    assert (
+        "<p>The search had a time budget: on another machine it may end elsewhere, and choose "
+        "other parameters.</p>"
+    ) in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+
+
 def test_the_report_needs_nothing_but_the_folder(run: Path, dcsvm) -> None:
     (run.parent / "rows.csv").unlink()
     elsewhere = run.rename(run.with_name("elsewhere"))

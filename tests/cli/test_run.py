@@ -42,6 +42,16 @@ def test_the_table_is_aligned_and_says_all_that_was_measured(dcsvm, recipe, iris
     assert all(float(word) > 0.85 for word in table[1].split()[1:])
 
 
+def test_kernel_values_that_are_all_asked_once_are_told_once(dcsvm, recipe):
+    text = 'data = { use = "two_moons" }\ndecomposer = "whole"\nlearner = "kernel_svm"\n'
+    result = dcsvm("run", recipe(text + 'combiner = "route"\n'), "--out", "kept")
+    assert "kernel evaluations per row, max" in result.stdout
+    assert "each kernel value once" not in result.stdout
+    assert "hyperplanes" not in result.stdout
+    metrics = json.loads(Path("kept/metrics.json").read_text())
+    assert metrics["unique_kernel_evaluations_mean"] == metrics["kernel_evaluations_mean"]
+
+
 def test_data_go_to_standard_output_and_messages_to_standard_error(dcsvm, recipe, iris_pipeline):
     result = dcsvm("run", recipe(iris_pipeline + UNDIVIDED), "--json")
     found = json.loads(result.stdout)
@@ -159,7 +169,7 @@ def test_nested_pipelines_lists_and_tables_of_components_run(dcsvm, recipe):
 def test_files_are_found_from_the_folder_of_the_recipe(dcsvm, tmp_path, iris_pipeline):
     folder = tmp_path / "below"
     folder.mkdir()
-    rows = "".join(f"{i},{i % 7},{'no' if i < 30 else 'yes'}\n" for i in range(60))
+    rows = "".join(f"{2 * i},{i % 7},{'no' if i < 30 else 'yes'}\n" for i in range(60))
     (folder / "rows.csv").write_text("a,b,answer\n" + rows)
     (folder / "own.toml").write_text(
         iris_pipeline.replace('use = "iris"', 'path = "rows.csv"\ntarget = "answer"')
@@ -294,6 +304,24 @@ def test_the_terminal_says_what_columns_were_taken_for_and_which_classes_are_rar
     ]
     (rare,) = [line for line in lines if line.startswith("  of the rare class")]
     assert rare.split() == ["of", "the", "rare", "class", "ugly", "(1", "row)", "0.0000"]
+
+
+def test_the_terminal_tells_rows_that_are_counted_and_leading_zeros(dcsvm, tmp_path):
+    import warnings
+
+    warnings.simplefilter("always")  # undone by pytest after the test
+    rows = "".join(f"{i},{i % 4:03d},{i * i % 7},{'xy'[i % 7 > 2]}\n" for i in range(60))
+    (tmp_path / "a.csv").write_text("day,zip,size,kind\n" + rows)
+    asked = ("run", "global_svm", "--data", "a.csv", "--target", "kind", "--jobs", "1")
+    result = dcsvm(*asked)
+    assert result.stdout.splitlines()[2:4] == [
+        "columns: 1 number, 1 category (zip)",
+        "left out: day (counts the rows; `numeric` keeps it)",
+    ]
+    assert "warning: a.csv: column 'zip' has numbers with leading zeros" in result.stderr
+    result = dcsvm(*asked, "--set", 'data.numeric=["day", "zip"]')
+    assert result.stdout.splitlines()[2] == "columns: 3 numbers"
+    assert "leading zeros" not in result.stderr
 
 
 def test_a_class_that_is_never_answered_has_a_line_at_any_size(dcsvm, tmp_path):

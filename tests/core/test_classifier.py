@@ -1,5 +1,7 @@
 """The drive of the whole: divide, train, combine."""
 
+import re
+
 import numpy as np
 import pytest
 from fakes import Average, Centroids, Deal, Everything, Regional, Rest, Slow, Strips, blobs
@@ -35,6 +37,25 @@ def test_the_undivided_pipeline_answers_like_its_learner():
     means = np.stack([X[y == c].mean(axis=0) for c in range(3)])
     nearest = ((X[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
     np.testing.assert_array_equal(clf.predict(X), nearest)
+
+
+@pytest.mark.parametrize("n_jobs", ["x", 0, 1.5])
+def test_a_number_of_jobs_that_is_none_is_refused_wherever_it_is_used(n_jobs):
+    message = (
+        "n_jobs must be a whole number other than 0 (-1 means as many as there are cores) or "
+        f"None, not {n_jobs!r}"
+    )
+    search = GranularitySearch(DivideAndConquerClassifier(), n_jobs=n_jobs)
+    model = fitted(Everything()).set_params(n_jobs=n_jobs)
+    for ask in (
+        lambda: fitted(Everything(), n_jobs=n_jobs),
+        lambda: search.fit(X, y),
+        lambda: model.predict(X),
+        lambda: model.decision_function(X),
+        lambda: model.cost(X),
+    ):
+        with pytest.raises(SettingError, match=f"^{re.escape(message)}$"):
+            ask()
 
 
 def test_regions_answer_only_for_their_own_rows():

@@ -7,6 +7,7 @@ import types
 import fakes
 import pytest
 
+import dcsvm
 from dcsvm.errors import PluginError, SettingError, UnknownNameError
 from dcsvm.hookspecs import hookimpl
 from dcsvm.interfaces import Decomposer, Repeat, Sum
@@ -262,3 +263,13 @@ def test_a_file_that_failed_may_be_mended_and_loaded(tmp_path):
     path.write_text(FILE)
     registry.add_file(path)
     assert registry.names("recipe") == ["NAME"]
+
+
+def test_only_the_name_of_a_class_is_looked_for_among_components(monkeypatch):
+    asked = []
+    monkeypatch.setattr("dcsvm.registry.refuse_class", asked.append)
+    for name in ("nothing", "Nothing", "__wrapped__"):
+        with pytest.raises(AttributeError) as refusal:
+            getattr(dcsvm, name)
+        assert str(refusal.value) == f"module 'dcsvm' has no attribute '{name}'"
+    assert asked == ["Nothing"]

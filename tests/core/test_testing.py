@@ -21,7 +21,7 @@ from dcsvm import (
     support_of,
 )
 from dcsvm.testing import Check, checks_of, easy_problem, expect, for_any, laws_of
-from dcsvm.testing.checks import BrokenLawError
+from dcsvm.testing.checks import FIRST, BrokenLawError
 from dcsvm.testing.problems import described, problems
 from dcsvm.testing.trials import Centroids, MeanScores
 
@@ -123,13 +123,26 @@ def test_an_error_of_the_component_becomes_a_failure_that_tells_it():
 
     assert failure_of("divides_an_easy_problem", Broken()) == (
         "decomposer crossed breaks a law: 60 rows of 3 classes are divided, with and without row "
-        "weights. But it raised RuntimeError: no way"
+        "weights. But it raised RuntimeError: no way. If "
+        "decomposer-crossed-divides_and_answers_at_all fails, too, mend that first"
     )
+    assert re.fullmatch(
+        r"decomposer crossed breaks a law: any problem is divided, its parts are learned, and new "
+        r"rows are answered\. But it raised RuntimeError: no way \(seen with \d+ rows, .*\)\. "
+        r"Mend this first: other laws may be broken by it alone",
+        failure_of("divides_and_answers_at_all", Broken()),
+    )
+
+
+@pytest.mark.parametrize("kind", ["decomposer", "learner", "combiner"])
+def test_the_first_law_of_a_kind_uses_the_component_at_all(kind):
+    mine = [law for law in laws_of(kind) if law not in laws_of("any")]
+    assert mine[0].__name__ == FIRST[kind]
 
 
 def test_a_component_that_refuses_every_problem_does_not_conform():
     sentence = failure_of("divides_an_easy_problem", Crossed(lost=60))
-    assert sentence.endswith("But it raised DataError: too few rows")
+    assert "But it raised DataError: too few rows. If " in sentence
 
 
 def test_what_goes_wrong_only_now_and_then_is_told_as_it_was_seen():
