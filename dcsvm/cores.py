@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -38,7 +38,10 @@ def for_each(work: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> 
         return
     pool = ThreadPoolExecutor(threads)
     try:
-        for done in [pool.submit(work, *each) for each in arguments]:
-            done.result()
+        begun = [pool.submit(work, *each) for each in arguments]
+        done = wait(begun, return_when=FIRST_EXCEPTION).done
     finally:
         pool.shutdown(cancel_futures=True)
+    for future in begun:
+        if future in done:
+            future.result()

@@ -1,6 +1,7 @@
 """Cores lent to the work of one thread, and work shared among them."""
 
 import threading
+import time
 
 import pytest
 
@@ -35,15 +36,17 @@ def test_work_meets_every_argument_and_as_many_threads_as_were_lent(cores):
 
 
 @pytest.mark.parametrize("cores", [1, 2])
-def test_an_error_in_a_thread_reaches_the_caller_and_ends_the_rest(cores):
+@pytest.mark.parametrize("failing", [0, 1])
+def test_an_error_in_a_thread_reaches_the_caller_and_ends_the_rest(cores, failing):
     begun = []
 
     def work(number):
         begun.append(number)
-        if number == 0:
-            raise ValueError("the first fails")
+        if number == failing:
+            raise ValueError("one fails")
+        time.sleep(0.01)  # all the others together take ten seconds
 
-    with lent(cores), pytest.raises(ValueError, match="the first fails"):
+    with lent(cores), pytest.raises(ValueError, match="one fails"):
         for_each(work, [(number,) for number in range(1000)])
     assert len(begun) < 1000
 
