@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.errors import CompositionError, DataError
+from dcsvm.errors import CompositionError, DataError, SettingError
 from dcsvm.innermost import descent_of, innermost
 from dcsvm.member import Member
 from dcsvm.models import Constant, LocalModel, winners
@@ -23,6 +23,7 @@ from dcsvm.numeric.matrix import FloatArray
 from dcsvm.numeric.native import address
 from dcsvm.numeric.oblique import PlaneTree
 from dcsvm.preparation import Preparation
+from dcsvm.unwrapping import best_of
 from dcsvm.validation import is_finite
 from dcsvm.views import Scaling
 
@@ -122,12 +123,12 @@ class CompiledTree:
         return _c_source(self, name)
 
 
-def compile_tree(classifier: DivideAndConquerClassifier) -> CompiledTree:
+def compile_tree(classifier: Any) -> CompiledTree:
     """Make a fitted tree of hyperplanes answer in microseconds.
 
     Parameters
     ----------
-    classifier : fitted DivideAndConquerClassifier
+    classifier : fitted DivideAndConquerClassifier, or a search that learned one
         Its router must be a tree of hyperplanes (`oblique_tree`, `svm_tree`, or any that offers
         `descent`), its members must give one answer each (`majority`), and the features may be
         rescaled before all.
@@ -142,6 +143,12 @@ def compile_tree(classifier: DivideAndConquerClassifier) -> CompiledTree:
     >>> int(fast.one(X[0])), bool((fast.predict(X) == clf.predict(X)).all())
     (0, True)
     """
+    classifier = best_of(classifier)
+    if not isinstance(classifier, DivideAndConquerClassifier):
+        raise SettingError(
+            "compile_tree takes a fitted DivideAndConquerClassifier or a search for one, not a "
+            f"{type(classifier).__name__}"
+        )
     check_is_fitted(classifier)
     model, views, classes = innermost(classifier.model_)
     descent = descent_of(model)

@@ -93,3 +93,11 @@ def test_of_a_search_the_best_estimator_is_saved(tmp_path):
     dcsvm.save(search, tmp_path / "model.dcsvm")
     loaded = dcsvm.load(tmp_path / "model.dcsvm")
     assert np.array_equal(loaded.decision_function(X), search.decision_function(X))
+
+
+def test_of_a_search_the_best_estimator_is_compiled():
+    tree = DivideAndConquerClassifier("oblique_tree", "majority", random_state=0)
+    search = GridSearchCV(tree, {"decomposer__deepest": [1, 3]}, cv=3).fit(X, y)
+    assert np.array_equal(dcsvm.compile_tree(search).predict(X), search.predict(X))
+    with pytest.raises(SettingError, match="or a search for one, not a SVC$"):
+        dcsvm.compile_tree(SVC())
