@@ -38,6 +38,11 @@ data = { use = "checkerboard", rows = 80000 }
 """
 
 
+def heard() -> None:
+    """Let a child hear SIGINT also where the tests, begun in the background, ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to a child")
 @pytest.mark.parametrize(
     ("jobs", "releases_gil"),
@@ -54,6 +59,7 @@ def test_an_interrupted_run_stops_at_once(tmp_path, jobs, releases_gil):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=heard,
     )
     try:
         deadline = time.monotonic() + 60
