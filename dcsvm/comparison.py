@@ -14,6 +14,7 @@ from dcsvm.differences import MISSING, differences
 from dcsvm.errors import UsageError
 from dcsvm.registry import default_registry
 from dcsvm.report.standing import standing
+from dcsvm.report.told import nsv_ratios
 from dcsvm.run.folder import METRICS, PREDICTIONS, RESOLVED, RESULT, SEARCH, RunFolder
 from dcsvm.run.found import BUDGET
 from dcsvm.significance import mcnemar, paired_interval
@@ -23,7 +24,7 @@ SHOWN = (
     *("test_accuracy", "train_accuracy", "fit_seconds", "search_seconds", "predict_seconds"),
     *("n_train", "n_test", "n_parts", "homogeneous_share"),
     *("n_support_vectors", "n_unique_support_vectors"),
-    *("kernel_evaluations_mean", "kernel_evaluations_max"),
+    *("kernel_evaluations_mean", "nsv_ratio", "kernel_evaluations_max"),
     *("unique_kernel_evaluations_mean", "hyperplanes_mean", "hyperplanes_max"),
 )
 
@@ -56,6 +57,8 @@ def compare_runs(folders: Sequence[Path]) -> Comparison:
     names = _names([run.path for run in runs])
     searches = [_searches(run) for run in runs]
     found = [run.read_json(METRICS) for run in runs]
+    for each, ratio in zip(found, nsv_ratios(found), strict=True):
+        each["nsv_ratio"] = ratio
     scores = [key for each in found for key in each if key.startswith("test_")]
     more = sorted({*scores} - {*SHOWN, "test_error"}, key=lambda key: ("_fold_" in key, key))
     shown = [SHOWN[0], *more, *SHOWN[1:]]

@@ -53,6 +53,7 @@ MEASURES = (
     ("predict seconds", "predict_seconds", "{:.2f}"),
     ("parts", "n_parts", "{}"),
     ("kernel evaluations per row, mean", "kernel_evaluations_mean", "{:.1f}"),
+    ("  times fewer than undivided", "nsv_ratio", "{:,.2f}"),
     ("kernel evaluations per row, max", "kernel_evaluations_max", "{:.0f}"),
     ("  each kernel value once, mean", "unique_kernel_evaluations_mean", "{:.1f}"),
     ("  each kernel value once, max", "unique_kernel_evaluations_max", "{:.0f}"),
@@ -63,6 +64,8 @@ MEASURES = (
 
 def print_result(result: Result) -> None:
     """Print what was learned from what, and what came out."""
+    from dcsvm.report.told import nsv_ratios
+
     typer.echo(f"{result.recipe}: {result.about}" if result.about else result.recipe)
     for line in _data_told(result):
         typer.echo(line)
@@ -73,7 +76,8 @@ def print_result(result: Result) -> None:
             typer.echo(f"{each.measures.model}: {values} ({by}{found.stopped})")
     typer.echo()
     flat = [each.flat() for each in result.measures]
-    for own in flat:
+    for own, ratio in zip(flat, nsv_ratios(flat), strict=True):
+        own["nsv_ratio"] = ratio
         own["missed"] = sum(own[f"recall.{name}"] == 0 for name in result.missed)
     lines = {
         name: [title, *(_number(each.get(name), form) for each in flat)]
@@ -157,7 +161,8 @@ def _missed_lines(result: Result) -> Iterator[tuple[str, str, str]]:
 
 def _is_told(name: str) -> Callable[[dict[str, Any]], bool]:
     """Whether a measure is worth a line: a cost of nothing, or one not known, is not."""
-    is_cost = name == "search_seconds" or "hyperplanes" in name or "kernel_evaluations" in name
+    costs = ("search_seconds", "nsv_ratio", "hyperplanes", "kernel_evaluations")
+    is_cost = any(word in name for word in costs)
     return lambda found: not is_cost or bool(found.get(name))
 
 

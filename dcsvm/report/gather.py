@@ -16,7 +16,7 @@ from dcsvm.registry import KINDS, default_registry
 from dcsvm.report.evidence import Evidence
 from dcsvm.report.facts import Contender, Facts, Trial, encoded
 from dcsvm.report.standing import standing
-from dcsvm.report.told import RareClass, columns_told, rare_told
+from dcsvm.report.told import RareClass, columns_told, nsv_ratios, rare_told
 from dcsvm.settings import settings_of
 
 #: The keys of [data] that say what was done to the columns.
@@ -32,10 +32,12 @@ def facts_from(folder: Path) -> Facts:
     classes, (truth_places, *places) = encoded(truth, *answers)
     assert truth_places is not None
     said = dict(zip(names, places, strict=True))
+    models = {str(each.pop("model")): each for each in result["models"]}
     contenders = tuple(
-        Contender(str(each["model"]), {k: each[k] for k in each if k != "model"}, said.get(name))
-        for each in result["models"]
-        for name in (str(each["model"]),)
+        Contender(name, measures | {"nsv_ratio": ratio}, said.get(name))
+        for (name, measures), ratio in zip(
+            models.items(), nsv_ratios([*models.values()]), strict=True
+        )
     )
     own = contenders[0].name
     found = _chosen(_json(folder, "search.json") or {}, own)

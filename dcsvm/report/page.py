@@ -20,6 +20,7 @@ LINES = (
     ("always the largest class", "baseline_accuracy", "share"),
     ("training accuracy", "train_accuracy", "share"),
     ("kernel evaluations per row, mean", "kernel_evaluations_mean", "count"),
+    ("times fewer than undivided", "nsv_ratio", "times"),
     ("kernel evaluations per row, most", "kernel_evaluations_max", "count"),
     ("each kernel value once, mean", "unique_kernel_evaluations_mean", "count"),
     ("hyperplanes per row, mean", "hyperplanes_mean", "count"),
@@ -255,8 +256,13 @@ def _seconds(value: float) -> str:
 
 def _written(contender: Contender, line: tuple[str, str, str]) -> str:
     _, key, form = line
-    forms = {"share": _share, "count": _count, "seconds": _seconds, "score": _score}
+    forms = {"share": _share, "count": _count, "seconds": _seconds}
+    forms |= {"score": _score, "times": _times}
     return forms[form](contender.number(key))
+
+
+def _times(value: float) -> str:
+    return "unknown" if math.isnan(value) else f"{value:,.2f}"
 
 
 def _score(value: float) -> str:

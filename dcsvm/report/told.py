@@ -1,4 +1,4 @@
-"""What the terminal and the report say about data alike: columns, rare classes, in a few words."""
+"""What the terminal and the report say alike: columns, rare classes, ratios, in a few words."""
 
 from __future__ import annotations
 
@@ -85,6 +85,21 @@ def columns_told(columns: Sequence[Mapping[str, str]]) -> Iterator[str]:
     ]
     if left_out:
         yield f"left out: {'; '.join(left_out)}"
+
+
+def nsv_ratios(models: Sequence[Mapping[str, Any]]) -> list[float | None]:
+    """How many times fewer kernel values each model's rows take than the undivided one's.
+
+    `models` are flat measures. Undivided is the model of one part; of several, the one that takes
+    most. None where nothing is undivided, or no other model takes kernel values.
+    """
+    taken = [each.get("kernel_evaluations_mean") or 0.0 for each in models]
+    undivided = max(
+        (own for own, each in zip(taken, models, strict=True) if each.get("n_parts") == 1),
+        default=0.0,
+    )
+    alone = sum(own > 0 for own in taken) < 2
+    return [None if alone or not undivided or not own else undivided / own for own in taken]
 
 
 def listed(names: Sequence[str]) -> str:

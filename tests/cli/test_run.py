@@ -33,12 +33,18 @@ def test_the_table_is_aligned_and_says_all_that_was_measured(dcsvm, recipe, iris
         "predict seconds",
         "parts",
         "kernel evaluations per row, mean",
+        "times fewer than undivided",
         "kernel evaluations per row, max",
         "each kernel value once, mean",
         "each kernel value once, max",
     ]
     assert len({len(line) for line in table}) == 1, "right-aligned numbers end in one column"
     assert table[5].split() == ["parts", "3", "1"]
+    own, undivided = map(float, table[6].split()[-2:])
+    assert [float(word) for word in table[7].split()[-2:]] == [
+        pytest.approx(undivided / own, abs=0.02),
+        1.0,
+    ]
     assert all(float(word) > 0.85 for word in table[1].split()[1:])
 
 
