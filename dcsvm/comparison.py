@@ -25,7 +25,8 @@ SHOWN = (
     *("n_train", "n_test", "n_parts", "homogeneous_share"),
     *("n_support_vectors", "n_unique_support_vectors"),
     *("kernel_evaluations_mean", "nsv_ratio", "kernel_evaluations_max"),
-    *("unique_kernel_evaluations_mean", "hyperplanes_mean", "hyperplanes_max"),
+    *("unique_kernel_evaluations_mean", "unique_kernel_evaluations_max"),
+    *("hyperplanes_mean", "hyperplanes_max"),
 )
 
 

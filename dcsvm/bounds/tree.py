@@ -26,12 +26,14 @@ class TreeTerms:
     Parameters
     ----------
     leaves : int
-        L, the regions. 1 means an undivided classifier, whose `R` is the paper's S.
+        L, the regions, or all members where there are none. 1 means an undivided classifier,
+        whose `R` is the paper's S.
     R : Bound
         The sum over regions of squared norm (times rho^2) and squared slacks; with several binary
         classifiers, their average.
     T1, T2 : Bound
-        R log^2(n) and L log(d n L^2), to base 10 as in the paper's table 16; T2 is 0 for L = 1.
+        R log^2(n) and L log(d n L^2), to base 10 as in the paper's table 16; T2 is 0 for L = 1,
+        where nothing was divided.
     rho : float
         The largest norm of a training row in feature space, 1 for RBF kernels.
     classifiers : int
@@ -92,7 +94,8 @@ def tree_terms(classifier: Any, X: Any, y: Any) -> TreeTerms:
     T2 = Bound(leaves * log10(X.shape[1] * n * leaves**2) if leaves > 1 else 0.0)
     count = _classifiers(terms, len(classifier.classes_))
     if reason:
-        return TreeTerms(leaves, Bound(None, reason), Bound(None, reason), T2, np.nan, count)
+        none = Bound(None, reason)
+        return TreeTerms(leaves, none, none, none if home is None else T2, np.nan, count)
     rho_squared = max((term.rho_squared for term in terms), default=1.0)
     total = sum(rho_squared * term.norm_squared + term.slack_squared for term in terms) / count
     return TreeTerms(

@@ -108,6 +108,7 @@ def _as_dict(summary: Summary) -> dict[str, object]:
         "n_rows": summary.n_rows,
         "n_labelled": summary.n_labelled,
         "accuracy": summary.accuracy,
+        "n_unlearned": summary.n_unlearned,
         "unknown_levels": summary.unknown_levels,
     }
 
@@ -124,6 +125,13 @@ def _tell(summary: Summary, data: Path, out: Path | None) -> None:
         say(
             f"warning: {data} has features beyond those of the model "
             f"(up to {summary.n_strange_features} more); they were left out"
+        )
+    if summary.n_unlearned:
+        one = summary.n_unlearned == 1
+        rows = "one row is" if one else f"{summary.n_unlearned} rows are"
+        say(
+            f"warning: {rows} of a class that the model never learned, and "
+            f"{'counts' if one else 'count'} as answered wrongly"
         )
     if summary.accuracy is not None:
         rows = f"the {summary.n_labelled} rows that came with their class"

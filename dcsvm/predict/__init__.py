@@ -24,11 +24,15 @@ PREDICTION = "prediction"
 
 @attrs.frozen
 class Summary:
-    """What came of answering a file."""
+    """What came of answering a file.
+
+    Of the rows that came with their class, `n_unlearned` have one that the model does not know.
+    """
 
     n_rows: int
     n_labelled: int
     n_right: int
+    n_unlearned: int
     unknown_levels: dict[str, int]
     n_strange_features: int
 
@@ -75,7 +79,8 @@ def predict_file(
         del model.feature_names_in_
     kept = _kept(rows, keep)
     unknown: dict[str, int] = {}
-    n_rows = n_labelled = n_right = n_strange = seen = 0
+    known = {str(each) for each in model.classes_.tolist()}
+    n_rows = n_labelled = n_right = n_unlearned = n_strange = seen = 0
     with writer_for(out, _header(model, kept, scores)) as writer:
         for block in _ahead(rows.blocks(kept)):
             labels, columns = _answers(model, block.X, scores)
@@ -85,12 +90,13 @@ def predict_file(
                 has_label, right = _judged(labels, block.labels)
                 n_labelled += has_label
                 n_right += right
+                n_unlearned += sum(bool(each) and each not in known for each in block.labels)
             for name, count in block.unknown.items():
                 unknown[name] = unknown.get(name, 0) + count
             n_strange = max(n_strange, block.n_strange)
             on_bytes(table.bytes_read - seen)
             seen = table.bytes_read
-    return Summary(n_rows, n_labelled, n_right, unknown, n_strange)
+    return Summary(n_rows, n_labelled, n_right, n_unlearned, unknown, n_strange)
 
 
 def _kept(rows: Rows, keep: Sequence[str]) -> list[str]:

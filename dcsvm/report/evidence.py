@@ -328,6 +328,8 @@ def _pictures(stand: _Stand, scene: Scene) -> Iterator[Picture]:
         title = "how rows find their part"
         if len(drawn) > 1:
             title += f": division {number} of {len(drawn)}"
+        if len(drawn) > DRAWN_GROUPS:
+            title += f", {DRAWN_GROUPS} of which are drawn"
         sources.append((title, words, group.router, _seen_by(group, scene)))
     sources.append(("how answers are combined", "", stand.model.combination, scene))
     for title, words, source, view in sources:

@@ -10,7 +10,6 @@ import attrs
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
-from sklearn.utils.class_weight import compute_sample_weight
 
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.engine import Done, Runnable
@@ -78,18 +77,17 @@ def _through_levels(
         factor=asked.factor,
         min_gain=asked.min_gain,
         levels=asked.levels,
+        scoring=asked.score,  # type: ignore[arg-type] # a recipe with others was refused
         seconds=seconds,
         refit=False,
         random_state=bench.seed,
     )
-    balanced = asked.score == "balanced_accuracy"
     engine = attrs.evolve(bench.engine, watchers=(_Clock(bench), *bench.engine.watchers))
     searcher.fit_with(
         engine,
         *(X[training], y[training]),
         X_val=X[judging],
         y_val=y[judging],
-        weights_val=compute_sample_weight("balanced", y[judging]) if balanced else None,
     )
     results = searcher.results_
     tried = tuple(

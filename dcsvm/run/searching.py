@@ -50,8 +50,10 @@ def search(
     _check_learnable(y, fold)
     if asked.use == "granularity" and candidate.has_levels:
         found = from_fine_to_coarse(candidate, make, asked, X, y, fold, bench)
-        return _with_sample_told(found, candidate, n_rows)
-    return _by_scikit_learn(candidate, make, asked, X, y, fold, bench)
+        found = _with_sample_told(found, candidate, n_rows)
+    else:
+        found = _by_scikit_learn(candidate, make, asked, X, y, fold, bench)
+    return _with_edges_told(found, candidate.grid)
 
 
 def _with_sample_told(found: Found, candidate: Candidate, n_rows: int) -> Found:
@@ -64,6 +66,18 @@ def _with_sample_told(found: Found, candidate: Candidate, n_rows: int) -> Found:
         f"{found.stopped}; {' and '.join(chosen)} was judged on {found.n_rows:,} of {n_rows:,} "
         "rows and may divide all of them further"
     )
+    return attrs.evolve(found, stopped=told)
+
+
+def _with_edges_told(found: Found, grid: Mapping[str, Any]) -> Found:
+    """Say of values at an end of their list that those beyond it were not tried."""
+    told = found.stopped
+    for name, values in grid.items():
+        numbers = [value for value in values if isinstance(value, (int, float))]
+        if len(numbers) < 3 or found.values.get(name) not in (min(numbers), max(numbers)):
+            continue
+        end = "largest" if found.values[name] == max(numbers) else "smallest"
+        told += f"; {name} is the {end} that was listed, one beyond it may be better"
     return attrs.evolve(found, stopped=told)
 
 

@@ -57,6 +57,8 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         The search ends where a coarser level gains less accuracy than this.
     levels : int, optional
         How many levels are tried at the most. 1: the grid on the division as it is.
+    scoring : "accuracy" or "balanced_accuracy", default="accuracy"
+        What cells are judged by; balanced, every class counts alike, however many rows it has.
     validation : float or array of row numbers, default=0.2
         The rows to hold out: a share of every class, or these. Not used if `fit` is given some.
     per_part : bool, default=False
@@ -117,6 +119,7 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
     factor: int = attrs.field(default=4, metadata={"limits": {"at_least": 2}})
     min_gain: float = 0.005
     levels: int | None = attrs.field(default=None, metadata={"limits": {"at_least": 1}})
+    scoring: Literal["accuracy", "balanced_accuracy"] = "accuracy"
     validation: Any = 0.2
     per_part: bool = False
     seconds: float | None = attrs.field(default=None, metadata={"limits": {"above": 0}})
@@ -140,12 +143,8 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         *,
         X_val: Any = None,
         y_val: Any = None,
-        weights_val: Any = None,
     ) -> GranularitySearch:
-        """Like `fit`, on an engine of one's own: watched, or with checkpoints.
-
-        `weights_val` (n_val,) weigh the rows to judge by: balanced by class, say.
-        """
+        """Like `fit`, on an engine of one's own: watched, or with checkpoints."""
         for name in self.get_params(deep=False):
             check_value(type(self), name, getattr(self, name))
         validate_data(self, X, skip_check_array=True)
@@ -153,10 +152,11 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         estimator, pipeline = self._resolved(random_state)
         cells = self._cells(pipeline)
         if X_val is not None or y_val is not None:
-            rows = Rows.given(X, y, sample_weight, X_val, y_val, weights_val)
+            rows = Rows.given(X, y, sample_weight, X_val, y_val)
         else:
             rows = Rows.split(X, y, sample_weight, estimator, self.validation, random_state)
-        problem, held_out = rows.problems(estimator)
+        balanced = self.scoring == "balanced_accuracy"
+        problem, held_out = rows.problems(estimator, balanced=balanced)
         if lacking := without_levels(pipeline.decomposer, default_registry()):
             raise CompositionError(f"{lacking}; for any other there is GridSearchCV")
         callbacks = Callbacks(self)

@@ -57,8 +57,7 @@ class Search:
             else:
                 gain = self.score(step) - self.score(taken[-2])
                 if gain < self.min_gain:
-                    reason = f"a coarser level gains {gain:.2%}, less than {self.min_gain:.2%}"
-                    return taken, taken[-2], reason
+                    return taken, taken[-2], self._too_little(gain)
             if len(taken) == self.levels:
                 break
             if self.seconds is not None and _work(taken) >= self.seconds:
@@ -69,6 +68,11 @@ class Search:
             return taken, taken[-1], f"{self.levels} levels were tried, no more were asked for"
         left = len(parts_of(taken[-1].level))
         return taken, taken[-1], "one part is left" if left == 1 else "no level is coarser"
+
+    def _too_little(self, gain: float) -> str:
+        if gain < 0:
+            return f"a coarser level loses {-gain:.2%}"
+        return f"a coarser level gains {gain:.2%}, less than {self.min_gain:.2%}"
 
     def score(self, step: Step) -> float:
         if self.per_part:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -32,9 +33,7 @@ class Rows:
     own_validation: bool = False
 
     @classmethod
-    def given(
-        cls, X: Any, y: Any, weights: Any, X_val: Any, y_val: Any, weights_val: Any = None
-    ) -> Rows:
+    def given(cls, X: Any, y: Any, weights: Any, X_val: Any, y_val: Any) -> Rows:
         """Hold out rows of their own."""
         if X_val is None or y_val is None:
             there, lacks = ("X_val", "y_val") if y_val is None else ("y_val", "X_val")
@@ -44,7 +43,7 @@ class Rows:
             y_val = column_or_1d(y_val)
             assert_all_finite(y_val, input_name="y")
         everything = (X, y, weights)
-        return cls(everything, (X_val, y_val, weights_val), everything, True)
+        return cls(everything, (X_val, y_val, None), everything, True)
 
     @classmethod
     def split(
@@ -70,8 +69,13 @@ class Rows:
         )
         return cls(training, tested, (X, y, weights))
 
-    def problems(self, estimator: DivideAndConquerClassifier) -> tuple[Problem, HeldOut]:
-        """What to learn from and what to judge by, encoded alike."""
+    def problems(
+        self, estimator: DivideAndConquerClassifier, *, balanced: bool
+    ) -> tuple[Problem, HeldOut]:
+        """What to learn from and what to judge by, encoded alike.
+
+        Balanced, the rows to judge by weigh the same in every class.
+        """
         problem = estimator._problem(*self.training)
         X, y, weights = self.held_out
         with _naming("X_val") if self.own_validation else nullcontext():
@@ -80,6 +84,10 @@ class Rows:
             raise DataError(f"X_val has {X.shape[0]} rows, but y_val has {len(y)} labels")
         known = _known(estimator.classes_, y)
         weights = _check_sample_weight(weights, X, ensure_non_negative=True)
+        if balanced:
+            own = np.unique(y, return_inverse=True)[1]
+            totals = np.bincount(own, weights)
+            weights = weights / np.where(totals > 0, totals, 1.0)[own]
         return problem, HeldOut(X, known, weights)
 
 
@@ -89,12 +97,24 @@ def _known(classes: Any, y: Any) -> IntArray:
         place = np.searchsorted(classes, y).clip(max=len(classes) - 1)
         known = np.where(classes[place] == y, place, -1)
         if (known >= 0).any():
+            _warn_of_unknown(y, known)
             return known
     told = ", ".join(map(repr, classes[:3].tolist()))
     raise DataError(
         f"y_val has no label that y has: {y[:1].tolist()[0]!r}, say, but not {told}"
         + (", ..." if len(classes) > 3 else "")
     )
+
+
+def _warn_of_unknown(y: Any, known: IntArray) -> None:
+    strange = np.flatnonzero(known < 0)
+    if len(strange):
+        warnings.warn(
+            f"{len(strange)} of the {len(y)} rows to judge by have a class that no row to learn "
+            f"from has, such as {y[strange[:1]].tolist()[0]!r}: they count as answered wrongly",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 @contextmanager

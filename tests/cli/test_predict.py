@@ -63,6 +63,18 @@ def test_rows_that_come_with_their_class_give_an_accuracy(dcsvm, model, write):
     assert result.stderr == "accuracy: 0.5000 on the 2 rows that came with their class\n"
 
 
+def test_classes_that_were_never_learned_are_counted_and_told(dcsvm, model, write):
+    name = write("new.csv", "size,colour,kind\n1,red,small\n3,red,huge\n1,blue,\n")
+    result = dcsvm("predict", model, name)
+    assert result.stderr == (
+        "warning: one row is of a class that the model never learned, and counts as answered "
+        "wrongly\naccuracy: 0.5000 on the 2 rows that came with their class\n"
+    )
+    name = write("new.csv", "size,colour,kind\n1,red,tiny\n3,red,huge\n")
+    result = dcsvm("predict", model, name, "--out", "out.csv", "--json")
+    assert json.loads(result.stdout)["n_unlearned"] == 2
+
+
 def test_unknown_levels_are_counted_and_told(dcsvm, model, write):
     text = "size,colour\n1,green\n3,pink\n3,red\n"
     result = dcsvm("predict", model, write("new.csv", text))
@@ -125,6 +137,7 @@ def test_a_summary_as_json(dcsvm, model, write):
         "n_rows": 2,
         "n_labelled": 0,
         "accuracy": None,
+        "n_unlearned": 0,
         "unknown_levels": {},
     }
     alone = dcsvm("predict", model, "new.csv", "--json")

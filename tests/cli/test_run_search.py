@@ -98,6 +98,23 @@ def test_a_time_budget_ends_a_search_after_what_was_begun():
     )
 
 
+@pytest.mark.parametrize("use", ["grid", "granularity"])
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ("[1.0, 1e3, 1e4]", "; learner.gamma is the smallest that was listed, one beyond it may"),
+        ("[1e3, 1.0, 1e4]", "; learner.gamma is the smallest that was listed, one beyond it may"),
+        ("[1.0, 1e3]", ""),
+    ],
+)
+def test_a_value_at_the_end_of_its_list_is_told(use, values, told):
+    trained, _ = found(overrides=[f"search.learner.gamma={values}", f"search.use={use}"])
+    (chosen,) = trained.found
+    assert chosen.values["learner.gamma"] == 1.0
+    assert told in chosen.stopped
+    assert ("that was listed" in chosen.stopped) == bool(told)
+
+
 def test_a_search_begins_in_the_middle_of_every_list():
     more = 'seconds = 1e-9\ndata.scale = ["none", "minmax", "standard"]\n'
     trained, _ = found(more, overrides=["search.learner.C=[1.0, 2.0, 3.0, 4.0]"])

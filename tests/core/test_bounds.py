@@ -220,6 +220,7 @@ def test_rows_that_ask_several_regions_give_a_reason() -> None:
     found = tree_terms(clf, X, y)
     assert found.R.statement == "no bound: rows ask more than one region"
     assert found.R_per_leaf.value is None
+    assert found.T2.statement == found.R.statement
 
 
 def test_hyperplanes_have_their_weights_for_a_normal() -> None:

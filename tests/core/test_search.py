@@ -257,7 +257,10 @@ def test_a_class_that_only_held_out_rows_have_is_never_right():
     X, y = rows()
     search = GranularitySearch(foreseen(), {"learner__quality": [1.0]})
     y_val = np.where(np.arange(40) < 10, 7, y[120:])
-    assert search.fit(X[:120], y[:120], X_val=X[120:], y_val=y_val).best_score_ == 0.75
+    told = "^10 of the 40 rows to judge by have a class that no row to learn from has, such as 7:"
+    with pytest.warns(UserWarning, match=told):
+        search.fit(X[:120], y[:120], X_val=X[120:], y_val=y_val)
+    assert search.best_score_ == 0.75
 
 
 @pytest.mark.parametrize("labels", [[7, 8], ["a", "b"], np.array([0.5, 7.5])])
@@ -274,6 +277,23 @@ def test_held_out_rows_count_by_their_weights():
     search = GranularitySearch(foreseen(), {"learner__quality": [0.5]}, validation=np.arange(40))
     right = weights[:40][X[:40, 2] < 0.5].sum() / weights[:40].sum()
     assert search.fit(X, y, weights).best_score_ == pytest.approx(right)
+
+
+@pytest.mark.parametrize("weighed", [False, True])
+def test_balanced_held_out_rows_count_alike_in_every_class(weighed):
+    X, y = rows()
+    validation = np.flatnonzero((np.arange(160) < 60) & ((y == 0) | (np.arange(160) < 12)))
+    weights = np.where(np.arange(160) % 3, 1.0, 2.0) if weighed else np.ones(160)
+    search = GranularitySearch(
+        foreseen(),
+        {"learner__quality": [0.5]},
+        validation=validation,
+        scoring="balanced_accuracy",
+    ).fit(X, y, weights)
+    right, w, labels = X[validation, 2] < 0.5, weights[validation], y[validation]
+    shares = [w[right & (labels == k)].sum() / w[labels == k].sum() for k in (0, 1)]
+    assert search.best_score_ == pytest.approx(np.mean(shares))
+    assert abs(search.best_score_ - w[right].sum() / w.sum()) > 0.01, "the test tells them apart"
 
 
 def test_each_part_can_take_its_own_cell():
