@@ -189,7 +189,7 @@ def print_plan(plan: Plan) -> None:
         ("rows of the smallest", "smallest", "{}"),
         ("rows of the median", "median", "{}"),
         ("rows of the largest", "largest", "{}"),
-        ("combinations to try", "combinations", "{}"),
+        ("combinations to try, at most", "combinations", "{}"),
         ("megabytes, about", "megabytes", "{:.0f}"),
     ]
     rows = [

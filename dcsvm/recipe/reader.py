@@ -65,6 +65,10 @@ class Candidate:
         """Whether a granularity search can go through its division."""
         return not self.lacks_levels
 
+    def by_levels(self, asked: Search) -> bool:
+        """Whether its search goes from fine to coarse."""
+        return asked.use == "granularity" and self.has_levels
+
     @property
     def lacks_levels(self) -> str:
         """Why no granularity search can go through its division, or nothing."""

@@ -19,10 +19,11 @@ from dcsvm.models import KernelExpansion
 from dcsvm.numeric.matrix import IntArray
 from dcsvm.pipeline import DIVISION, PARTS, Pipeline
 from dcsvm.problem import Problem
-from dcsvm.recipe import Candidate, Recipe
+from dcsvm.recipe import Candidate, Recipe, Search
 from dcsvm.registry import default_registry
 from dcsvm.run.rows import load, prepared, warn_of_unsuited
 from dcsvm.run.splitting import Rows, rows_of
+from dcsvm.search.levels import parts_of
 
 #: Seconds grow like this power of the rows; the same as the progress bar's.
 GROWTH = 1.8
@@ -30,6 +31,9 @@ GROWTH = 1.8
 PILOT_ROWS = 400
 #: Parts of a stage that are divided further, to see how: the rest is taken to be alike.
 LOOKED_INTO = 20
+#: Bytes that the program and its libraries take, and a kernel machine's matrices at the most:
+#: beyond, it works on some of the rows at a time.
+PROGRAM_BYTES, KERNEL_BYTES = 150e6, 400e6
 
 
 @attrs.frozen
@@ -109,16 +113,21 @@ def _planned(
     seconds = max(learning, at_least)
     largest = int(sizes.max())
     fits = len(splits) + (len(splits) > 1)
+    asked = recipe.search
     cells = math.prod(len(values) for values in candidate.grid.values()) if candidate.grid else 0
-    if recipe.search.use == "random":
-        cells = min(cells, recipe.search.tries)
-    some = min(recipe.search.rows or len(train), len(train))
-    share = some / len(train)
+    if asked.use == "random":
+        cells = min(cells, asked.tries)
+    some = min(asked.rows or len(train), len(train))
+    levels = _coarser(candidate, problem, asked, some)
+    further = min(cells, asked.top)
     # However few rows a search takes, it learns a part of them as large as the largest.
-    trial = max((dividing + learning) * share, pilot.seconds_for(min(some, largest)), at_least)
-    searching = cells * trial * (recipe.search.folds or 1)
-    searching = min(searching / n_jobs, recipe.search.seconds or math.inf)
+    trial = (dividing + learning) * some / len(train)
+    trial = max(trial, pilot.seconds_for(min(some, largest)), at_least)
+    searching = cells * trial * (asked.folds or 1)
+    searching += further * sum(pilot.seconds_for(size) for level in levels for size in level)
+    searching = min(searching / n_jobs, asked.seconds or math.inf)
     alike = min(n_jobs, len(sizes))
+    kept = max([alike * pilot.bytes_for(largest), *(pilot.bytes_for(max(s)) for s in levels)])
     return CandidatePlan(
         model=candidate.name,
         parts=len(sizes),
@@ -126,10 +135,27 @@ def _planned(
         median=int(np.median(sizes)),
         largest=largest,
         homogeneous=round(sum(copies for _, job, copies in parts if job is None)),
-        combinations=cells,
-        megabytes=(_bytes(data.X) + alike * pilot.bytes_for(largest)) / 1e6,
+        combinations=cells + further * len(levels),
+        megabytes=(PROGRAM_BYTES + _bytes(data.X) + kept) / 1e6,
         seconds=fits * (dividing + seconds / alike + searching),
     )
+
+
+def _coarser(
+    candidate: Candidate, problem: Problem, asked: Search, n_rows: int
+) -> list[list[int]]:
+    """The sizes of parts on each coarser level of a search, which may end before the last."""
+    if asked.levels == 1 or not candidate.by_levels(asked):
+        return []
+    own = candidate.classifier
+    pipeline = Pipeline.of(own.decomposer, own.learner, own.combiner, default_registry())
+    some = problem if n_rows == problem.n_rows else problem.subset(_sample(problem, n_rows))
+    found: list[list[int]] = []
+    for level in pipeline.decomposer.levels(some.seeded(DIVISION), asked.factor):
+        sizes = [len(part.rows) for part in parts_of(level)]
+        if not found or len(sizes) != len(found[-1]):
+            found.append(sizes)
+    return found[1 : asked.levels]
 
 
 def _parts(
@@ -189,8 +215,9 @@ class _Pilot:
         return float(self.seconds * (rows / self.rows) ** GROWTH)
 
     def bytes_for(self, rows: int) -> float:
-        """The part's own rows, and the kernel matrix between them for a kernel machine."""
-        return rows * self.bytes_by_row + (8.0 * rows**2 if self.keeps_kernel else 0.0)
+        """The part's own rows, and what a kernel machine keeps of the values between them."""
+        kernel = min(8.0 * rows**2, KERNEL_BYTES) if self.keeps_kernel else 0.0
+        return rows * self.bytes_by_row + kernel
 
 
 def _whole_pilot(model: DivideAndConquerClassifier, problem: Problem, labels: Any) -> float:

@@ -48,7 +48,7 @@ def search(
         share = VALIDATION if split.validation is None else split.validation
         fold[held_out(y, share, split.stratified, bench.seed + 1)[1]] = 0
     _check_learnable(y, fold)
-    if asked.use == "granularity" and candidate.has_levels:
+    if candidate.by_levels(asked):
         found = from_fine_to_coarse(candidate, make, asked, X, y, fold, bench)
         found = _with_sample_told(found, candidate, n_rows)
     else:

@@ -288,7 +288,7 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(dcsvm, tmp_path):
     assert (planned["n_train"], planned["n_test"]) == (7500, 2500)
     assert own["largest"] <= 1500
     assert own["smallest"] * own["parts"] <= 7500 <= own["largest"] * own["parts"]
-    assert own["combinations"] == 36
+    assert own["combinations"] == 36 + 2 * 5  # of the finest level, and the best at two coarser
     assert own["seconds"] > 0
     assert own["megabytes"] > 0
     assert not list(tmp_path.iterdir())
