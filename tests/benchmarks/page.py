@@ -64,6 +64,12 @@ SECTIONS = [
         f"divide by {prediction.ONE_BY_ONE} for one row.",
     ),
     Section(
+        "routing.py",
+        "The way through a tree",
+        "Rows to the leaves of one tree, against `apply` of scikit-learn's own tree of as many "
+        "leaves. What is asked is in seconds.",
+    ),
+    Section(
         "dag.py",
         "The decision graph",
         "Batches are `predict` of `dag` against that of `vote`, which fuses all pairs over one "
