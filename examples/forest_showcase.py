@@ -243,8 +243,9 @@ def page() -> Iterable[str]:
         f"without gain); it is learned again with {JOBS} jobs, and then the test rows are asked. "
         f"On the largest set all {TRIES} are tried with {FEWER:,} rows, and the best of these "
         "with all. What forests may be set to was settled on the validation part of that set, "
-        "too; their machines learn one class against the rest. "
-        "— stands for what was too long to be learned again. "
+        "too; their machines learn one class against the rest. Data sets go by the names of the "
+        "TD paper: PHW are handwritten digits (Pendigits), Census Income is Adult, Forest is "
+        "covertype. — stands for what was not measured. "
         "Seconds are on the wall; predicting is for all test rows. *tried* is with all rows; "
         "*worst* is the least accurate setting on the validation part: some of them diverge.\n"
     )
