@@ -69,7 +69,9 @@ class Answers:
     def _total(self, counted: Any) -> FloatArray:
         """The total weight of the columns that a table (columns, classes) counts."""
         if self.weights is None:
-            return np.tile(np.asarray(counted.sum(axis=0), dtype=float), (len(self.rows), 1))
+            total = np.empty((len(self.rows), counted.shape[1]))
+            total[:] = counted.sum(axis=0)
+            return total
         return np.asarray(self.weights[:, self.owner] @ counted)
 
     def _weighted(self, values: FloatArray) -> FloatArray:

@@ -132,13 +132,13 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
     def decision_function(self, X: Any) -> FloatArray:
         """Scores of rows X: (n, n_classes), or (n,) for two classes, positive for the second."""
         rows = self._rows(X)
-        scores = np.concatenate(in_chunks(self.model_.scores, rows, self.n_jobs))
+        scores = np.concatenate(in_chunks(self.model_, self.model_.scores, rows, self.n_jobs))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> Any:
         """The labels of rows X (n, d)."""
         rows = self._rows(X)
-        winners = in_chunks(self.model_.labels, rows, self.n_jobs)
+        winners = in_chunks(self.model_, self.model_.labels, rows, self.n_jobs)
         return self.classes_[winners[0] if len(winners) == 1 else np.concatenate(winners)]
 
     def cost(self, X: Any) -> Cost:

@@ -244,7 +244,7 @@ class Committee:
         return self._seated[numbers]
 
     def _blocks(self, rows: IntArray, members: IntArray) -> Iterator[IntArray]:
-        size = int(np.clip(BLOCK_BYTES // (8 * max(self._width(members), 1)), 64, 4096))
+        size = min(max(BLOCK_BYTES // (8 * max(self._width(members), 1)), 64), 4096)
         for start in range(0, len(rows), size):
             yield rows[start : start + size]
 

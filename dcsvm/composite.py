@@ -20,8 +20,9 @@ from dcsvm.validation import check_jobs
 
 Answer = TypeVar("Answer")
 
-#: Rows answered at a time. A constant, so that the bits of an answer depend on nothing else.
-CHUNK_ROWS = 2**15
+#: Rows answered at a time. A constant, so that the bits of an answer depend on nothing else; with
+#: many regions more, so that each is asked about so many at a time, up to a limit.
+CHUNK_ROWS, EACH_REGION, MOST_ROWS = 2**15, 256, 2**18
 #: Below this many rows BLAS stays as it is: capping its threads would take longer than answering.
 SMALL = 256
 
@@ -72,23 +73,33 @@ class Composite(LocalModel):
 
 
 def in_chunks(
-    question: Callable[[Matrix], Answer], X: Matrix, n_jobs: int | None = None
+    model: LocalModel, question: Callable[[Matrix], Answer], X: Matrix, n_jobs: int | None = None
 ) -> list[Answer]:
-    """Ask about chunks of rows X side by side; the answers come in their order."""
+    """Ask a question of the model about chunks of rows X; the answers come in their order."""
     check_jobs(n_jobs)
     if X.shape[0] < SMALL:
         return [question(X)]
     with threadpool_limits(limits=1, user_api="blas"):
-        if X.shape[0] <= CHUNK_ROWS:
+        if X.shape[0] <= CHUNK_ROWS or X.shape[0] <= (size := rows_at_a_time(model)):
             return [question(X)]
-        chunks = (X[start : start + CHUNK_ROWS] for start in range(0, X.shape[0], CHUNK_ROWS))
+        chunks = (X[start : start + size] for start in range(0, X.shape[0], size))
         parallel = joblib.Parallel(n_jobs, prefer="threads", return_as="generator")
         return list(parallel(joblib.delayed(question)(chunk) for chunk in chunks))
 
 
+def rows_at_a_time(model: LocalModel) -> int:
+    """How many rows a chunk has: threads that ask thousands of regions wait for each other."""
+    if not isinstance(model, Composite):
+        return CHUNK_ROWS
+    groups = model.committee.groups
+    regions = [group.last - group.first for group in groups if group.router is not None]
+    inside = [rows_at_a_time(member.model) for member in model.committee.members]
+    return max(CHUNK_ROWS, *inside, *(min(EACH_REGION * each, MOST_ROWS) for each in regions))
+
+
 def cost_of(model: LocalModel, X: Matrix, n_jobs: int | None = None) -> Cost:
     """What it takes to answer rows X, row by row."""
-    answers = in_chunks(model.answer, X, n_jobs)
+    answers = in_chunks(model, model.answer, X, n_jobs)
     return Cost(*np.hstack([_by_row(cost, len(scores)) for scores, cost in answers]))
 
 

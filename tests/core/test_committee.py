@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from fakes import Average, Centroids, Deal, Everything, Rest, Strips, blobs
+from fakes import Average, Centroids, Deal, Everything, Rest, StripRouter, Strips, blobs
 
 from dcsvm import (
     Committee,
@@ -18,7 +18,7 @@ from dcsvm import (
     Wrapped,
 )
 from dcsvm.answers import Answers
-from dcsvm.composite import floored
+from dcsvm.composite import Composite, floored, rows_at_a_time
 from dcsvm.errors import ContractError
 from dcsvm.numeric import Kernel
 
@@ -265,3 +265,16 @@ def test_answers_in_chunks_are_the_same_for_any_number_of_jobs(n_jobs, monkeypat
     expected, expected_cost = clf.model_.answer(rows)
     np.testing.assert_allclose(scores, expected, rtol=1e-12)
     np.testing.assert_array_equal(cost.hyperplanes, expected_cost.hyperplanes)
+
+
+@pytest.mark.parametrize(
+    ("regions", "rows"), [(2, 2**15), (128, 2**15), (129, 129 * 256), (5000, 2**18)]
+)
+def test_chunks_grow_with_the_regions_of_a_division(regions, rows):
+    members = [Member(Constant(), np.array([[0, 1, 0]]))] * regions
+    routed = committee_of(*members, router=StripRouter(np.arange(regions - 1), 0))
+    model = Composite(routed, Average())
+    assert rows_at_a_time(model) == rows
+    around = committee_of(Member(model, np.eye(3)))
+    assert rows_at_a_time(Composite(around, Average())) == rows
+    assert rows_at_a_time(Composite(committee_of(*members), Average())) == 2**15
