@@ -248,7 +248,8 @@ def page() -> Iterable[str]:
         "covertype. — stands for what was not measured. "
         "Seconds are on the wall; predicting is for all test rows. On Forest the first three were "
         "learned again within half an hour, histogram boosting on another day. *tried* is with "
-        "all rows; *worst* is the least accurate setting on the validation part: some of them diverge.\n"
+        "all rows; *worst* is the least accurate setting on the validation part: some of them "
+        "diverge.\n"
     )
     finals = measured.read("showcase_final")
     names = [name for name in NAMES if any(one["data_set"] == name for one in finals)]
