@@ -1,0 +1,220 @@
+"""Hash the decision values of every shipped recipe and of 80 random compositions.
+
+`python tests/benchmarks/same_bits.py --write before.json` keeps the hashes, and `--against
+before.json` names every one that differs: a change of shape must change none of them. The hashes
+hold for one machine and one set of versions, so both runs belong to one machine.
+"""
+
+import argparse
+import hashlib
+import json
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from sklearn.datasets import load_digits, load_iris, make_classification
+
+import dcsvm
+from dcsvm import DivideAndConquerClassifier, build
+from dcsvm.embedded import EMBEDDED
+from dcsvm.registry import RECIPE, default_registry
+
+COMPOSITIONS = 80
+#: Decomposers, with settings under which 600 rows are really divided, and combiners that suit.
+DECOMPOSERS = [
+    ("abd_subspaces", {"subspaces": 3}, ("vote", "mean", "fusion")),
+    ("bcd_subspaces", {"subspaces": 3}, ("vote", "mean", "fusion")),
+    ("bootstrap", {"samples": 3, "size": 0.5}, ("vote", "mean")),
+    ("cascade", {"ceiling": 200}, ("route",)),
+    ("cascade", {"pieces": 3, "ratio": 0.1}, ("route",)),
+    ("chunks", {"parts": 3}, ("vote", "mean", "fusion")),
+    ("class_codes", {"code": "sparse"}, ("decode",)),
+    ("class_pairs", {}, ("vote", "dag", "mean")),
+    ("class_rest", {}, ("argmax", "decode")),
+    ("concept_boundary", {"neighbours": 3}, ("route",)),
+    ("dc_svm", {"depth": 2, "branching": 2}, ("route",)),
+    ("dc_svm", {"depth": 2, "branching": 2, "early": 1}, ("route",)),
+    ("dca_subspaces", {"local_scaling": "standard"}, ("vote", "mean", "fusion")),
+    ("graf_cascade", {"parts": 4}, ("route",)),
+    ("growing_bags", {"size": 100, "most": 4, "abreast": 2}, ("vote", "mean")),
+    ("kernel_kmeans", {"clusters": 3}, ("route",)),
+    ("kmeans", {"clusters": 4, "balance": 1.0}, ("route",)),
+    ("oblique_tree", {"grain": 40}, ("route",)),
+    ("oblique_tree", {"teacher": "kernel_svm", "rounds": 3, "grain": 30}, ("route",)),
+    ("pca_subspaces", {"subspaces": 2}, ("vote", "mean", "fusion")),
+    ("piecewise_tree", {"functions": 1, "iterations": 2}, ("route",)),
+    ("rd_subspaces", {}, ("vote", "mean", "fusion")),
+    ("svm_tree", {"nodes": 3}, ("route",)),
+    ("tree", {"ceiling": 90}, ("route",)),
+    ("tree", {"ceiling": 120, "relevance": 1.0, "local_scaling": "minmax"}, ("route",)),
+    ("tree", {"ceiling": 150, "splitter": "random", "border": 0.2}, ("route",)),
+    ("tree", {"ceiling": 60, "prune": 0.3}, ("route",)),
+    ("whole", {}, ("route", "vote", "mean")),
+]
+NEEDS_SUPPORT = ("cascade", "dc_svm", "graf_cascade")
+LEARNERS = [
+    ("kernel_svm", {"C": 10.0, "gamma": 0.05}),
+    ("kernel_svm", {"kernel": "laplacian", "C": 2.0}),
+    ("krr", {"ridge": 1e-3}),
+    ("rbf_network", {}),
+    ("kernel_svm", {"kernel": "linear"}),
+    ("linear_svm", {}),
+    ("pegasos", {}),
+    ("trbf_krr", {"space": "empirical"}),
+    ("sklearn", {"classifier": "DecisionTreeClassifier"}),
+]
+WITH_SUPPORT = 4  # the first learners of the list
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", type=Path, help="file for the hashes")
+    parser.add_argument("--against", type=Path, help="file of hashes to compare with")
+    parser.add_argument("--only", default="", help="cases whose name holds this text")
+    given = parser.parse_args(arguments)
+    cases = {**recipe_cases(), **composition_cases()}
+    hashes = {}
+    for name in cases:
+        if given.only in name:
+            hashes[name] = cases[name]()
+            print(f"{hashes[name][:16]}  {name}", flush=True)
+    if given.write:
+        given.write.write_text(json.dumps(hashes, indent=1) + "\n")
+    if given.against:
+        before = json.loads(given.against.read_text())
+        differing = [name for name in hashes if hashes[name] != before.get(name)]
+        missing = [name for name in before if given.only in name and name not in hashes]
+        print(f"{len(hashes) - len(differing)} of {len(hashes)} hashes are the same")
+        for name in differing + missing:
+            print(f"differs: {name}")
+        sys.exit(bool(differing or missing))
+
+
+def recipe_cases():
+    """Each shipped recipe, trained by the command line on its embedded data."""
+    recipes = {offer.name: offer.what for offer in default_registry().of_kind(RECIPE)}
+    return {
+        f"recipe {name}": lambda name=name: hash_recipe(name, recipes[name])
+        for name in sorted(recipes)
+    }
+
+
+def hash_recipe(name: str, text: str) -> str:
+    table = tomllib.loads(text)
+    X, _, _ = EMBEDDED[table["data"]["use"]].load(2000)
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["run", name, "--out", str(Path(folder, "run")), "--jobs", "2"]
+        if "seconds" in table.get("search", {}):  # no time budget may decide what is chosen
+            command += ["--set", "search.seconds=3600.0"]
+        run = subprocess.run([sys.executable, "-m", "dcsvm", *command], capture_output=True)
+        assert run.returncode == 0, run.stderr.decode()
+        model = dcsvm.load(Path(folder, "run", "model.dcsvm"))
+        return hash_values(model.decision_function(X))
+
+
+def composition_cases():
+    """Random compositions: the draw depends on this file only."""
+    generator = np.random.default_rng(20)
+    data = {name: load() for name, load in DATA.items()}
+    cases = {}
+    while len(cases) < COMPOSITIONS:
+        decomposer, combiner = draw_division(generator)
+        needs_support = any(name in decomposer for name in NEEDS_SUPPORT)
+        among = WITH_SUPPORT if needs_support else len(LEARNERS)
+        learner = LEARNERS[generator.integers(among)]
+        nested = not needs_support and generator.random() < 0.25
+        inner = draw_division(generator) if nested else None
+        if inner is not None and any(name in inner[0] for name in NEEDS_SUPPORT):
+            learner = LEARNERS[generator.integers(WITH_SUPPORT)]
+        rows = list(DATA)[generator.integers(len(DATA))]
+        weighted = bool(generator.random() < 0.3)
+        name = f"{rows}{' weighted' if weighted else ''}: {decomposer} > "
+        name += f"({inner[0]} > {learner} > {inner[1]})" if inner else f"{learner}"
+        name += f" > {combiner}"
+        composition = decomposer, inner, learner, combiner
+        cases[name] = lambda c=composition, d=data[rows], w=weighted: hash_composition(c, d, w)
+    return cases
+
+
+def draw_division(generator):
+    """A decomposer as text, alone, repeated or added to another, and a combiner that suits."""
+    name, settings, combiners = DECOMPOSERS[generator.integers(len(DECOMPOSERS))]
+    kind = generator.random()
+    if kind < 0.15 and "route" in combiners:
+        return f"2 * {name} {settings}", "mean"
+    return f"{name} {settings}", str(generator.choice(combiners))
+
+
+def hash_composition(composition, data, weighted: bool) -> str:
+    decomposer, inner, (name, settings), combiner = composition
+    learner = build("learner", name, **settings)
+    if inner is not None:
+        learner = DivideAndConquerClassifier(build_division(inner[0]), learner, inner[1])
+    X, y, X_test = data
+    weights = np.random.default_rng(1).uniform(0.5, 2.0, size=len(y)) if weighted else None
+    clf = DivideAndConquerClassifier(
+        build_division(decomposer), learner, combiner, random_state=3, n_jobs=2
+    )
+    try:
+        clf.fit(X, y, sample_weight=weights)
+        return hash_values(clf.decision_function(X_test), clf.predict(X_test))
+    except (dcsvm.DcsvmError, ValueError) as error:
+        return f"refused: {type(error).__name__}"
+
+
+def build_division(text: str):
+    times, _, rest = text.rpartition("2 * ")
+    name, _, settings = rest.partition(" ")
+    division = build("decomposer", name, **eval(settings, {}))
+    return 2 * division if "*" in text else division
+
+
+def blobs():
+    X, y = make_classification(
+        900, 8, n_informative=6, n_classes=4, n_clusters_per_class=2, random_state=0
+    )
+    return X[:600], y[:600], X[600:]
+
+
+def two_classes():
+    X, y = make_classification(900, 5, n_informative=4, n_redundant=0, random_state=1)
+    return X[:600], y[:600], X[600:]
+
+
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X[:500] / 16.0, y[:500], X[500:900] / 16.0
+
+
+def sparse_digits():
+    X, y, X_test = digits()
+    return sparse.csr_matrix(X), y, sparse.csr_matrix(X_test)
+
+
+def flowers():
+    X, y = load_iris(return_X_y=True)
+    return X[::2], load_iris().target_names[y[::2]], X
+
+
+DATA = {
+    "blobs": blobs,
+    "two classes": two_classes,
+    "digits": digits,
+    "sparse digits": sparse_digits,
+    "iris": flowers,
+}
+
+
+def hash_values(*arrays) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+if __name__ == "__main__":
+    main()
