@@ -167,7 +167,7 @@ def hash_composition(composition, data, weighted: bool) -> str:
 
 
 def build_division(text: str):
-    times, _, rest = text.rpartition("2 * ")
+    rest = text.removeprefix("2 * ")
     name, _, settings = rest.partition(" ")
     division = build("decomposer", name, **eval(settings, {}))
     return 2 * division if "*" in text else division
