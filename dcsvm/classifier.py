@@ -12,18 +12,18 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from dcsvm.callbacks import Callbacks, CallbackSupport, with_callbacks
-from dcsvm.composite import Composite, cost_of, in_chunks
-from dcsvm.engine import Engine, in_one_go
-from dcsvm.errors import DataError, SettingError, did_you_mean
-from dcsvm.interfaces import LocalLearner, Steps
-from dcsvm.models import Cost, LocalModel
-from dcsvm.numeric.matrix import FloatArray, Matrix
-from dcsvm.pipeline import Pipeline
-from dcsvm.problem import Problem, Seed
-from dcsvm.registry import KINDS, default_registry
-from dcsvm.settings import component
-from dcsvm.validation import check_labels, is_finite, validated
+from dcsvm.base.errors import DataError, SettingError, did_you_mean
+from dcsvm.base.learner import LocalLearner, Steps
+from dcsvm.base.models import Cost, LocalModel
+from dcsvm.base.problem import Problem, Seed
+from dcsvm.base.settings import component
+from dcsvm.drive.engine import Engine, in_one_go
+from dcsvm.drive.fitted import Composite, cost_of, in_chunks
+from dcsvm.drive.observers import Callbacks, CallbackSupport, with_callbacks
+from dcsvm.drive.registry import KINDS, default_registry
+from dcsvm.drive.strategy import Pipeline
+from dcsvm.drive.validation import check_labels, is_finite, validated
+from dcsvm.numeric.array_types import FloatArray, Matrix
 
 
 @component

@@ -17,12 +17,12 @@ import typer
 from typer.models import OptionInfo
 
 import dcsvm
+from dcsvm.base.settings import allowed, settings_of
 from dcsvm.cli import app
-from dcsvm.describe import describe
-from dcsvm.recipe import tables
-from dcsvm.registry import KINDS, Offer, Registry, default_registry
-from dcsvm.schema import recipe_schema
-from dcsvm.settings import allowed, settings_of
+from dcsvm.cli.describe import describe
+from dcsvm.drive.registry import KINDS, Offer, Registry, default_registry
+from dcsvm.experiments.recipe import tables
+from dcsvm.experiments.recipe.schema import recipe_schema
 
 HERE = Path(__file__).parent
 COMMAND = "python docs/generate_reference.py"

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dcsvm import __version__
-from dcsvm.errors import DcsvmError
+from dcsvm.base.errors import DcsvmError
 
 # Importing scikit-learn takes a second: whatever needs it is imported inside the commands.
 if TYPE_CHECKING:
-    from dcsvm.registry import Registry
+    from dcsvm.drive.registry import Registry
 
 app = typer.Typer(
     name="dcsvm",
@@ -55,7 +55,7 @@ def _options(
 
 def registry_with(files: list[Path] | None) -> Registry:
     """Everything installed and these files; what is broken is reported and skipped."""
-    from dcsvm.registry import default_registry
+    from dcsvm.drive.registry import default_registry
 
     registry = default_registry()
     for file in files or []:
@@ -83,7 +83,7 @@ def speaking(debug: bool, interrupted: str = "nothing was written") -> Iterator[
             warnings.showwarning = warn
             yield
     except KeyboardInterrupt as interrupt:
-        from dcsvm.interruption import leave
+        from dcsvm.cli.interruption import leave
 
         say(f"interrupted: {str(interrupt) or interrupted}")
         leave(130)

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from dcsvm.base.errors import UsageError
 from dcsvm.cli.app import AsJson, Debug, app, speaking
-from dcsvm.errors import UsageError
-from dcsvm.tables import print_table
+from dcsvm.cli.text_tables import print_table
 
 
 @app.command()
@@ -23,7 +23,7 @@ def compare(
     with speaking(debug):
         if len(runs) < 2:
             raise UsageError("compare takes two runs or more")
-        from dcsvm.comparison import compare_runs
+        from dcsvm.experiments.comparison import compare_runs
 
         found = compare_runs(runs)
         if as_json:

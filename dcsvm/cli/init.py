@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from dcsvm.base.errors import UsageError
 from dcsvm.cli.app import Debug, app, say, speaking
 from dcsvm.cli.recipes import write_new
-from dcsvm.errors import UsageError
 
 init_app = typer.Typer(
     rich_markup_mode=None, no_args_is_help=True, help="Start a recipe or a plugin of your own."
@@ -82,8 +82,8 @@ def plugin(
             raise UsageError(
                 f"a plugin's name is lower case letters, digits and underscores, not {name!r}"
             )
-        from dcsvm.registry import default_registry
-        from dcsvm.scaffold import scaffold
+        from dcsvm.drive.registry import default_registry
+        from dcsvm.experiments.scaffold import scaffold
 
         taken = default_registry().offers.get((kind, name))
         if taken is not None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, registry_with, speaking
-from dcsvm.tables import print_table
+from dcsvm.cli.text_tables import print_table
 
 
 @app.command()
@@ -24,7 +24,7 @@ def inspect(
     """Show a model's structure, its parts and what a prediction costs."""
     with speaking(debug):
         registry_with(plugin)
-        from dcsvm.inspection import inspected, model_file
+        from dcsvm.experiments.model_summary import inspected, model_file
 
         found = inspected(model_file(model))
         if as_json:

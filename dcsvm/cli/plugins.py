@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from dcsvm.base.errors import UnknownNameError, did_you_mean
 from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, registry_with, speaking
-from dcsvm.errors import UnknownNameError, did_you_mean
-from dcsvm.tables import print_described, print_table
+from dcsvm.cli.text_tables import print_described, print_table
 
 plugins_app = typer.Typer(
     rich_markup_mode=None, help="List the components and recipes that plugins offer."
@@ -58,7 +58,7 @@ def show(
     """Show the settings of a component, or the text of a recipe."""
     with speaking(debug):
         registry = registry_with([*(context.obj or []), *(plugin or [])])
-        from dcsvm.describe import describe
+        from dcsvm.cli.describe import describe
 
         kinds = _kinds() if kind is None else [kind]
         offers = [registry.offers[each, name] for each in kinds if (each, name) in registry.offers]
@@ -75,6 +75,6 @@ def show(
 
 
 def _kinds() -> list[str]:
-    from dcsvm.registry import KINDS, RECIPE
+    from dcsvm.drive.registry import KINDS, RECIPE
 
     return [*KINDS, RECIPE]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dcsvm.base.errors import DataError, UsageError
 from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, registry_with, say, speaking
-from dcsvm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from dcsvm.predict import Summary
+    from dcsvm.experiments.predict.predictor import Summary
 
 
 @app.command()
@@ -76,12 +76,12 @@ def _predict(
     from joblib import cpu_count
     from rich.console import Console
 
-    from dcsvm.dataset.files import check_file
-    from dcsvm.inspection import model_file
-    from dcsvm.predict import predict_file
-    from dcsvm.predict.writers import check_out
-    from dcsvm.progress import TerminalProgress
-    from dcsvm.store import load
+    from dcsvm.datasets.file_formats import check_file
+    from dcsvm.experiments.model_summary import model_file
+    from dcsvm.experiments.predict.answer_writers import check_out
+    from dcsvm.experiments.predict.predictor import predict_file
+    from dcsvm.experiments.progress import TerminalProgress
+    from dcsvm.persistence.model_file import load
 
     registry_with(plugin)
     if out is not None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dcsvm.base.errors import UnknownNameError, UsageError, did_you_mean
 from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, registry_with, say, speaking
-from dcsvm.errors import UnknownNameError, UsageError, did_you_mean
-from dcsvm.tables import print_table
+from dcsvm.cli.text_tables import print_table
 
 if TYPE_CHECKING:
-    from dcsvm.registry import Registry
+    from dcsvm.drive.registry import Registry
 
 recipes_app = typer.Typer(
     rich_markup_mode=None, help="List recipes, say which to try, show or copy one."
@@ -93,7 +93,7 @@ def copy(
 
 def write_new(place: Path, text: str) -> None:
     """Write a file that must not be there yet."""
-    from dcsvm.atomic import write_atomically
+    from dcsvm.persistence.atomic_write import write_atomically
 
     if place.exists():
         raise UsageError(f"{str(place)!r} is there already, and nothing was written over it")
@@ -105,7 +105,7 @@ def write_new(place: Path, text: str) -> None:
 
 
 def _text(name: str, registry: Registry) -> str:
-    from dcsvm.registry import RECIPE
+    from dcsvm.drive.registry import RECIPE
 
     offer = registry.offers.get((RECIPE, name))
     if offer is None:
@@ -117,8 +117,8 @@ def _text(name: str, registry: Registry) -> str:
 def _listed(registry: Registry, given: dict[str, int]) -> list[dict[str, Any]]:
     import tomllib
 
-    from dcsvm.recipe.suiting import SIZES, in_words, outside, rank
-    from dcsvm.registry import RECIPE
+    from dcsvm.drive.registry import RECIPE
+    from dcsvm.experiments.recipe.applicability import SIZES, in_words, outside, rank
 
     offers = [
         (tomllib.loads(offer.what).get("suits", {}), offer) for offer in registry.of_kind(RECIPE)

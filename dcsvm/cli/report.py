@@ -19,6 +19,6 @@ def report(
     """Write a run's report.html anew, from the files of its folder, and print where it is."""
     with speaking(debug):
         registry_with(plugin)
-        from dcsvm.report import write_report
+        from dcsvm_report import write_report
 
         typer.echo(write_report(run))

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Annotated
 import attrs
 import typer
 
+from dcsvm.base.errors import CompositionError, DataError, SettingError, UsageError
 from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, registry_with, say, speaking
-from dcsvm.errors import CompositionError, DataError, SettingError, UsageError
-from dcsvm.tables import print_result
+from dcsvm.cli.text_tables import print_result
 
 if TYPE_CHECKING:
-    from dcsvm.progress import TerminalProgress
-    from dcsvm.recipe import Recipe
-    from dcsvm.registry import Registry
-    from dcsvm.run.keeping import Kept, Request
+    from dcsvm.drive.registry import Registry
+    from dcsvm.experiments.progress import TerminalProgress
+    from dcsvm.experiments.recipe import Recipe
+    from dcsvm.experiments.run.lifecycle import Kept, Request
 
 MODEL_FILE = ".dcsvm"
 RecipeName = Annotated[
@@ -107,7 +107,7 @@ def run(
             return
         from rich.console import Console
 
-        from dcsvm.progress import TerminalProgress
+        from dcsvm.experiments.progress import TerminalProgress
 
         with TerminalProgress(Console(stderr=True)) as progress:
             progress.step_begins("starting")
@@ -140,8 +140,8 @@ def _checked(wanted: _Wanted, registry: Registry) -> Request:
     """Everything that can be wrong with a request, found before anything is read or trained."""
     from joblib import cpu_count
 
-    from dcsvm.recipe import QUICKSTART, find_recipe, find_text
-    from dcsvm.run.keeping import Request
+    from dcsvm.experiments.recipe import QUICKSTART, find_recipe, find_text
+    from dcsvm.experiments.run.lifecycle import Request
 
     found: Recipe = find_recipe(wanted.recipe, registry, wanted.overrides)
     text = find_text(wanted.recipe or QUICKSTART, Path(), registry)
@@ -157,10 +157,10 @@ def _checked(wanted: _Wanted, registry: Registry) -> Request:
 
 
 def _carried_out(wanted: _Wanted, progress: TerminalProgress) -> Kept:
-    from dcsvm.interruption import interruptible
-    from dcsvm.report.standing import FINISHED, STATUS, resume_command
-    from dcsvm.run.folder import RunFolder
-    from dcsvm.run.keeping import carry_out, plugin_files, resumed
+    from dcsvm.cli.interruption import interruptible
+    from dcsvm.experiments.run.folder import RunFolder
+    from dcsvm.experiments.run.lifecycle import carry_out, plugin_files, resumed
+    from dcsvm.experiments.run.run_status import FINISHED, STATUS, resume_command
 
     if wanted.resume is not None:
         _refuse_beside_resume(wanted)
@@ -193,7 +193,7 @@ def _carried_out(wanted: _Wanted, progress: TerminalProgress) -> Kept:
             say(f"finished parts are kept: {resume_command(folder.path)} goes on from there")
         raise
     if wanted.copy is not None:
-        from dcsvm.store import save
+        from dcsvm.persistence.model_file import save
 
         progress.step_begins("saving the model")
         save(kept.result.model, wanted.copy)
@@ -211,7 +211,7 @@ def _on_the_command_line(sentence: str, wanted: _Wanted) -> str:
     column = re.search(r"column '([^']+)'.*`drop`", sentence)
     if column is None:
         return ""
-    from dcsvm.recipe import override
+    from dcsvm.experiments.recipe import override
 
     said = f"data.drop={column[1]}"
     if override(said).table["data"]["drop"] != column[1]:  # what reads as a number, or has spaces
@@ -220,8 +220,8 @@ def _on_the_command_line(sentence: str, wanted: _Wanted) -> str:
 
 
 def _plugins_before(folder: Path) -> list[Path]:
-    from dcsvm.run.folder import RunFolder
-    from dcsvm.run.keeping import plugin_files
+    from dcsvm.experiments.run.folder import RunFolder
+    from dcsvm.experiments.run.lifecycle import plugin_files
 
     return plugin_files(RunFolder.find(folder))
 
@@ -255,8 +255,8 @@ def check_writable(path: Path) -> None:
 
 
 def _print_plan(wanted: _Wanted, as_json: bool) -> None:
-    from dcsvm.run.plan import plan
-    from dcsvm.tables import print_plan
+    from dcsvm.cli.text_tables import print_plan
+    from dcsvm.experiments.run.plan import plan
 
     request = _checked(wanted, registry_with(list(wanted.plugins)))
     planned = plan(request.recipe, request.seed, request.n_jobs)
@@ -269,7 +269,7 @@ def _print_plan(wanted: _Wanted, as_json: bool) -> None:
 def _taken_over(parts: int) -> str:
     if parts == 0:
         return "no part had been finished before: all were trained now"
-    from dcsvm.report.told import counted
+    from dcsvm.experiments.run.text import counted
 
     return f"finished before and not trained again: {counted(parts, 'part', 'parts')}"
 

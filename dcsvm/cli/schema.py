@@ -14,6 +14,6 @@ def schema(plugin: PluginFiles = None, debug: Debug = False) -> None:
     """Print the JSON schema of recipes, with all that plugins offer."""
     with speaking(debug):
         registry = registry_with(plugin)
-        from dcsvm.schema import recipe_schema
+        from dcsvm.experiments.recipe.schema import recipe_schema
 
         typer.echo(json.dumps(recipe_schema(registry), indent=2))

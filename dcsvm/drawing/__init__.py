@@ -1,10 +1,10 @@
 """Pictures of a division as SVG: what they are drawn from, and ready-made kinds of them."""
 
-from dcsvm.drawing.graph import Node, draw_graph
-from dcsvm.drawing.pairs import draw_pairs
+from dcsvm.drawing.draw_graph import Node, draw_graph
+from dcsvm.drawing.draw_pairs import draw_pairs
+from dcsvm.drawing.draw_stages import StageCounts, draw_stages
+from dcsvm.drawing.draw_tree import Sketch, draw_tree
 from dcsvm.drawing.scene import PALETTE, Scene, class_colour, shortened
-from dcsvm.drawing.stages import StageCounts, draw_stages
-from dcsvm.drawing.tree import Sketch, draw_tree
 
 __all__ = [
     "PALETTE",

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from dcsvm.numeric.matrix import BoolArray, FloatArray, IntArray, Matrix
-
 if TYPE_CHECKING:
-    from dcsvm.committee import Committee
-    from dcsvm.member import Member
+    from dcsvm.base.member import Member
+    from dcsvm.drive.committee.committee import Committee
+    from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
 
 #: Colours of classes; a page may set others through the variables --class-0 to --class-9.
 PALETTE = (

@@ -1,29 +1,43 @@
 """The numeric core: kernels, dual solvers, ridge regression and fast kernel expansions."""
 
+from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
 from dcsvm.numeric.backend import gram_of_distances, implementation, rbf_gram
-from dcsvm.numeric.borders import BoxBorders
 from dcsvm.numeric.clusters import Clusters, fair_prices, kernel_kmeans
-from dcsvm.numeric.descent import AxisTree, single_thresholds
-from dcsvm.numeric.distances import products, squared_distances
-from dcsvm.numeric.distinct import Condensed, condense
-from dcsvm.numeric.dual import DualSettings, dual_plane
-from dcsvm.numeric.expansion import Expansion, evaluate, prepare, vote, vote_one, walk, walk_one
-from dcsvm.numeric.global_pairs import solve_pairs_large, solve_part
-from dcsvm.numeric.gram import Gram, as_gram
-from dcsvm.numeric.growing import GrowthSettings, grow_oblique
-from dcsvm.numeric.kernels import Kernel, kernel_of
-from dcsvm.numeric.large import solve_large
-from dcsvm.numeric.machines import Pairs, Rest
-from dcsvm.numeric.manhattan import manhattan_distances
-from dcsvm.numeric.matrix import BoolArray, FloatArray, IntArray, Matrix
+from dcsvm.numeric.duplicate_rows import Condensed, condense
+from dcsvm.numeric.expansion.expansion import (
+    Expansion,
+    evaluate,
+    prepare,
+    vote,
+    vote_one,
+    walk,
+    walk_one,
+)
+from dcsvm.numeric.kernels.distances import products, squared_distances
+from dcsvm.numeric.kernels.gram import Gram, as_gram
+from dcsvm.numeric.kernels.kernel import Kernel, kernel_of
+from dcsvm.numeric.kernels.manhattan import manhattan_distances
+from dcsvm.numeric.linear.dual_coordinate_descent import DualSettings, dual_plane
+from dcsvm.numeric.linear.pegasos_solver import (
+    PegasosSettings,
+    Plane,
+    Rows,
+    best_bias,
+    pegasos_plane,
+)
 from dcsvm.numeric.moments import block_products, covariance, directions, means
-from dcsvm.numeric.multiclass import grams, solve_grid, solve_pairs, solve_rest
-from dcsvm.numeric.oblique import PlaneTree
-from dcsvm.numeric.parts import solve_parts, solve_tasks
-from dcsvm.numeric.pegasos import PegasosSettings, Plane, Rows, best_bias, pegasos_plane
-from dcsvm.numeric.ridge import Ridge, kernel_matrices, ridge_grid, ridge_path
-from dcsvm.numeric.settling import settle_oblique
-from dcsvm.numeric.svm import ConvergenceWarning, Solution, feasible, solve, solve_path
+from dcsvm.numeric.ridge.ridge_path import Ridge, kernel_matrices, ridge_grid, ridge_path
+from dcsvm.numeric.svm.batch_solve import solve_parts, solve_tasks
+from dcsvm.numeric.svm.global_pairs import solve_pairs_large, solve_part
+from dcsvm.numeric.svm.large_solver import solve_large
+from dcsvm.numeric.svm.multiclass import grams, solve_grid, solve_pairs, solve_rest
+from dcsvm.numeric.svm.multiclass_coefficients import Pairs, Rest
+from dcsvm.numeric.svm.solver import ConvergenceWarning, Solution, feasible, solve, solve_path
+from dcsvm.numeric.trees.alternating_optimization import settle_oblique
+from dcsvm.numeric.trees.axis_tree import AxisTree, single_thresholds
+from dcsvm.numeric.trees.box_neighbors import BoxBorders
+from dcsvm.numeric.trees.hyperplane_tree import PlaneTree
+from dcsvm.numeric.trees.oblique_growth import GrowthSettings, grow_oblique
 
 __all__ = [
     "AxisTree",

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 import numpy as np
 import numpy.typing as npt
 
-from dcsvm.numeric import native, reference
-from dcsvm.numeric.distances import Floats, squared_distances
-from dcsvm.numeric.gram import Gram, padded_rows
+from dcsvm.numeric import native
+from dcsvm.numeric.kernels.distances import Floats, squared_distances
+from dcsvm.numeric.kernels.gram import Gram, padded_rows
 from dcsvm.numeric.native import GramStructure, address
-from dcsvm.numeric.reference import OUTCOME, Tasks
+from dcsvm.numeric.svm import numpy_solver
+from dcsvm.numeric.svm.numpy_solver import OUTCOME, Tasks
 
 Singles = npt.NDArray[np.float32]
 
@@ -140,7 +141,7 @@ def solve_paths(
         Bias, objective, gap, iterations, newton, converged.
     """
     if _library is None:
-        return reference.solve_paths(gram, tasks, Cs, tol, limits)
+        return numpy_solver.solve_paths(gram, tasks, Cs, tol, limits)
     betas = np.empty((len(Cs), len(tasks.rows)))
     outcomes = np.zeros((len(Cs), len(tasks.offsets) - 1), dtype=OUTCOME)
     done = _library.dcsvm_paths(
@@ -183,7 +184,7 @@ def solve_inner(
         The new coefficients, and the iterations that they took.
     """
     if _library is None:
-        return reference.solve_inner(K[:, : len(K)], shift, bounds, f, beta, tol, limits)
+        return numpy_solver.solve_inner(K[:, : len(K)], shift, bounds, f, beta, tol, limits)
     result = beta.copy()
     taken = _library.dcsvm_inner(
         *(address(K), len(K), shift, address(bounds[0]), address(bounds[1]), address(f)),

@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from dcsvm.numeric.distances import Floats
+from dcsvm.numeric.kernels.distances import Floats
 
 Integers = npt.NDArray[np.intp]
 

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 
-from dcsvm.numeric.distances import BLOCK_BYTES, Floats, Rows, as_dense, row_slices
-from dcsvm.numeric.matrix import FloatArray, IntArray
+from dcsvm.numeric.array_types import FloatArray, IntArray
+from dcsvm.numeric.kernels.distances import BLOCK_BYTES, Floats, Rows, as_dense, row_slices
 
 
 def covariance(

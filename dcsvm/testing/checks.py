@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, reject, settings
 from hypothesis.errors import Flaky
 from hypothesis.strategies import SearchStrategy
 
-from dcsvm.errors import DataError, SettingError, did_you_mean
-from dcsvm.interfaces import Component
-from dcsvm.registry import KINDS, default_registry
-from dcsvm.settings import check_names
+from dcsvm.base.component import Component
+from dcsvm.base.errors import DataError, SettingError, did_you_mean
+from dcsvm.base.settings import check_names
+from dcsvm.drive.registry import KINDS, default_registry
 from dcsvm.testing.problems import described
 
 Law = Callable[[Any], None]

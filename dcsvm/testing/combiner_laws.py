@@ -7,10 +7,11 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dcsvm.composite import floored
-from dcsvm.interfaces import GROUPS, REGIONS, YIELDS, Combiner
-from dcsvm.numeric.matrix import FloatArray
-from dcsvm.problem import Problem
+from dcsvm.base.combiner import Combiner
+from dcsvm.base.decomposer import GROUPS, REGIONS, YIELDS
+from dcsvm.base.problem import Problem
+from dcsvm.drive.fitted import floored
+from dcsvm.numeric.array_types import FloatArray
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.committees import (
     Divider,

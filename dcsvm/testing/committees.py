@@ -7,9 +7,8 @@ from itertools import combinations
 import attrs
 import numpy as np
 
-from dcsvm.committee import Committee, Group
-from dcsvm.division import Router, Routing
-from dcsvm.interfaces import (
+from dcsvm.base.combiner import Combination, Combiner
+from dcsvm.base.decomposer import (
     CLASS_CODES,
     CLASS_PAIRS,
     GROUPS,
@@ -17,16 +16,16 @@ from dcsvm.interfaces import (
     REGIONS,
     SUBSETS,
     SUBSPACES,
-    Combination,
-    Combiner,
     Decomposer,
 )
-from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
-from dcsvm.problem import Part, Problem, Task, part
-from dcsvm.settings import component, setting
-from dcsvm.stages import Stages
+from dcsvm.base.feature_views import Columns
+from dcsvm.base.problem import Part, Problem, Task, part
+from dcsvm.base.routing import Router, Routing
+from dcsvm.base.settings import component, setting
+from dcsvm.base.stages import Stages
+from dcsvm.drive.committee.committee import Committee, Group
+from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.testing.trials import try_out
-from dcsvm.views import Columns
 
 
 @attrs.frozen(eq=False)

@@ -8,9 +8,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dcsvm.division import Division, Level
-from dcsvm.errors import CompositionError
-from dcsvm.interfaces import (
+from dcsvm.base.decomposer import (
     CLASS_CODES,
     CLASS_PAIRS,
     GROUPS,
@@ -21,9 +19,11 @@ from dcsvm.interfaces import (
     YIELDS,
     Decomposer,
 )
-from dcsvm.numeric.matrix import IntArray
-from dcsvm.pipeline import DIVISION
-from dcsvm.problem import Part, Problem, union
+from dcsvm.base.errors import CompositionError
+from dcsvm.base.problem import Part, Problem, union
+from dcsvm.base.routing import Division, Level
+from dcsvm.drive.strategy import DIVISION
+from dcsvm.numeric.array_types import IntArray
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.component_laws import expect_no_state, state_of
 from dcsvm.testing.problems import easy_problem, fingerprint, new_rows, problems

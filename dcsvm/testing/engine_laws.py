@@ -7,10 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import joblib
 
-from dcsvm.composite import Composite
-from dcsvm.engine import Engine
-from dcsvm.interfaces import Decomposer, LocalLearner
-from dcsvm.problem import Problem
+from dcsvm.base.decomposer import Decomposer
+from dcsvm.base.learner import LocalLearner
+from dcsvm.base.problem import Problem
+from dcsvm.drive.engine import Engine
+from dcsvm.drive.fitted import Composite
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.problems import easy_problem, new_rows, problems
 from dcsvm.testing.trials import Work, last_first, sent, try_out

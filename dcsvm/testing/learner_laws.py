@@ -8,12 +8,12 @@ import attrs
 import numpy as np
 from sklearn.base import clone
 
-from dcsvm.errors import DcsvmError, SettingError
-from dcsvm.interfaces import LocalLearner
-from dcsvm.models import KernelExpansion, winners
-from dcsvm.numeric.matrix import FloatArray
-from dcsvm.problem import Problem
-from dcsvm.stages import tells_support
+from dcsvm.base.errors import DcsvmError, SettingError
+from dcsvm.base.learner import LocalLearner
+from dcsvm.base.models import KernelExpansion, winners
+from dcsvm.base.problem import Problem
+from dcsvm.base.stages import tells_support
+from dcsvm.numeric.array_types import FloatArray
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.component_laws import expect_no_state, state_of
 from dcsvm.testing.problems import as_sparse, easy_problem, fingerprint, frozen, new_rows, problems

@@ -8,12 +8,12 @@ from typing import Any
 
 import attrs
 
+from dcsvm.base.decomposer import ONE_PART
+from dcsvm.base.errors import CompositionError
+from dcsvm.base.settings import settings_of
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.composition import needs_support
-from dcsvm.errors import CompositionError
-from dcsvm.interfaces import ONE_PART
-from dcsvm.registry import KINDS, default_registry
-from dcsvm.settings import settings_of
+from dcsvm.drive.compatibility import needs_support
+from dcsvm.drive.registry import KINDS, default_registry
 from dcsvm.testing.checks import expect, law
 from dcsvm.testing.problems import easy_problem, new_rows
 
@@ -26,7 +26,7 @@ def _is_registered(component: Any) -> bool:
 @law("any", when=_is_registered)
 def survives_its_model_file(component: Any) -> None:
     """a pipeline that was saved and loaded gives the same scores and routes, bit for bit"""
-    from dcsvm.store import load, save
+    from dcsvm.persistence.model_file import load, save
 
     problem = easy_problem(gap=1.0)
     pipeline = _pipeline_around(component).fit(problem.X, problem.y)

@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy import sparse
 
-from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
-from dcsvm.problem import Problem, Seed
+from dcsvm.base.problem import Problem, Seed
+from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 
 
 def easy_problem(

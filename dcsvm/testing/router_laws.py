@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from dcsvm.division import Division, Router, Routing
-from dcsvm.interfaces import REGIONS, Decomposer
-from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
-from dcsvm.problem import Problem
+from dcsvm.base.decomposer import REGIONS, Decomposer
+from dcsvm.base.problem import Problem
+from dcsvm.base.routing import Division, Router, Routing
+from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.problems import as_sparse, new_rows, problems
 from dcsvm.testing.trials import Trial, try_out

@@ -8,19 +8,21 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dcsvm.committee import Committee
-from dcsvm.composite import Composite
-from dcsvm.division import Division
-from dcsvm.engine import Engine
-from dcsvm.interfaces import Combiner, Decomposer, LocalLearner
-from dcsvm.job import Job, Outcome
-from dcsvm.models import KernelExpansion, LocalModel
-from dcsvm.numeric.kernels import Kernel
-from dcsvm.numeric.matrix import FloatArray, IntArray, Matrix
-from dcsvm.pipeline import Pipeline
-from dcsvm.problem import Part, Problem
-from dcsvm.settings import component, setting
-from dcsvm.stages import Stages, concluded
+from dcsvm.base.combiner import Combiner
+from dcsvm.base.decomposer import Decomposer
+from dcsvm.base.learner import LocalLearner
+from dcsvm.base.models import KernelExpansion, LocalModel
+from dcsvm.base.problem import Part, Problem
+from dcsvm.base.routing import Division
+from dcsvm.base.settings import component, setting
+from dcsvm.base.stages import Stages, concluded
+from dcsvm.drive.committee.committee import Committee
+from dcsvm.drive.engine import Engine
+from dcsvm.drive.fitted import Composite
+from dcsvm.drive.strategy import Pipeline
+from dcsvm.drive.subproblem import Job, Outcome
+from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+from dcsvm.numeric.kernels.kernel import Kernel
 
 Work = Generator[list[Job], list[Outcome], Composite]
 

@@ -20,7 +20,8 @@ import numpy as np
 from data import covertype
 from pipelines import COVERTYPE, COVERTYPE_FEATURES, KINDS, dc_svm_early, fused, subspaces
 
-from dcsvm import Combiner, Problem, Scaling, build, component, setting
+from dcsvm import Combiner, Problem, build, component, setting
+from dcsvm.toolbox import Scaling
 
 NAME = "ablation"
 FOLDS = 2

@@ -17,7 +17,9 @@ import measured
 from data import split
 from sklearn.tree import DecisionTreeClassifier
 
-from dcsvm import DivideAndConquerClassifier, Scaled, build, compile_tree
+from dcsvm import DivideAndConquerClassifier, build
+from dcsvm.inspection import compile_tree
+from dcsvm.toolbox import Scaled
 
 ROWS, ASKED, ALONE, REPEATS = 100_000, 40_000, 4_000, 9
 DEPTHS = {"ijcnn1": 6, "covertype": None}

@@ -22,8 +22,10 @@ import numpy as np
 from data import TASKS, Rows, split
 from sklearn.model_selection import StratifiedKFold
 
-from dcsvm import DivideAndConquerClassifier, Scaled, build, compile_tree
-from dcsvm.bounds import plane_terms
+from dcsvm import DivideAndConquerClassifier, build
+from dcsvm.inspection import compile_tree
+from dcsvm.inspection.bounds import plane_terms
+from dcsvm.toolbox import Scaled
 
 GRIDS: Mapping[str, Mapping[str, list[Any]]] = {
     "h_lsvm": {

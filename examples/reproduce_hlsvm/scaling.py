@@ -18,7 +18,7 @@ from data import split
 from run import scaled
 from sklearn.tree import DecisionTreeClassifier
 
-from dcsvm import compile_tree
+from dcsvm.inspection import compile_tree
 
 SIZES = (10_000, 50_000, 100_000, 200_000, 500_000)
 #: Fixed, so that only the rows grow; chosen in a trial on rows of the training part.

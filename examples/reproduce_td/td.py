@@ -11,7 +11,7 @@ from data import SEED, Rows, Split, split
 from global_svm import SCHEMES
 
 from dcsvm import DivideAndConquerClassifier, GranularitySearch, build
-from dcsvm.engine import Engine
+from dcsvm.drive.engine import Engine
 
 #: The paper's method, and settings beyond it: of the tree and of the search.
 VARIANTS: Mapping[str, dict[str, dict[str, Any]]] = {

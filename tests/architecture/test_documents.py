@@ -20,12 +20,12 @@ from typer.testing import CliRunner
 from warm import warm_commands
 
 import dcsvm
+from dcsvm.base.settings import settings_of
 from dcsvm.cli import app
-from dcsvm.registry import KINDS, default_registry
-from dcsvm.run import folder
-from dcsvm.run.measures import Measures
-from dcsvm.schema import recipe_schema
-from dcsvm.settings import settings_of
+from dcsvm.drive.registry import KINDS, default_registry
+from dcsvm.experiments.recipe.schema import recipe_schema
+from dcsvm.experiments.run import folder
+from dcsvm.experiments.run.measures import Measures
 from dcsvm.testing import checks_of
 
 ROOT = Path(__file__).resolve().parents[2]

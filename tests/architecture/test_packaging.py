@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from dcsvm.registry import default_registry
+from dcsvm.drive.registry import default_registry
 
 LIST = """
 import json, dcsvm
-from dcsvm.registry import default_registry
+from dcsvm.drive.registry import default_registry
 registry = default_registry()
 assert not registry.broken, registry.broken
 print(json.dumps([dcsvm.__file__, sorted(map(list, registry.offers))]))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dcsvm.registry import KINDS, Offer, default_registry
+from dcsvm.drive.registry import KINDS, Offer, default_registry
 
 #: All that a plugin may import of the core.
 OPEN_TO_PLUGINS = {"dcsvm", "dcsvm.numeric"}

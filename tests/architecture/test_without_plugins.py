@@ -11,8 +11,8 @@ import pytest
 
 EMPTY_HANDED = """
 import dcsvm
-from dcsvm.errors import PluginError
-from dcsvm.registry import default_registry
+from dcsvm.base.errors import PluginError
+from dcsvm.drive.registry import default_registry
 
 assert not default_registry().offers and not default_registry().broken
 assert [getattr(dcsvm, name) for name in dcsvm.__all__]

@@ -16,8 +16,8 @@ from table import Row, show, side_by_side
 from threadpoolctl import threadpool_limits
 
 from dcsvm import DivideAndConquerClassifier, build
-from dcsvm.job import Cut, Job
-from dcsvm.problem import Part, Problem, Seed
+from dcsvm.base.problem import Part, Problem, Seed
+from dcsvm.drive.subproblem import Cut, Job
 
 
 def main() -> None:

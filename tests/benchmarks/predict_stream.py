@@ -18,8 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from dcsvm import Column, DivideAndConquerClassifier, Layout, Prepared, build, save
-from dcsvm.dataset import open_table
+from dcsvm import DivideAndConquerClassifier, build, save
+from dcsvm.datasets.loading import open_table
+from dcsvm.toolbox import Column, Layout, Prepared
 
 COLUMNS = [*(f"x{number}" for number in range(1, 20)), "colour"]
 LEVELS = ("blue", "green", "red")

@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from dcsvm.registry import RECIPE, default_registry
+from dcsvm.drive.registry import RECIPE, default_registry
 
 EACH, ALL = 10.0, 300.0
 

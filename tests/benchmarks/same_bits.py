@@ -20,8 +20,8 @@ from sklearn.datasets import load_digits, load_iris, make_classification
 
 import dcsvm
 from dcsvm import DivideAndConquerClassifier, build
-from dcsvm.embedded import EMBEDDED
-from dcsvm.registry import RECIPE, default_registry
+from dcsvm.datasets.embedded import EMBEDDED
+from dcsvm.drive.registry import RECIPE, default_registry
 
 COMPOSITIONS = 80
 #: Decomposers, with settings under which 600 rows are really divided, and combiners that suit.

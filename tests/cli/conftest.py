@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dcsvm.cli import app
-from dcsvm.registry import default_registry
+from dcsvm.drive.registry import default_registry
 
 IRIS_PIPELINE = """
 [data]

@@ -5,11 +5,11 @@ import textwrap
 import pytest
 from sklearn.utils import all_estimators
 
-from dcsvm.dataset import READERS
-from dcsvm.errors import did_you_mean
-from dcsvm.interfaces import Decomposer
-from dcsvm.registry import default_registry
-from dcsvm.settings import settings_of
+from dcsvm.base.decomposer import Decomposer
+from dcsvm.base.errors import did_you_mean
+from dcsvm.base.settings import settings_of
+from dcsvm.datasets.loading import READERS
+from dcsvm.drive.registry import default_registry
 
 DATA = '[data]\nuse = "iris"\n'
 LEARNERS = "[{ use = 'kernel_svm', gamma = 0.1 }, 'krr']"

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from dcsvm.base.settings import settings_of
 from dcsvm.cli import app
-from dcsvm.registry import default_registry
-from dcsvm.run.plan import _Pilot
-from dcsvm.settings import settings_of
+from dcsvm.drive.registry import default_registry
+from dcsvm.experiments.run.plan import _Pilot
 
 
 def run_in(dcsvm, folder, *arguments):
@@ -332,7 +332,7 @@ def test_a_plan_is_worded_and_forecast_for_one_part_at_a_time(dcsvm):
 def test_a_plan_counts_the_search_and_says_what_comes_on_top(dcsvm, recipe, monkeypatch):
     pilot = _Pilot(1.0, 400, 0)
     monkeypatch.setattr(_Pilot, "of", lambda job: pilot)
-    monkeypatch.setattr("dcsvm.run.plan._whole_pilot", lambda *given: 0.0)
+    monkeypatch.setattr("dcsvm.experiments.run.plan._whole_pilot", lambda *given: 0.0)
     text = (
         'data = { use = "two_moons", rows = 1600 }\nlearner = "kernel_svm"\ncombiner = "route"\n'
         'decomposer = "whole"\n[search]\nrows = 1000\nlearner.C = [1.0, 2.0, 3.0, 4.0]\n'

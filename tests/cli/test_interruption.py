@@ -11,7 +11,8 @@ import pytest
 SLOW = """
 import pathlib
 from sklearn.svm import SVC
-from dcsvm import LocalLearner, Wrapped, component, hookimpl, setting
+from dcsvm import LocalLearner, component, hookimpl, setting
+from dcsvm.toolbox import Wrapped
 
 
 @component

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 from sklearn.svm import SVC
 
 import dcsvm as package
-from dcsvm.registry import KINDS, default_registry
+from dcsvm.drive.registry import KINDS, default_registry
 
 
 def test_every_component_has_one_aligned_line(dcsvm):

@@ -7,9 +7,10 @@ import sys
 import numpy as np
 import pytest
 
-from dcsvm import Column, DivideAndConquerClassifier, Layout, Prepared, load, save
-from dcsvm.dataset import read
-from dcsvm.predict import predict_file
+from dcsvm import DivideAndConquerClassifier, load, save
+from dcsvm.datasets.loading import read
+from dcsvm.experiments.predict.predictor import predict_file
+from dcsvm.toolbox import Column, Layout, Prepared
 
 LAYOUT = Layout(
     (Column("size"), Column("colour", ("blue", "red"))), "kind", ("id",), left_out=("flat",)
@@ -151,13 +152,13 @@ def test_many_blocks_give_the_same_answers_as_one(dcsvm, model, write, monkeypat
     rows = "".join(f"{size / 10},red,{size}\n" for size in range(40))
     name = write("new.csv", f"size,colour,id\n{rows}")
     whole = dcsvm("predict", model, name).stdout
-    monkeypatch.setattr("dcsvm.dataset.delimited.BLOCK_BYTES", 32)
+    monkeypatch.setattr("dcsvm.datasets.delimited.BLOCK_BYTES", 32)
     assert dcsvm("predict", model, name).stdout == whole
     assert len(whole.splitlines()) == 41
 
 
 def test_progress_is_told_in_bytes_of_the_file(model, write, tmp_path, monkeypatch):
-    monkeypatch.setattr("dcsvm.dataset.delimited.BLOCK_BYTES", 64)
+    monkeypatch.setattr("dcsvm.datasets.delimited.BLOCK_BYTES", 64)
     name = write("new.csv", "size,colour\n" + "1,red\n" * 100)
     told: list[int] = []
     predict_file(load(model), tmp_path / name, tmp_path / "out.csv", on_bytes=told.append)

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from dcsvm.progress import TerminalProgress, time_left
-from dcsvm.recipe import parse
-from dcsvm.registry import default_registry
-from dcsvm.run import run_recipe
+from dcsvm.drive.registry import default_registry
+from dcsvm.experiments.progress import TerminalProgress, time_left
+from dcsvm.experiments.recipe import parse
+from dcsvm.experiments.run.runner import run_recipe
 
 
 def watched(terminal):

@@ -9,9 +9,9 @@ from fuzzing import fuzzed, in_time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dcsvm.errors import DcsvmError
-from dcsvm.recipe import Recipe, find_recipe, parse, resolved, toml
-from dcsvm.registry import default_registry
+from dcsvm.base.errors import DcsvmError
+from dcsvm.drive.registry import default_registry
+from dcsvm.experiments.recipe import Recipe, find_recipe, parse, resolved, toml
 
 thoroughly = fuzzed(100)
 

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 from warm import Command, warm_server
 
-from dcsvm.checkpoints import CheckpointLog
-from dcsvm.models import Constant
+from dcsvm.base.models import Constant
+from dcsvm.persistence.checkpoints import CheckpointLog
 
 LONG = bool(os.environ.get("DCSVM_LONG_TESTS"))
 KILLS = 10 if LONG else 5

@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import dcsvm as package
-from dcsvm.registry import default_registry
+from dcsvm.drive.registry import default_registry
 
 SPECIES = ("setosa", "versicolor", "virginica")
 UNDIVIDED = '\n[compare.undivided]\ndecomposer = "whole"\ncombiner = "route"\n'

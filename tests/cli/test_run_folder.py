@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import dcsvm as package
-from dcsvm.checkpoints import CheckpointLog
-from dcsvm.report.standing import standing
+from dcsvm.experiments.run.run_status import standing
+from dcsvm.persistence.checkpoints import CheckpointLog
 
 #: What every metrics.json holds.
 METRICS = {

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from dcsvm.checkpoints import CheckpointLog
-from dcsvm.errors import DataError, RecipeError
-from dcsvm.job import Outcome
-from dcsvm.recipe import Split, parse, resolved
-from dcsvm.recipe.tables import SCORES
-from dcsvm.registry import default_registry
-from dcsvm.run import Session, load, run_recipe
-from dcsvm.run.measures import score_of
-from dcsvm.run.splitting import folds_of, held_out, rows_of
-from dcsvm.search.paths import PathJob, PathOutcome
+from dcsvm.base.errors import DataError, RecipeError
+from dcsvm.drive.registry import default_registry
+from dcsvm.drive.subproblem import Outcome
+from dcsvm.experiments.recipe import Split, parse, resolved
+from dcsvm.experiments.recipe.sections import SCORES
+from dcsvm.experiments.run.measures import score_of
+from dcsvm.experiments.run.runner import Session, load, run_recipe
+from dcsvm.experiments.run.splitting import folds_of, held_out, rows_of
+from dcsvm.model_selection.path_job import PathJob, PathOutcome
+from dcsvm.persistence.checkpoints import CheckpointLog
 
 RECIPE = """
 data = { use = "iris" }

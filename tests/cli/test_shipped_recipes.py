@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dcsvm.embedded import EMBEDDED
-from dcsvm.registry import RECIPE, default_registry
+from dcsvm.datasets.embedded import EMBEDDED
+from dcsvm.drive.registry import RECIPE, default_registry
 
 SHIPPED = {
     offer.name: offer.what

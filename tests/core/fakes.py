@@ -12,8 +12,6 @@ from sklearn.svm import SVC
 from dcsvm import (
     Combiner,
     Decomposer,
-    Hyperplanes,
-    KernelExpansion,
     LocalLearner,
     Part,
     Router,
@@ -24,6 +22,7 @@ from dcsvm import (
     setting,
 )
 from dcsvm.numeric import Kernel
+from dcsvm.toolbox import Hyperplanes, KernelExpansion
 
 
 @component

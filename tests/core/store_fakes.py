@@ -8,23 +8,18 @@ from fakes import Average, Centroids, Deal, Everything, Regional, Strips, blobs
 
 import dcsvm
 from dcsvm import (
-    Chain,
-    Columns,
     Combiner,
     Decomposer,
     DivideAndConquerClassifier,
-    KernelExpansion,
     LocalLearner,
     LocalModel,
     Part,
-    Scaling,
-    View,
-    Wrapped,
     component,
     setting,
 )
+from dcsvm.drive.registry import Registry
 from dcsvm.numeric import Kernel
-from dcsvm.registry import Registry
+from dcsvm.toolbox import Chain, Columns, KernelExpansion, Scaling, View, Wrapped
 
 
 @attrs.frozen(eq=False)

@@ -10,7 +10,7 @@ from scipy import sparse
 from store_fakes import Keeps, fitted
 
 import dcsvm
-from dcsvm.store import archive
+from dcsvm.persistence import archive
 
 
 def written(path):

@@ -18,10 +18,11 @@ from fakes import (
 )
 from sklearn.svm import SVC
 
-from dcsvm import DivideAndConquerClassifier, Wrapped
-from dcsvm.bounds import enclosing_radius, graph_bounds, tree_terms
-from dcsvm.errors import DataError
+from dcsvm import DivideAndConquerClassifier
+from dcsvm.base.errors import DataError
+from dcsvm.inspection.bounds import enclosing_radius, graph_bounds, tree_terms
 from dcsvm.numeric import Kernel
+from dcsvm.toolbox import Wrapped
 
 CORNERS = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
 

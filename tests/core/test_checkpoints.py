@@ -4,12 +4,12 @@ import fakes
 import numpy as np
 import pytest
 
-from dcsvm.checkpoints import HEAD, CheckpointLog
-from dcsvm.errors import UsageError
-from dcsvm.job import Outcome
-from dcsvm.models import Hyperplanes, LocalModel
-from dcsvm.registry import Offer, Registry
-from dcsvm.views import Columns
+from dcsvm.base.errors import UsageError
+from dcsvm.base.feature_views import Columns
+from dcsvm.base.models import Hyperplanes, LocalModel
+from dcsvm.drive.registry import Offer, Registry
+from dcsvm.drive.subproblem import Outcome
+from dcsvm.persistence.checkpoints import HEAD, CheckpointLog
 
 
 def outcome(number=0):

@@ -21,7 +21,7 @@ from dcsvm import (
     support_of,
     together,
 )
-from dcsvm.errors import CompositionError, ContractError, SettingError
+from dcsvm.base.errors import CompositionError, ContractError, SettingError
 
 X, y = blobs()
 
@@ -254,7 +254,7 @@ def test_pipelines_nest_to_any_depth(depth):
 def test_a_nested_pipeline_gives_the_same_bits_taken_apart_or_in_one_go(monkeypatch):
     nested = DivideAndConquerClassifier(Deal(3), Centroids(jitter=0.5), Average())
     apart = fitted(Deal(4), nested).decision_function(X)
-    monkeypatch.setattr("dcsvm.engine.FEW_JOBS", 0)
+    monkeypatch.setattr("dcsvm.drive.engine.FEW_JOBS", 0)
     in_one_go = fitted(Deal(4), nested).decision_function(X)
     np.testing.assert_array_equal(apart, in_one_go)
 

@@ -4,23 +4,12 @@ import numpy as np
 import pytest
 from fakes import Average, Centroids, Deal, Everything, Rest, StripRouter, Strips, blobs
 
-from dcsvm import (
-    Committee,
-    Constant,
-    Cost,
-    DivideAndConquerClassifier,
-    Division,
-    Hyperplanes,
-    KernelExpansion,
-    Member,
-    Router,
-    Routing,
-    Wrapped,
-)
-from dcsvm.answers import Answers
-from dcsvm.composite import Composite, floored, rows_at_a_time
-from dcsvm.errors import ContractError
+from dcsvm import Committee, DivideAndConquerClassifier, Division, Member, Router, Routing
+from dcsvm.base.answers import Answers
+from dcsvm.base.errors import ContractError
+from dcsvm.drive.fitted import Composite, floored, rows_at_a_time
 from dcsvm.numeric import Kernel
+from dcsvm.toolbox import Constant, Cost, Hyperplanes, KernelExpansion, Wrapped
 
 X, y = blobs()
 LINEAR = Kernel("linear")
@@ -82,7 +71,7 @@ def test_a_row_may_be_routed_to_several_members():
 def test_answers_come_in_blocks_that_do_not_change_them(monkeypatch):
     clf = DivideAndConquerClassifier(Deal(3), Centroids(), Average(), random_state=0).fit(X, y)
     whole = clf.decision_function(X)
-    monkeypatch.setattr("dcsvm.committee.BLOCK_BYTES", 1)
+    monkeypatch.setattr("dcsvm.drive.committee.committee.BLOCK_BYTES", 1)
     np.testing.assert_array_equal(whole, clf.decision_function(X))
     assert len(list(clf.model_.committee.answers(X))) == 2
 
@@ -258,7 +247,7 @@ def test_one_against_one_expansions_share_their_kernel_values_too():
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_answers_in_chunks_are_the_same_for_any_number_of_jobs(n_jobs, monkeypatch):
-    monkeypatch.setattr("dcsvm.composite.CHUNK_ROWS", 300)
+    monkeypatch.setattr("dcsvm.drive.fitted.CHUNK_ROWS", 300)
     clf = DivideAndConquerClassifier(Strips(2), Centroids(), Average(), n_jobs=n_jobs).fit(X, y)
     rows = np.tile(X, (7, 1))
     scores, cost = clf.decision_function(rows), clf.cost(rows)

@@ -11,10 +11,12 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import make_moons
 
-from dcsvm import DataError, DivideAndConquerClassifier, Scaled, build, compile_tree
-from dcsvm.errors import CompositionError
+from dcsvm import DataError, DivideAndConquerClassifier, build
+from dcsvm.base.errors import CompositionError
+from dcsvm.inspection import compile_tree
 from dcsvm.numeric import implementation
 from dcsvm.numeric.backend import numpy_only
+from dcsvm.toolbox import Scaled
 
 pytest.importorskip("dcsvm_plugins")
 
@@ -189,7 +191,7 @@ def test_leaves_whose_answers_depend_on_the_row_are_refused():
 
 
 def test_what_cannot_be_a_scaling_is_refused():
-    from dcsvm import Column, Layout, Prepared
+    from dcsvm.toolbox import Column, Layout, Prepared
 
     X, y = moons(d=3)
     X[:, 2] = np.arange(len(X)) % 2

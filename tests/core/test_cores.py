@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from dcsvm.cores import cores_here, for_each, lent
-from dcsvm.stages import together
+from dcsvm.base.stages import together
+from dcsvm.base.threads import cores_here, for_each, lent
 
 
 def test_cores_are_lent_for_a_while_and_to_one_thread():

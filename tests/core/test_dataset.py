@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dcsvm.dataset import Dataset, load_embedded, read, split
-from dcsvm.embedded import EMBEDDED
-from dcsvm.errors import DataError
+from dcsvm.base.errors import DataError
+from dcsvm.datasets.embedded import EMBEDDED
+from dcsvm.datasets.loading import Dataset, load_embedded, read, split
 
 
 def labelled(y):

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dcsvm.dataset import open_table, read
-from dcsvm.errors import DataError
-from dcsvm.layout import Column
+from dcsvm.base.errors import DataError
+from dcsvm.datasets.loading import open_table, read
+from dcsvm.toolbox.table_schema import Column
 
 TABLE = """id,size,colour,flat,kind
 1,1.5,red,7,x
@@ -95,7 +95,7 @@ def test_columns_that_are_dropped_are_not_even_looked_at(written):
 
 
 def test_a_column_that_begins_with_numbers_and_goes_on_with_words(written, monkeypatch):
-    monkeypatch.setattr("dcsvm.dataset.delimited.BLOCK_BYTES", 64)
+    monkeypatch.setattr("dcsvm.datasets.delimited.BLOCK_BYTES", 64)
     rows = [f"{i % 3},{i % 2}\n" for i in range(20)] + [f"{'abc'[i % 3]},1\n" for i in range(60)]
     data = read(written("a.csv", "a,kind\n" + "".join(rows)), "kind")
     assert data.layout.features == (Column("a", ("0", "1", "2", "a", "b", "c")),)
@@ -107,7 +107,7 @@ def test_a_file_gives_the_same_rows_in_any_number_of_blocks(written, monkeypatch
     rows = [f"{generator.normal()!r},{'abc'[i % 3]},{i % 2}\n" for i in range(50)]
     path = written("a.csv", "a,b,kind\n" + "".join(rows))
     whole = read(path, "kind")
-    monkeypatch.setattr("dcsvm.dataset.delimited.BLOCK_BYTES", 37)
+    monkeypatch.setattr("dcsvm.datasets.delimited.BLOCK_BYTES", 37)
     pieces = read(path, "kind")
     np.testing.assert_array_equal(whole.X, pieces.X)
     np.testing.assert_array_equal(whole.y, pieces.y)
@@ -115,7 +115,7 @@ def test_a_file_gives_the_same_rows_in_any_number_of_blocks(written, monkeypatch
 
 
 def test_a_mistake_in_a_later_block_has_its_line(written, monkeypatch):
-    monkeypatch.setattr("dcsvm.dataset.delimited.BLOCK_BYTES", 16)
+    monkeypatch.setattr("dcsvm.datasets.delimited.BLOCK_BYTES", 16)
     rows = [f"{i},{i % 2}\n" for i in range(50)]
     rows[40] = "x,1\n"
     path = written("a.csv", "a,kind\n" + "".join(rows))

@@ -17,10 +17,11 @@ from fuzzing import fuzzed, in_time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dcsvm import Column, DivideAndConquerClassifier, Layout, Prepared
-from dcsvm.dataset import read
-from dcsvm.errors import DataError
-from dcsvm.predict import predict_file
+from dcsvm import DivideAndConquerClassifier
+from dcsvm.base.errors import DataError
+from dcsvm.datasets.loading import read
+from dcsvm.experiments.predict.predictor import predict_file
+from dcsvm.toolbox import Column, Layout, Prepared
 
 some = fuzzed(60)
 

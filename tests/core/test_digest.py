@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from dcsvm import DivideAndConquerClassifier, Task
-from dcsvm.digest import digest
-from dcsvm.errors import ContractError
+from dcsvm.base.errors import ContractError
+from dcsvm.drive.digest import digest
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

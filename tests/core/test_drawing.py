@@ -5,7 +5,7 @@ import re
 import numpy as np
 from html_page import Page
 
-from dcsvm import (
+from dcsvm.drawing import (
     Node,
     Sketch,
     StageCounts,

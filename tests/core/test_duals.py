@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from dcsvm import Constant, KernelExpansion, Member, Part, duals_of, support_of
+from dcsvm import Member, Part, support_of
 from dcsvm.numeric import Kernel
+from dcsvm.toolbox import Constant, KernelExpansion, duals_of
 
 CODE = np.array([[-1, 1]], dtype=np.int8)
 

@@ -5,17 +5,11 @@ import pytest
 from fakes import Average, Machine, Pairs, blobs
 from scipy import sparse
 
-from dcsvm import (
-    Committee,
-    DivideAndConquerClassifier,
-    Each,
-    Hyperplanes,
-    KernelExpansion,
-    Member,
-)
-from dcsvm.committee import Group
+from dcsvm import Committee, DivideAndConquerClassifier, Member, RowQueries
+from dcsvm.drive.committee.committee import Group
+from dcsvm.drive.committee.shared_kernels import pooled
 from dcsvm.numeric import Kernel
-from dcsvm.panel import pooled
+from dcsvm.toolbox import Hyperplanes, KernelExpansion
 
 
 def members_of_two_kinds(X):
@@ -46,7 +40,7 @@ def rows(request):
 def test_every_row_hears_its_own_member(rows) -> None:
     members = members_of_two_kinds(rows)
     committee = Committee(members, (Group(0, len(members)),), 2).counted(40)
-    each = Each.of(committee)
+    each = RowQueries.of(committee)
     assert [type(stack).__name__ for stack in each.stacks] == ["Expansions", "Planes"]
     assert np.flatnonzero(each.stack_of < 0).tolist() == [6]
     generator = np.random.default_rng(1)
@@ -61,7 +55,7 @@ def test_every_row_hears_its_own_member(rows) -> None:
 def test_a_member_that_many_rows_ask_is_asked_once(rows) -> None:
     members = members_of_two_kinds(rows)
     committee = Committee(members, (Group(0, len(members)),), 2).counted(40)
-    (hearing,) = Each.of(committee).hearings(committee, rows)
+    (hearing,) = RowQueries.of(committee).hearings(committee, rows)
     hearing.values(np.full(40, 2))
     assert len(committee.tally.panels) == 1
     assert [committee.tally.members_of(row) for row in (0, 39)] == [[2], [2]]
@@ -70,7 +64,7 @@ def test_a_member_that_many_rows_ask_is_asked_once(rows) -> None:
 def test_what_was_asked_is_counted_row_by_row(rows) -> None:
     members = members_of_two_kinds(rows)
     committee = Committee(members, (Group(0, len(members)),), 2).counted(40)
-    (hearing,) = Each.of(committee).hearings(committee, rows)
+    (hearing,) = RowQueries.of(committee).hearings(committee, rows)
     first = np.arange(40) % len(members)
     second = (first + 3) % len(members)
     hearing.values(first)
@@ -90,7 +84,7 @@ def test_all_pairs_of_classes_are_answered_from_sums_by_class() -> None:
     learner = Machine(kernel="rbf", gamma=0.2, C=5.0)
     clf = DivideAndConquerClassifier(Pairs(), learner, Average()).fit(X, y)
     committee = clf.model_.committee.counted(60)
-    each = Each.of(committee)
+    each = RowQueries.of(committee)
     assert [type(stack).__name__ for stack in each.stacks] == ["Pairs"]
     (hearing,) = each.hearings(committee, X)
     asked = np.random.default_rng(0).integers(10, size=60)

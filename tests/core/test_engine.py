@@ -8,16 +8,9 @@ import pytest
 from fakes import Average, Centroids, Deal, Rest, blobs
 from threadpoolctl import threadpool_info
 
-from dcsvm import (
-    Columns,
-    Constant,
-    Decomposer,
-    DivideAndConquerClassifier,
-    LocalLearner,
-    Part,
-    component,
-)
-from dcsvm.engine import Engine
+from dcsvm import Decomposer, DivideAndConquerClassifier, LocalLearner, Part, component
+from dcsvm.drive.engine import Engine
+from dcsvm.toolbox import Columns, Constant
 
 X, y = blobs()
 

@@ -16,8 +16,8 @@ from fakes import (
 )
 
 from dcsvm import DivideAndConquerClassifier
-from dcsvm.errors import DataError
-from dcsvm.explain import Question, explain
+from dcsvm.base.errors import DataError
+from dcsvm.inspection.explainer import Question, explain
 
 NAMES = np.array(["ant", "bee", "cat"])
 

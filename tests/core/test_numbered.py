@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from dcsvm import DivideAndConquerClassifier, GranularitySearch, build
-from dcsvm.errors import SettingError
+from dcsvm.base.errors import SettingError
 
 X, y = blobs()
 

@@ -4,8 +4,9 @@ import numpy as np
 from fakes import Average, Centroids, Deal, Machine, Pairs, Regional, Strips, blobs
 from scipy import sparse
 
-from dcsvm import DivideAndConquerClassifier, Scaled
-from dcsvm.parameters import size_of
+from dcsvm import DivideAndConquerClassifier
+from dcsvm.inspection.parameters import size_of
+from dcsvm.toolbox import Scaled
 
 
 def svm():

@@ -6,9 +6,9 @@ import pytest
 from fakes import Average, Centroids, Deal, Rest, Strips, blobs
 
 from dcsvm import Combiner, DivideAndConquerClassifier, component, setting
-from dcsvm.errors import CompositionError
-from dcsvm.pipeline import _folds
-from dcsvm.problem import Problem, Seed
+from dcsvm.base.errors import CompositionError
+from dcsvm.base.problem import Problem, Seed
+from dcsvm.drive.strategy import _folds
 
 X, y = blobs()
 

@@ -5,9 +5,10 @@ from math import log
 import numpy as np
 import pytest
 
-from dcsvm import DivideAndConquerClassifier, build, compile_tree
-from dcsvm.bounds import plane_terms, relative_complexity, relative_error
-from dcsvm.errors import CompositionError
+from dcsvm import DivideAndConquerClassifier, build
+from dcsvm.base.errors import CompositionError
+from dcsvm.inspection import compile_tree
+from dcsvm.inspection.bounds import plane_terms, relative_complexity, relative_error
 
 pytest.importorskip("dcsvm_plugins")
 

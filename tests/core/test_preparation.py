@@ -11,18 +11,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import OneHotEncoder, RobustScaler, StandardScaler
 
-from dcsvm import (
-    Column,
-    DataError,
-    DivideAndConquerClassifier,
-    Layout,
-    Prepared,
-    Scaling,
-    SettingError,
-    load,
-    save,
-)
-from dcsvm.preparation import Preparation
+from dcsvm import DataError, DivideAndConquerClassifier, SettingError, load, save
+from dcsvm.toolbox import Column, Layout, Prepared, Scaling
+from dcsvm.toolbox.table_preparation import Preparation
 
 NAN = np.nan
 needs_plugins = pytest.mark.skipif(

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dcsvm import Chain, Columns, DataError, Joined, LinearMap, Part, Problem, Scaling, Task
-from dcsvm.job import Job
-from dcsvm.problem import Seed, part, union
+from dcsvm import DataError, Part, Problem, Task
+from dcsvm.base.problem import Seed, part, union
+from dcsvm.drive.subproblem import Job
+from dcsvm.toolbox import Chain, Columns, Joined, LinearMap, Scaling
 
 X = np.arange(12.0).reshape(6, 2)
 y = np.array([0, 1, 2, 0, 1, 2])

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_moons
 from sklearn.tree import DecisionTreeClassifier
 
-from dcsvm import Branches, held_back, prune
+from dcsvm.toolbox import Branches, held_back, prune
 
 #      0
 #    1   2

@@ -5,10 +5,10 @@ from pathlib import Path
 import fakes
 import pytest
 
-from dcsvm.errors import RecipeError
-from dcsvm.interfaces import Repeat, Sum
-from dcsvm.recipe import find_recipe, parse
-from dcsvm.registry import Offer, Registry
+from dcsvm.base.decomposer import Repeat, Sum
+from dcsvm.base.errors import RecipeError
+from dcsvm.drive.registry import Offer, Registry
+from dcsvm.experiments.recipe import find_recipe, parse
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ import tomllib
 import fakes
 import pytest
 
-from dcsvm.digest import digest
-from dcsvm.interfaces import Repeat, Sum
-from dcsvm.recipe import find_recipe, parse, resolved, toml
-from dcsvm.registry import Offer, Registry
+from dcsvm.base.decomposer import Repeat, Sum
+from dcsvm.drive.digest import digest
+from dcsvm.drive.registry import Offer, Registry
+from dcsvm.experiments.recipe import find_recipe, parse, resolved, toml
 
 BASE = """
 name = "base"

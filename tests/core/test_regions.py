@@ -6,12 +6,13 @@ from fakes import Average, Centroids
 from scipy import sparse
 
 import dcsvm
-from dcsvm import DivideAndConquerClassifier, Hyperplanes, Problem, Regions, regions_around
+from dcsvm import DivideAndConquerClassifier, Problem
+from dcsvm.base.decomposer import Decomposer
+from dcsvm.base.problem import Seed
+from dcsvm.base.settings import component
 from dcsvm.drawing import Scene
-from dcsvm.interfaces import Decomposer
 from dcsvm.numeric import Kernel
-from dcsvm.problem import Seed
-from dcsvm.settings import component
+from dcsvm.toolbox import Hyperplanes, Regions, regions_around
 
 RBF = Kernel("rbf", gamma=0.5)
 LINEAR = Kernel("linear")
@@ -154,7 +155,7 @@ def test_regions_are_kept_in_model_files(tmp_path):
     before = DivideAndConquerClassifier(Around(), Centroids(), Average(), random_state=0)
     before.fit(problem.X, problem.y)
     regions = before.model_.committee.groups[0].router
-    from dcsvm.store.catalogue import CORE_TYPES
+    from dcsvm.persistence.stored_types import CORE_TYPES
 
     assert type(regions) in CORE_TYPES
     assert dcsvm.Regions is Regions

@@ -8,11 +8,11 @@ import fakes
 import pytest
 
 import dcsvm
-from dcsvm.errors import PluginError, SettingError, UnknownNameError
-from dcsvm.hookspecs import hookimpl
-from dcsvm.interfaces import Decomposer, Repeat, Sum
-from dcsvm.registry import Offer, Registry
-from dcsvm.settings import component, setting
+from dcsvm.base.decomposer import Decomposer, Repeat, Sum
+from dcsvm.base.errors import PluginError, SettingError, UnknownNameError
+from dcsvm.base.settings import component, setting
+from dcsvm.drive.hookspecs import hookimpl
+from dcsvm.drive.registry import Offer, Registry
 
 
 def module_with(name, **hooks):
@@ -267,7 +267,7 @@ def test_a_file_that_failed_may_be_mended_and_loaded(tmp_path):
 
 def test_only_the_name_of_a_class_is_looked_for_among_components(monkeypatch):
     asked = []
-    monkeypatch.setattr("dcsvm.registry.refuse_class", asked.append)
+    monkeypatch.setattr("dcsvm.drive.registry.refuse_class", asked.append)
     for name in ("nothing", "Nothing", "__wrapped__"):
         with pytest.raises(AttributeError) as refusal:
             getattr(dcsvm, name)

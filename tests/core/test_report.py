@@ -21,12 +21,14 @@ from fakes import (
 from html_page import Page
 from sklearn.model_selection import GridSearchCV
 
-from dcsvm import DivideAndConquerClassifier, Scaled, Sketch, component, draw_tree
-from dcsvm.errors import UsageError
-from dcsvm.report import Evidence, evidence, report
-from dcsvm.report.evidence import PartErrors
-from dcsvm.report.facts import Contender, Facts
-from dcsvm.report.page import page
+from dcsvm import DivideAndConquerClassifier, component
+from dcsvm.base.errors import UsageError
+from dcsvm.drawing import Sketch, draw_tree
+from dcsvm.toolbox import Scaled
+from dcsvm_report import Evidence, evidence, report
+from dcsvm_report.evidence import PartErrors
+from dcsvm_report.facts import Contender, Facts
+from dcsvm_report.page import page
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -238,13 +240,13 @@ def test_a_report_says_so_where_rows_are_not_counted_once(rows, monkeypatch) -> 
     seen = evidence(forest, rows[1], rows[3])
     assert sum(part.tested for part in seen.parts) == 3 * 150
     assert seen.counted == "A row asks a part in each of 3 divisions, and counts in all of them."
-    monkeypatch.setattr(sys.modules["dcsvm.report.evidence"], "ASKED_ROWS", 60)
+    monkeypatch.setattr(sys.modules["dcsvm_report.evidence"], "ASKED_ROWS", 60)
     pairs = pipeline(Pairs()).fit(rows[0], rows[2])
     assert max(part.tested for part in evidence(pairs, rows[1], rows[3]).parts) <= 60
     sentence = "Parts were asked about 60 of the 150 test rows, evenly spread."
     assert sentence in Page(told(pairs, rows)).text
     assert evidence(pipeline(Strips(2)).fit(rows[0], rows[2]), rows[1], rows[3]).counted == ""
-    monkeypatch.setattr(sys.modules["dcsvm.report.evidence"], "ASKED_MEMBERS", 2)
+    monkeypatch.setattr(sys.modules["dcsvm_report.evidence"], "ASKED_MEMBERS", 2)
     assert evidence(pairs, rows[1], rows[3]).parts == ()
     sentence = "There are 3 parts, and every row asks all of them: more than 2 are not asked"
     assert sentence in Page(told(pairs, rows)).text

@@ -9,7 +9,7 @@ from browser import CHROMIUM, DESKTOP, PHONE, Browser, browser
 from fakes import Average, Centroids, Everything, Machine, Strips, blobs
 
 from dcsvm import DivideAndConquerClassifier
-from dcsvm.report import report
+from dcsvm_report import report
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from html_page import Page
 
-from dcsvm.errors import UsageError
-from dcsvm.report import Evidence, write_report
-from dcsvm.report.evidence import PartErrors, Picture
+from dcsvm.base.errors import UsageError
+from dcsvm_report import Evidence, write_report
+from dcsvm_report.evidence import PartErrors, Picture
 
 RESOLVED = """
 [data]

@@ -4,9 +4,9 @@ import pytest
 from fakes import Average, Everything, Machine, Regional, Rest, Strips, blobs
 
 from dcsvm import DivideAndConquerClassifier
-from dcsvm.bounds import tree_terms
-from dcsvm.report.evidence import Evidence, evidence
-from dcsvm.report.terms import Term, terms_of
+from dcsvm.inspection.bounds import tree_terms
+from dcsvm_report.bound_terms import Term, terms_of
+from dcsvm_report.evidence import Evidence, evidence
 
 
 def fitted(decomposer, combiner=None):
@@ -31,7 +31,7 @@ def test_regions_have_four_terms_and_an_undivided_model_two():
 
 def test_there_are_none_without_a_bound_or_where_that_would_take_long(monkeypatch):
     assert terms_of(*fitted(Rest(), Average())) == ()
-    monkeypatch.setattr("dcsvm.report.terms.MOST_VALUES", 10)
+    monkeypatch.setattr("dcsvm_report.bound_terms.MOST_VALUES", 10)
     assert terms_of(*fitted(Strips(3))) == ()
 
 

@@ -17,22 +17,20 @@ from dcsvm import (
     DcsvmError,
     DivideAndConquerClassifier,
     GranularitySearch,
-    Level,
     LocalLearner,
     LocalModel,
-    Repeat,
     SettingError,
     build,
     component,
     part,
-    parts_by,
     setting,
 )
-from dcsvm.engine import Engine
-from dcsvm.errors import CompositionError
-from dcsvm.interfaces import Decomposer
-from dcsvm.registry import default_registry
-from dcsvm.search.levels import Step, Verdict
+from dcsvm.base.decomposer import Decomposer
+from dcsvm.base.errors import CompositionError
+from dcsvm.drive.engine import Engine
+from dcsvm.drive.registry import default_registry
+from dcsvm.model_selection.levels import Step, Verdict
+from dcsvm.toolbox import Level, Repeat, parts_by
 
 WITH_LEVELS = (
     ", ".join(

@@ -8,8 +8,8 @@ import pytest
 from sklearn.base import clone
 
 from dcsvm import SettingError, component, setting
-from dcsvm.interfaces import Component
-from dcsvm.settings import allowed, check_names
+from dcsvm.base.component import Component
+from dcsvm.base.settings import allowed, check_names
 
 
 @component

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dcsvm.errors import DataError
-from dcsvm.significance import mcnemar, paired_interval
+from dcsvm.base.errors import DataError
+from dcsvm.model_selection.significance import mcnemar, paired_interval
 
 
 def answers(both, only_first, only_second, neither):

@@ -20,14 +20,15 @@ from store_fakes import (
 )
 
 import dcsvm
-from dcsvm import DivideAndConquerClassifier, Hyperplanes, LocalModel, View
-from dcsvm.store.catalogue import CORE_TYPES
+from dcsvm import DivideAndConquerClassifier, LocalModel
+from dcsvm.persistence.stored_types import CORE_TYPES
+from dcsvm.toolbox import Hyperplanes, View
 
 
 @pytest.fixture(autouse=True)
 def registry(monkeypatch):
     registry = registry_of(*FAKES)
-    monkeypatch.setattr("dcsvm.store.default_registry", lambda: registry)
+    monkeypatch.setattr("dcsvm.persistence.model_file.default_registry", lambda: registry)
 
 
 @pytest.fixture
@@ -256,7 +257,7 @@ def test_sparse_matrices_keep_their_kind_and_their_indices(kind, indices, path):
 
 
 def test_many_arrays_fill_several_pools(path, monkeypatch):
-    monkeypatch.setattr("dcsvm.store.arrays.POOL_BYTES", 1000)
+    monkeypatch.setattr("dcsvm.persistence.array_codec.POOL_BYTES", 1000)
     arrays = [np.full(size, float(size)) for size in (50, 100, 1, 300, 0, 20)]
     model, _ = fitted(Everything(), Keeps(arrays), k=2)
     back = again(model, path).model_.committee.members[0].model.things

@@ -33,15 +33,15 @@ from store_fakes import FAKES, Keeps, Wraps, again, assert_same, fitted, registr
 
 import dcsvm
 from dcsvm import DivideAndConquerClassifier
-from dcsvm.errors import ModelFileError
-from dcsvm.store import archive
-from dcsvm.store.estimators import canonical
+from dcsvm.base.errors import ModelFileError
+from dcsvm.persistence import archive
+from dcsvm.persistence.sklearn_estimators import canonical
 
 
 @pytest.fixture(autouse=True)
 def registry(monkeypatch):
     registry = registry_of(*FAKES)
-    monkeypatch.setattr("dcsvm.store.default_registry", lambda: registry)
+    monkeypatch.setattr("dcsvm.persistence.model_file.default_registry", lambda: registry)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from store_fakes import FAKES, registry_of
 from store_files import entries_of, forged, rezipped, written
 
 import dcsvm
-from dcsvm.errors import ModelFileError
+from dcsvm.base.errors import ModelFileError
 
 X, _ = blobs(60, 2)
 
@@ -20,7 +20,7 @@ X, _ = blobs(60, 2)
 @pytest.fixture(autouse=True)
 def registry(monkeypatch):
     registry = registry_of(*FAKES)
-    monkeypatch.setattr("dcsvm.store.default_registry", lambda: registry)
+    monkeypatch.setattr("dcsvm.persistence.model_file.default_registry", lambda: registry)
     monkeypatch.setattr("os.fsync", lambda descriptor: None)  # the disk is not what is tested
 
 
@@ -28,7 +28,7 @@ def registry(monkeypatch):
 def whole(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patched:
         registry = registry_of(*FAKES)
-        patched.setattr("dcsvm.store.default_registry", lambda: registry)
+        patched.setattr("dcsvm.persistence.model_file.default_registry", lambda: registry)
         return written(tmp_path_factory.mktemp("whole") / "model")
 
 

@@ -12,14 +12,14 @@ from store_fakes import FAKES, Keeps, Kernels, assert_same, fitted, registry_of
 
 import dcsvm
 from dcsvm import DivideAndConquerClassifier, LocalModel, component
-from dcsvm.errors import ModelFileError
-from dcsvm.store import archive
+from dcsvm.base.errors import ModelFileError
+from dcsvm.persistence import archive
 
 
 @pytest.fixture(autouse=True)
 def registry(monkeypatch):
     registry = registry_of(*FAKES)
-    monkeypatch.setattr("dcsvm.store.default_registry", lambda: registry)
+    monkeypatch.setattr("dcsvm.persistence.model_file.default_registry", lambda: registry)
 
 
 @pytest.fixture
@@ -147,7 +147,7 @@ def test_a_file_that_needs_a_missing_component_says_who_offered_it(path, monkeyp
     model, _ = fitted(Strips())
     dcsvm.save(model, path)
     fewer = registry_of(*(each for each in FAKES if each is not Strips))
-    monkeypatch.setattr("dcsvm.store.default_registry", lambda: fewer)
+    monkeypatch.setattr("dcsvm.persistence.model_file.default_registry", lambda: fewer)
     with pytest.raises(ModelFileError) as caught:
         dcsvm.load(path)
     assert str(caught.value) == (
@@ -157,7 +157,7 @@ def test_a_file_that_needs_a_missing_component_says_who_offered_it(path, monkeyp
     model, _ = fitted(Everything())
     dcsvm.save(model, path)
     fewer = registry_of(Strips)
-    monkeypatch.setattr("dcsvm.store.default_registry", lambda: fewer)
+    monkeypatch.setattr("dcsvm.persistence.model_file.default_registry", lambda: fewer)
     with pytest.raises(ModelFileError) as caught:
         dcsvm.load(path)
     assert str(caught.value) == (
@@ -175,7 +175,7 @@ def test_a_file_whose_settings_are_gone_says_so(path, monkeypatch):
         name = "deal"
 
     other = registry_of(*(each for each in FAKES if each is not Deal), Deal2)
-    monkeypatch.setattr("dcsvm.store.default_registry", lambda: other)
+    monkeypatch.setattr("dcsvm.persistence.model_file.default_registry", lambda: other)
     with pytest.raises(
         ModelFileError, match="needs the setting 'parts' of decomposer:deal, which"
     ):
@@ -194,7 +194,9 @@ def test_a_type_whose_fields_changed_says_so(path, monkeypatch):
     ):
         changed = attrs.make_class("Keepsake", fields, bases=(LocalModel,))
         other = registry_of(*FAKES)
-        monkeypatch.setattr("dcsvm.store.default_registry", lambda other=other: other)
+        monkeypatch.setattr(
+            "dcsvm.persistence.model_file.default_registry", lambda other=other: other
+        )
         with monkeypatch.context() as patched:
             patched.setattr(Keeps, "stored_types", (changed,))
             with pytest.raises(ModelFileError, match=sentence):

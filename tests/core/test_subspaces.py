@@ -8,19 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from dcsvm import (
-    BlockSum,
-    Chain,
-    Column,
-    Columns,
-    DivideAndConquerClassifier,
-    LinearMap,
-    Scaling,
-    Subspaces,
-    component,
-)
-from dcsvm.preparation import Preparation
-from dcsvm.subspaces import deal
+from dcsvm import DivideAndConquerClassifier, component
+from dcsvm.toolbox import BlockSum, Chain, Column, Columns, LinearMap, Scaling, Subspaces
+from dcsvm.toolbox.subspaces import deal
+from dcsvm.toolbox.table_preparation import Preparation
 
 X, y = blobs()
 

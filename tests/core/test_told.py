@@ -2,7 +2,7 @@
 
 import pytest
 
-from dcsvm.report.told import nsv_ratios
+from dcsvm.experiments.run.text import nsv_ratios
 
 
 def model(parts, evaluations):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dcsvm.toml_lines import Lines
+from dcsvm.experiments.recipe.toml_lines import Lines
 
 TEXT = '''\
 about = "[not a table]" # [nor this]

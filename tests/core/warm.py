@@ -107,9 +107,9 @@ def serve(address: str) -> None:
     import matplotlib.figure  # noqa: F401
     import sklearn.model_selection  # noqa: F401
 
-    import dcsvm.report.gather
-    import dcsvm.run.keeping  # noqa: F401
-    from dcsvm.registry import default_registry
+    import dcsvm.experiments.run.lifecycle  # noqa: F401
+    import dcsvm_report.load_facts  # noqa: F401
+    from dcsvm.drive.registry import default_registry
 
     default_registry()
     listener = socket.socket(socket.AF_UNIX)

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "third_party_plugin"
 LISTING = """
-from dcsvm.registry import default_registry
+from dcsvm.drive.registry import default_registry
 for offer in default_registry().of_kind("decomposer"):
     print(offer.name, offer.distribution, offer.version, offer.what.__module__)
 import dcsvm; print(dcsvm.__file__)

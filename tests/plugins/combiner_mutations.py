@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from dcsvm import Committee, Router
-from dcsvm.committee import Group
+from dcsvm.drive.committee.committee import Group
 
 from .mutations import mutation
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 import attrs
 import numpy as np
 
-from dcsvm import KernelExpansion, LocalModel
+from dcsvm import LocalModel
 from dcsvm.testing import easy_problem
+from dcsvm.toolbox import KernelExpansion
 
 from .mutations import mutation
 

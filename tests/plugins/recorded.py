@@ -6,8 +6,9 @@ import attrs
 import numpy as np
 from sklearn.svm import SVC
 
-from dcsvm import Constant, Decomposer, DivideAndConquerClassifier, build, component
-from dcsvm.stages import concluded
+from dcsvm import Decomposer, DivideAndConquerClassifier, build, component
+from dcsvm.base.stages import concluded
+from dcsvm.toolbox import Constant
 
 
 @component

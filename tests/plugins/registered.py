@@ -1,7 +1,7 @@
 """Every registered component, with settings under which small problems are really divided."""
 
 from dcsvm import build
-from dcsvm.registry import KINDS, default_registry
+from dcsvm.drive.registry import KINDS, default_registry
 
 #: What the defaults of a component do not suit problems of 2 to 60 rows with.
 SETTINGS = {

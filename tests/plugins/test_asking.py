@@ -6,12 +6,12 @@ import pytest
 from scipy import sparse
 
 from dcsvm import Part, Problem, build
-from dcsvm.job import Job
-from dcsvm.member import Member
-from dcsvm.models import Constant
-from dcsvm.problem import Seed, Task
-from dcsvm.search import asking
-from dcsvm.views import Columns
+from dcsvm.base.feature_views import Columns
+from dcsvm.base.member import Member
+from dcsvm.base.models import Constant
+from dcsvm.base.problem import Seed, Task
+from dcsvm.drive.subproblem import Job
+from dcsvm.model_selection import asking
 
 GRID = [{"C": C, "gamma": gamma} for gamma in (0.1, 3.0) for C in (1.0, 100.0)]
 

@@ -224,7 +224,7 @@ def test_settings_out_of_range_are_refused(settings, sentence):
 
 
 def test_a_learner_without_support_vectors_is_refused():
-    from dcsvm.errors import CompositionError
+    from dcsvm.base.errors import CompositionError
 
     X, y = overlapping()
     clf = DivideAndConquerClassifier(cascade(), "linear_svm", "route")

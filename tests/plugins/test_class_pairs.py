@@ -6,7 +6,7 @@ from sklearn.multiclass import OneVsOneClassifier
 from sklearn.svm import LinearSVC
 
 from dcsvm import DivideAndConquerClassifier, Problem, Task, build
-from dcsvm.report import evidence
+from dcsvm_report import evidence
 
 
 def test_every_pair_has_a_part_with_the_rows_of_both() -> None:

@@ -4,8 +4,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from dcsvm import DivideAndConquerClassifier, LocalLearner, build, component
-from dcsvm.errors import CompositionError
-from dcsvm.registry import default_registry
+from dcsvm.base.errors import CompositionError
+from dcsvm.drive.registry import default_registry
 
 X, y = load_breast_cancer(return_X_y=True)
 FITTING = "it keeps no support vectors; learners that fit: kernel_svm, krr, rbf_network"

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from dcsvm.registry import KINDS, default_registry
+from dcsvm.drive.registry import KINDS, default_registry
 from dcsvm.testing import checks_of, summary
 
 from .registered import VARIANTS, components, settings_of

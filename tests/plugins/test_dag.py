@@ -8,19 +8,12 @@ import pytest
 from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.svm import SVC
 
-from dcsvm import (
-    DcsvmError,
-    DivideAndConquerClassifier,
-    Prepared,
-    SettingError,
-    build,
-    load,
-    save,
-)
-from dcsvm.bounds import graph_bounds
-from dcsvm.explain import explain
+from dcsvm import DcsvmError, DivideAndConquerClassifier, SettingError, build, load, save
+from dcsvm.inspection.bounds import graph_bounds
+from dcsvm.inspection.explainer import explain
 from dcsvm.numeric import Kernel
-from dcsvm.report import evidence
+from dcsvm.toolbox import Prepared
+from dcsvm_report import evidence
 
 
 def classifier(learner="kernel_svm", **settings):
@@ -270,7 +263,7 @@ def test_members_that_do_not_know_pairs_are_refused(digits) -> None:
 
 def test_a_missing_pair_is_named(digits) -> None:
     from dcsvm import Committee
-    from dcsvm.committee import Group
+    from dcsvm.drive.committee.committee import Group
 
     X, y = digits
     X, y = X[y < 3], y[y < 3]

@@ -7,7 +7,7 @@ import pytest
 from sklearn.svm import SVC
 
 from dcsvm import DivideAndConquerClassifier, build
-from dcsvm.errors import CompositionError, SettingError
+from dcsvm.base.errors import CompositionError, SettingError
 
 from .recorded import alpha_of, kept, libsvm_objective, objective_of, overlapping, recorded
 

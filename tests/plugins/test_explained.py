@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_wine
 
-from dcsvm import Column, DivideAndConquerClassifier, Layout, Prepared, Scaled, build
-from dcsvm.explain import explain
-from dcsvm.numeric.pairs import pair_decisions
+from dcsvm import DivideAndConquerClassifier, build
+from dcsvm.inspection.explainer import explain
+from dcsvm.numeric.expansion.pair_columns import pair_decisions
+from dcsvm.toolbox import Column, Layout, Prepared, Scaled
 
 
 def test_what_is_told_of_a_pair_among_several_classes_adds_up_to_its_decision():

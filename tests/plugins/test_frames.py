@@ -5,7 +5,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from dcsvm import Column, DataError, DivideAndConquerClassifier, Layout, Prepared
+from dcsvm import DataError, DivideAndConquerClassifier
+from dcsvm.toolbox import Column, Layout, Prepared
 
 LAYOUT = Layout((Column("size"), Column("colour", ("blue", "red")), Column("number", ("1", "2"))))
 ROWS = {

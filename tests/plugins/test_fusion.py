@@ -16,11 +16,11 @@ from dcsvm import (
     component,
     part,
 )
-from dcsvm.division import Division
-from dcsvm.member import Member
-from dcsvm.models import Hyperplanes
-from dcsvm.problem import Seed
-from dcsvm.registry import default_registry
+from dcsvm.base.member import Member
+from dcsvm.base.models import Hyperplanes
+from dcsvm.base.problem import Seed
+from dcsvm.base.routing import Division
+from dcsvm.drive.registry import default_registry
 
 X, Y = load_breast_cancer(return_X_y=True)
 X = (X - X.mean(axis=0)) / X.std(axis=0)

@@ -6,7 +6,7 @@ from sklearn.datasets import load_iris
 from sklearn.svm import SVC
 
 from dcsvm import DataError, DivideAndConquerClassifier, build
-from dcsvm.errors import CompositionError
+from dcsvm.base.errors import CompositionError
 from dcsvm.numeric import ConvergenceWarning
 
 from .recorded import alpha_of, kept, libsvm_objective, objective_of, overlapping, recorded

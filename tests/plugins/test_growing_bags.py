@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dcsvm import DataError, DivideAndConquerClassifier, Part, Problem, build
-from dcsvm.member import Member
-from dcsvm.models import Hyperplanes
+from dcsvm.base.member import Member
+from dcsvm.base.models import Hyperplanes
 
 
 def noisy(rows: int = 600) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import dcsvm
-from dcsvm.registry import KINDS, default_registry
+from dcsvm.drive.registry import KINDS, default_registry
 
 HERE = Path(__file__).parent
 BUILT_IN = [

@@ -8,14 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from dcsvm import (
-    DataError,
-    DivideAndConquerClassifier,
-    Problem,
-    SettingError,
-    build,
-    component,
-)
+from dcsvm import DataError, DivideAndConquerClassifier, Problem, SettingError, build, component
 from dcsvm.numeric import grams
 from dcsvm.testing import easy_problem
 from dcsvm.testing.problems import as_sparse

@@ -10,8 +10,8 @@ from sklearn.datasets import load_iris
 
 import dcsvm
 from dcsvm import DivideAndConquerClassifier, build
-from dcsvm.errors import CompositionError, ModelFileError
-from dcsvm.registry import default_registry
+from dcsvm.base.errors import CompositionError, ModelFileError
+from dcsvm.drive.registry import default_registry
 
 from .registered import components, small
 

@@ -6,7 +6,7 @@ from sklearn.datasets import make_moons
 
 import dcsvm
 from dcsvm import DivideAndConquerClassifier, Problem, SettingError, build
-from dcsvm.explain import explain
+from dcsvm.inspection.explainer import explain
 from dcsvm.numeric.backend import numpy_only
 
 X, Y = make_moons(2000, noise=0.3, random_state=0)

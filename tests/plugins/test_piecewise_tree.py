@@ -6,7 +6,8 @@ from scipy.optimize import minimize
 from sklearn.datasets import load_iris, make_moons
 from sklearn.svm import LinearSVC
 
-from dcsvm import DivideAndConquerClassifier, Problem, build, compile_tree
+from dcsvm import DivideAndConquerClassifier, Problem, build
+from dcsvm.inspection import compile_tree
 from dcsvm_plugins.decomposers.piecewise_tree import Contesting, _lined_up, _settled
 
 X, Y = make_moons(600, noise=0.15, random_state=0)

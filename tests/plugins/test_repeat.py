@@ -2,9 +2,10 @@
 
 import pytest
 
-from dcsvm import DivideAndConquerClassifier, Repeat, SettingError, build
+from dcsvm import DivideAndConquerClassifier, SettingError, build
 from dcsvm.testing import easy_problem
 from dcsvm.testing.trials import try_out
+from dcsvm.toolbox import Repeat
 
 
 def test_multiplying_repeats_from_both_sides():

@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dcsvm import DivideAndConquerClassifier, SettingError, Sum, build
-from dcsvm.recipe import parse
-from dcsvm.registry import default_registry
+from dcsvm import DivideAndConquerClassifier, SettingError, build
+from dcsvm.drive.registry import default_registry
+from dcsvm.experiments.recipe import parse
 from dcsvm.testing import easy_problem
 from dcsvm.testing.trials import try_out
+from dcsvm.toolbox import Sum
 
 
 def test_adding_makes_one_flat_sum():

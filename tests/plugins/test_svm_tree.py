@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_moons
 
-from dcsvm import DivideAndConquerClassifier, SettingError, build, compile_tree
+from dcsvm import DivideAndConquerClassifier, SettingError, build
+from dcsvm.inspection import compile_tree
 
 X, Y = make_moons(600, noise=0.15, random_state=0)
 

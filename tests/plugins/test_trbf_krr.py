@@ -8,9 +8,10 @@ import attrs
 import numpy as np
 import pytest
 
-from dcsvm import DataError, KernelExpansion, MappedHyperplanes, build
+from dcsvm import DataError, build
 from dcsvm.testing import easy_problem
 from dcsvm.testing.problems import as_sparse
+from dcsvm.toolbox import KernelExpansion, MappedHyperplanes
 
 
 def trbf(**settings):

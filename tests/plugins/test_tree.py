@@ -11,21 +11,12 @@ from sklearn.datasets import load_digits
 from sklearn.tree import DecisionTreeClassifier
 
 import dcsvm
-from dcsvm import (
-    Column,
-    DivideAndConquerClassifier,
-    GranularitySearch,
-    Layout,
-    Prepared,
-    Problem,
-    Repeat,
-    SettingError,
-    build,
-)
-from dcsvm.explain import explain
+from dcsvm import DivideAndConquerClassifier, GranularitySearch, Problem, SettingError, build
+from dcsvm.base.settings import settings_of
+from dcsvm.inspection.explainer import explain
 from dcsvm.numeric import condense
 from dcsvm.numeric.backend import numpy_only
-from dcsvm.settings import settings_of
+from dcsvm.toolbox import Column, Layout, Prepared, Repeat
 
 
 def tree(**settings):

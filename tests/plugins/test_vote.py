@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.datasets import load_iris, make_blobs
 
 from dcsvm import DivideAndConquerClassifier, build
-from dcsvm.explain import explain
+from dcsvm.inspection.explainer import explain
 
 
 def test_class_pairs_win_by_number_of_votes() -> None:

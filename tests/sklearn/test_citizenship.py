@@ -22,14 +22,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from dcsvm import (
-    DataError,
-    DivideAndConquerClassifier,
-    GranularitySearch,
-    Prepared,
-    SettingError,
-    build,
-)
+from dcsvm import DataError, DivideAndConquerClassifier, GranularitySearch, SettingError, build
+from dcsvm.toolbox import Prepared
 
 pytest.importorskip("dcsvm_plugins", reason="these pipelines are made of the built-in plugins")
 

@@ -13,9 +13,9 @@ from sklearn.svm import SVC
 
 import dcsvm
 from dcsvm import DivideAndConquerClassifier, GranularitySearch, build
-from dcsvm.bounds import tree_terms
-from dcsvm.errors import SettingError
-from dcsvm.explain import explain
+from dcsvm.base.errors import SettingError
+from dcsvm.inspection.bounds import tree_terms
+from dcsvm.inspection.explainer import explain
 
 X, y = load_iris(return_X_y=True)
 GRID = {"learner__C": [1.0, 10.0]}

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from dcsvm import Combiner, Committee, component, mean_or_nan
+from dcsvm import Combiner, Committee, component
 from dcsvm.numeric import FloatArray, Matrix
+from dcsvm.toolbox import mean_or_nan
 
 
 @component

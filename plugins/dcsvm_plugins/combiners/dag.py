@@ -11,15 +11,13 @@ from dcsvm import (
     Combiner,
     Committee,
     DcsvmError,
-    Each,
-    Node,
     Problem,
-    Scene,
+    RowQueries,
     SettingError,
     component,
-    draw_graph,
     setting,
 )
+from dcsvm.drawing import Node, Scene, draw_graph
 from dcsvm.numeric import FloatArray, IntArray, Matrix, squared_distances
 
 #: What a winner by a margin of zero is above the class it beat.
@@ -52,7 +50,7 @@ class DecisionGraph:
     node: IntArray
     sign: IntArray
 
-    _ready: list[tuple[Each, Any]] = attrs.field(factory=list, metadata={"stored": False})
+    _ready: list[tuple[RowQueries, Any]] = attrs.field(factory=list, metadata={"stored": False})
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         scores = np.full((X.shape[0], committee.n_classes), np.nan)
@@ -69,9 +67,9 @@ class DecisionGraph:
             return np.asarray(np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1))
         return np.asarray(walker.labels(X))
 
-    def _prepared(self, committee: Committee) -> tuple[Each, Any]:
+    def _prepared(self, committee: Committee) -> tuple[RowQueries, Any]:
         if not self._ready or self._ready[0][0].members is not committee.members:
-            each = Each.of(committee)
+            each = RowQueries.of(committee)
             self._ready[:] = [(each, each.walker(self.order))]
         return self._ready[0]
 

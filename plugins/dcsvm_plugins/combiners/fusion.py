@@ -11,17 +11,15 @@ from sklearn.base import clone
 from dcsvm import (
     Combiner,
     Committee,
-    Constant,
     LocalLearner,
     Problem,
     Routing,
-    Scaling,
     SettingError,
-    View,
     component,
     setting,
 )
 from dcsvm.numeric import FloatArray, IntArray, Matrix
+from dcsvm.toolbox import Constant, Scaling, View
 
 #: Rows that the second level answers at a time: its feature space may be large.
 BLOCK_ROWS = 1024

@@ -1,6 +1,7 @@
 """The built-in decomposers: one file each, listed here."""
 
-from dcsvm import Decomposer, Repeat, Scaled, Sum, hookimpl
+from dcsvm import Decomposer, hookimpl
+from dcsvm.toolbox import Repeat, Scaled, Sum
 from dcsvm_plugins.decomposers.abd_subspaces import ABDSubspaces
 from dcsvm_plugins.decomposers.bcd_subspaces import BCDSubspaces
 from dcsvm_plugins.decomposers.bootstrap import Bootstrap

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from dcsvm import BlockSum, Problem, Subspaces, View, component
+from dcsvm import Problem, component
 from dcsvm.numeric import IntArray, block_products, directions
+from dcsvm.toolbox import BlockSum, Subspaces, View
 
 
 @component

@@ -4,8 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from dcsvm import LinearMap, Problem, Subspaces, View, component, setting
+from dcsvm import Problem, component, setting
 from dcsvm.numeric import FloatArray, IntArray, covariance, means
+from dcsvm.toolbox import LinearMap, Subspaces, View
 
 
 @component

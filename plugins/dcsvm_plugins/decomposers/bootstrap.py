@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from dcsvm import Decomposer, Problem, SettingError, Stages, component, part, setting
+from dcsvm import Decomposer, Problem, SettingError, component, part, setting
+from dcsvm.toolbox import Stages
 
 #: A larger sample is a slip of the pen: no machine could learn from it.
 MOST_ROWS = 100_000_000

@@ -13,14 +13,13 @@ from dcsvm import (
     Part,
     Problem,
     SettingError,
-    Stages,
     component,
-    duals_of,
     setting,
     support_of,
     together,
 )
 from dcsvm.numeric import IntArray
+from dcsvm.toolbox import Stages, duals_of
 
 #: A cascade of more parts than these, by a forecast, is refused: they would be too many to climb.
 MOST_PARTS = 100_000

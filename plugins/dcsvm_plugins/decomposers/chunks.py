@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from dcsvm import DataError, Decomposer, Problem, Stages, component, part, setting
+from dcsvm import DataError, Decomposer, Problem, component, part, setting
+from dcsvm.toolbox import Stages
 
 
 @component

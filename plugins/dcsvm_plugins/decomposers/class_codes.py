@@ -7,18 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from dcsvm import (
-    Decomposer,
-    Level,
-    Part,
-    Problem,
-    SettingError,
-    Stages,
-    Task,
-    component,
-    setting,
-)
+from dcsvm import Decomposer, Part, Problem, SettingError, Task, component, setting
 from dcsvm.numeric import IntArray
+from dcsvm.toolbox import Level, Stages
 
 #: Classes up to which `auto` takes every column there is, as Dietterich and Bakiri advise.
 FEW_CLASSES = 7

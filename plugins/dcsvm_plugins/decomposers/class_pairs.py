@@ -5,18 +5,9 @@ from itertools import combinations
 
 import numpy as np
 
-from dcsvm import (
-    Decomposer,
-    Joined,
-    Level,
-    Part,
-    Problem,
-    Scene,
-    Stages,
-    Task,
-    component,
-    draw_pairs,
-)
+from dcsvm import Decomposer, Part, Problem, Task, component
+from dcsvm.drawing import Scene, draw_pairs
+from dcsvm.toolbox import Joined, Level, Stages
 
 
 @component

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dcsvm import Decomposer, Level, Part, Problem, Stages, Task, component
+from dcsvm import Decomposer, Part, Problem, Task, component
+from dcsvm.toolbox import Level, Stages
 
 
 @component

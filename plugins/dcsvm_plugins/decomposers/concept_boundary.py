@@ -6,8 +6,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from dcsvm import Decomposer, Division, Level, Problem, Stages, component, part, setting
+from dcsvm import Decomposer, Division, Problem, component, part, setting
 from dcsvm.numeric import FloatArray, IntArray, Matrix, condense
+from dcsvm.toolbox import Level, Stages
 
 #: Rows whose neighbours are looked up at a time: lists of all of them would fill the memory.
 BLOCK_ROWS = 8192

@@ -4,22 +4,9 @@ from typing import Literal
 
 import numpy as np
 
-from dcsvm import (
-    Constant,
-    Decomposer,
-    Member,
-    Part,
-    Problem,
-    Regions,
-    SettingError,
-    Stages,
-    component,
-    duals_of,
-    regions_around,
-    setting,
-    support_of,
-)
+from dcsvm import Decomposer, Member, Part, Problem, SettingError, component, setting, support_of
 from dcsvm.numeric import IntArray
+from dcsvm.toolbox import Constant, Regions, Stages, duals_of, regions_around
 
 
 @component

@@ -4,8 +4,9 @@ from typing import Literal
 
 import numpy as np
 
-from dcsvm import DataError, LinearMap, Problem, Subspaces, View, component, setting
+from dcsvm import DataError, Problem, component, setting
 from dcsvm.numeric import covariance, directions, means
+from dcsvm.toolbox import LinearMap, Subspaces, View
 
 
 @component

@@ -6,19 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dcsvm import (
-    Constant,
-    DataError,
-    Decomposer,
-    Member,
-    Part,
-    Problem,
-    Stages,
-    component,
-    setting,
-    support_of,
-)
+from dcsvm import DataError, Decomposer, Member, Part, Problem, component, setting, support_of
 from dcsvm.numeric import ConvergenceWarning, IntArray
+from dcsvm.toolbox import Constant, Stages
 
 #: Rows that are asked about together while violations are looked for.
 BLOCK_ROWS = 8192

@@ -9,12 +9,12 @@ from dcsvm import (
     Division,
     Member,
     Problem,
-    Stages,
     component,
     part,
     setting,
 )
 from dcsvm.numeric import FloatArray, IntArray
+from dcsvm.toolbox import Stages
 
 
 @component

@@ -2,7 +2,8 @@
 
 from typing import Literal
 
-from dcsvm import Decomposer, Problem, Stages, component, regions_around, setting
+from dcsvm import Decomposer, Problem, component, setting
+from dcsvm.toolbox import Stages, regions_around
 
 
 @component

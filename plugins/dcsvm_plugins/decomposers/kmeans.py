@@ -1,7 +1,8 @@
 """Regions around the centres of k-means."""
 
-from dcsvm import Decomposer, Problem, Stages, component, regions_around, setting
+from dcsvm import Decomposer, Problem, component, setting
 from dcsvm.numeric import Kernel
+from dcsvm.toolbox import Stages, regions_around
 
 
 @component

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from dcsvm import LinearMap, Problem, Subspaces, View, component, setting
+from dcsvm import Problem, component, setting
 from dcsvm.numeric import covariance, directions, means
+from dcsvm.toolbox import LinearMap, Subspaces, View
 
 
 @component

@@ -7,18 +7,14 @@ import numpy as np
 from scipy.optimize import minimize
 
 from dcsvm import (
-    Cost,
     Decomposer,
     Division,
     LocalLearner,
     LocalModel,
     Part,
-    PlaneRouter,
     Problem,
-    Stages,
     Task,
     component,
-    parts_by,
     setting,
 )
 from dcsvm.numeric import (
@@ -30,6 +26,7 @@ from dcsvm.numeric import (
     means,
     squared_distances,
 )
+from dcsvm.toolbox import Cost, PlaneRouter, Stages, parts_by
 
 #: Steps of k-means at the most: it only says where to begin.
 STEPS = 20

@@ -1,6 +1,7 @@
 """Subspaces of features as they are."""
 
-from dcsvm import Columns, Problem, Subspaces, View, component
+from dcsvm import Problem, component
+from dcsvm.toolbox import Columns, Subspaces, View
 
 
 @component

@@ -8,21 +8,18 @@ import numpy as np
 from dcsvm import (
     Decomposer,
     Division,
-    Hyperplanes,
     LocalLearner,
     LocalModel,
     Member,
     Part,
-    PlaneRouter,
     Problem,
     SettingError,
-    Stages,
     Task,
     component,
-    parts_by,
     setting,
 )
 from dcsvm.numeric import FloatArray, IntArray, PlaneTree, Rows
+from dcsvm.toolbox import Hyperplanes, PlaneRouter, Stages, parts_by
 
 
 @component

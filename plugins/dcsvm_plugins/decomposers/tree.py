@@ -8,27 +8,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
 
-from dcsvm import (
-    Branches,
-    Decomposer,
-    Level,
-    LocalScaling,
-    Part,
-    Problem,
-    Router,
-    Routing,
-    Scene,
-    SettingError,
-    Sketch,
-    Stages,
-    component,
-    draw_tree,
-    held_back,
-    local_view,
-    parts_by,
-    prune,
-    setting,
-)
+from dcsvm import Decomposer, Part, Problem, Router, Routing, SettingError, component, setting
+from dcsvm.drawing import Scene, Sketch, draw_tree
 from dcsvm.numeric import (
     AxisTree,
     BoolArray,
@@ -38,6 +19,16 @@ from dcsvm.numeric import (
     Matrix,
     condense,
     single_thresholds,
+)
+from dcsvm.toolbox import (
+    Branches,
+    Level,
+    LocalScaling,
+    Stages,
+    held_back,
+    local_view,
+    parts_by,
+    prune,
 )
 
 #: A split must gain more than rounding does; a node where none does is halved instead.

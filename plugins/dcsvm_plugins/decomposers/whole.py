@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dcsvm import Decomposer, Level, Problem, Stages, component, part
+from dcsvm import Decomposer, Problem, component, part
+from dcsvm.toolbox import Level, Stages
 
 
 @component

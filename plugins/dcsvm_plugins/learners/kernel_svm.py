@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from sklearn.svm import SVC
 
-from dcsvm import DataError, KernelExpansion, LocalLearner, LocalModel, Problem, component, setting
+from dcsvm import DataError, LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import (
     FloatArray,
     Gram,
@@ -26,6 +26,7 @@ from dcsvm.numeric import (
     solve_parts,
     solve_tasks,
 )
+from dcsvm.toolbox import KernelExpansion
 
 #: Up to this many rows one matrix of distances serves a whole grid; beyond, cells are solved one
 #: after the other without it.

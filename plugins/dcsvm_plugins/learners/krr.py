@@ -7,8 +7,9 @@ import numpy as np
 from scipy import linalg
 from sklearn.base import clone
 
-from dcsvm import DataError, KernelExpansion, LocalLearner, LocalModel, Problem, component, setting
+from dcsvm import DataError, LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import FloatArray, Kernel, kernel_matrices, ridge_path
+from dcsvm.toolbox import KernelExpansion
 
 #: Kernels that need not be positive semidefinite, which the decomposition wants.
 INDEFINITE = frozenset({"sigmoid", "callable", "precomputed"})

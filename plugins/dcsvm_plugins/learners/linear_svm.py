@@ -7,7 +7,8 @@ from typing import Literal
 import numpy as np
 from sklearn.svm import LinearSVC
 
-from dcsvm import Hyperplanes, LocalLearner, LocalModel, Problem, component, setting
+from dcsvm import LocalLearner, LocalModel, Problem, component, setting
+from dcsvm.toolbox import Hyperplanes
 
 _DRAWING = threading.Lock()
 

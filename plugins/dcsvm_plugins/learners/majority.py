@@ -3,8 +3,9 @@
 import attrs
 import numpy as np
 
-from dcsvm import Cost, LocalLearner, LocalModel, Problem, component
+from dcsvm import LocalLearner, LocalModel, Problem, component
 from dcsvm.numeric import FloatArray, Matrix
+from dcsvm.toolbox import Cost
 
 
 @attrs.frozen(eq=False)

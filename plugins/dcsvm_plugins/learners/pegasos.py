@@ -3,8 +3,9 @@
 import attrs
 import numpy as np
 
-from dcsvm import Hyperplanes, LocalLearner, LocalModel, Problem, component, setting
+from dcsvm import LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import PegasosSettings, Plane, Rows, best_bias, pegasos_plane
+from dcsvm.toolbox import Hyperplanes
 
 
 @component

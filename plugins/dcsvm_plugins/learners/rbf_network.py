@@ -5,8 +5,9 @@ from typing import Literal
 import numpy as np
 from scipy import linalg, sparse
 
-from dcsvm import KernelExpansion, LocalLearner, LocalModel, Problem, component, setting
+from dcsvm import LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import IntArray, Matrix, kernel_of
+from dcsvm.toolbox import KernelExpansion
 
 
 @component

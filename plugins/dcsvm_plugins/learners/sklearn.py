@@ -8,17 +8,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import all_estimators
 from sklearn.utils.validation import has_fit_parameter
 
-from dcsvm import (
-    DataError,
-    LocalLearner,
-    LocalModel,
-    Problem,
-    SettingError,
-    Wrapped,
-    component,
-    did_you_mean,
-    setting,
-)
+from dcsvm import DataError, LocalLearner, LocalModel, Problem, SettingError, component, setting
+from dcsvm.toolbox import Wrapped, did_you_mean
 
 _LISTING = threading.Lock()
 

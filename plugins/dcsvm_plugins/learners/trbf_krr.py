@@ -11,18 +11,9 @@ import numpy as np
 from scipy import linalg
 from sklearn.base import clone
 
-from dcsvm import (
-    DataError,
-    Hyperplanes,
-    KernelExpansion,
-    LocalLearner,
-    LocalModel,
-    MappedHyperplanes,
-    Problem,
-    component,
-    setting,
-)
+from dcsvm import DataError, LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import FloatArray, Kernel, kernel_of
+from dcsvm.toolbox import Hyperplanes, KernelExpansion, MappedHyperplanes
 
 #: Bytes of mapped rows at a time; fixed, so that no bit depends on the machine.
 BLOCK_BYTES = 2**22

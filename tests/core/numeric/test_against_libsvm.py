@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dcsvm.numeric import Kernel, backend, rbf_gram, solve
-from dcsvm.numeric.large import solve_large
+from dcsvm.numeric.svm.large_solver import solve_large
 
 KINDS = ["plain", "repeated", "contradicting", "rounded", "constant feature", "separable"]
 TENS = [10.0**power for power in range(-6, 7)]

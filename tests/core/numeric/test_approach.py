@@ -4,10 +4,11 @@ import attrs
 import numpy as np
 import pytest
 
-from dcsvm.numeric import Kernel, backend, grams, reference
-from dcsvm.numeric.approach import FAR, MANY, _shares, mean_curvature, sampled
-from dcsvm.numeric.reference import Tasks
-from dcsvm.numeric.svm import solve, solve_path
+from dcsvm.numeric import Kernel, backend, grams
+from dcsvm.numeric.svm import numpy_solver as reference
+from dcsvm.numeric.svm.c_continuation import FAR, MANY, _shares, mean_curvature, sampled
+from dcsvm.numeric.svm.numpy_solver import Tasks
+from dcsvm.numeric.svm.solver import solve, solve_path
 
 
 def noisy(rows: int, features: int = 3):

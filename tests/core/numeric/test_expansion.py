@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from dcsvm.numeric import Kernel
-from dcsvm.numeric.expansion import evaluate, prepare, vote, vote_one, walk, walk_one
+from dcsvm.numeric.expansion.expansion import evaluate, prepare, vote, vote_one, walk, walk_one
 
 KERNELS = [
     Kernel("rbf", gamma=0.4),
@@ -192,7 +192,7 @@ import resource, sys
 import numpy as np
 from scipy import sparse
 from dcsvm.numeric import Kernel
-from dcsvm.numeric.expansion import prepare, vote
+from dcsvm.numeric.expansion.expansion import prepare, vote
 
 form = sys.argv[1]
 random = np.random.default_rng(0)

@@ -17,7 +17,7 @@ from dcsvm.numeric import (
     products,
     squared_distances,
 )
-from dcsvm.numeric.rowcache import KernelRows
+from dcsvm.numeric.kernels.row_cache import KernelRows
 
 KERNELS = [
     Kernel("rbf", gamma=0.3),

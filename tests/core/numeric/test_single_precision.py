@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dcsvm.numeric import Kernel, backend
-from dcsvm.numeric.expansion import evaluate, prepare, vote, walk
+from dcsvm.numeric.expansion.expansion import evaluate, prepare, vote, walk
 
 pytestmark = pytest.mark.skipif(
     backend.implementation() != "native", reason="numpy answers in float64 whatever is asked"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcsvm.numeric import ConvergenceWarning, Kernel, as_gram, backend, rbf_gram, solve, solve_path
-from dcsvm.numeric.svm import feasible
+from dcsvm.numeric.svm.solver import feasible
 
 TOL = 1e-3
 

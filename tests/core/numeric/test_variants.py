@@ -13,8 +13,8 @@ import pytest
 from dual_formulas import exact_rbf, gap
 
 from dcsvm.numeric import Kernel, backend, native, rbf_gram, solve
-from dcsvm.numeric.expansion import evaluate, prepare, vote, walk
-from dcsvm.numeric.large import solve_large
+from dcsvm.numeric.expansion.expansion import evaluate, prepare, vote, walk
+from dcsvm.numeric.svm.large_solver import solve_large
 
 ROOT = Path(__file__).resolve().parents[3]
 

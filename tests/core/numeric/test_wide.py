@@ -5,9 +5,9 @@ import pytest
 from sklearn.datasets import load_digits
 
 from dcsvm.numeric import Kernel, wide
-from dcsvm.numeric.global_pairs import solve_part
-from dcsvm.numeric.svm import solve
-from dcsvm.numeric.wide import is_wide, solve_wide
+from dcsvm.numeric.svm.active_set import is_wide, solve_wide
+from dcsvm.numeric.svm.global_pairs import solve_part
+from dcsvm.numeric.svm.solver import solve
 
 KERNELS = {
     "rbf": Kernel("rbf", gamma=0.02),
@@ -85,7 +85,7 @@ def test_narrow_small_large_and_sparse_parts_are_solved_otherwise():
 def test_a_part_with_many_features_is_solved_so(monkeypatch):
     called = []
     monkeypatch.setattr(
-        "dcsvm.numeric.global_pairs.solve_wide", lambda *given, **others: called.append(others)
+        "dcsvm.numeric.svm.global_pairs.solve_wide", lambda *given, **others: called.append(others)
     )
     X, y = digits(0.0)
     solve_part(KERNELS["rbf"], X, y, 1.0, tol=1e-4)

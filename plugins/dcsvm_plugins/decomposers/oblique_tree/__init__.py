@@ -7,29 +7,23 @@ from typing import Any, Literal
 import attrs
 import numpy as np
 
-from dcsvm import (
-    Branches,
-    Decomposer,
-    Division,
-    LocalScaling,
-    Member,
-    Part,
-    PlaneRouter,
-    Problem,
-    Stages,
-    all_nodes,
-    component,
-    held_back,
-    local_view,
-    parts_by,
-    prune,
-    setting,
-)
+from dcsvm import Decomposer, Division, Member, Part, Problem, component, setting
 from dcsvm.numeric import (
     GrowthSettings,
     IntArray,
     PegasosSettings,
     PlaneTree,
+)
+from dcsvm.toolbox import (
+    Branches,
+    LocalScaling,
+    PlaneRouter,
+    Stages,
+    all_nodes,
+    held_back,
+    local_view,
+    parts_by,
+    prune,
 )
 from dcsvm_plugins.decomposers.oblique_tree.pieces import (
     Growing,

@@ -5,17 +5,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dcsvm import (
-    Cost,
-    Hyperplanes,
-    LocalLearner,
-    LocalModel,
-    Problem,
-    SettingError,
-    component,
-    leaf_masses,
-    setting,
-)
+from dcsvm import LocalLearner, LocalModel, Problem, SettingError, component, setting
 from dcsvm.numeric import (
     DualSettings,
     FloatArray,
@@ -27,6 +17,7 @@ from dcsvm.numeric import (
     grow_oblique,
     settle_oblique,
 )
+from dcsvm.toolbox import Cost, Hyperplanes, leaf_masses
 
 
 @attrs.frozen(eq=False)

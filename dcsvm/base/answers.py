@@ -1,0 +1,83 @@
+"""What members said of rows, and the sums and votes that combiners make of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dcsvm.numeric.array_types import FloatArray, IntArray
+
+
+@attrs.frozen(eq=False)
+class Answers:
+    """What some members said of some rows.
+
+    Parameters
+    ----------
+    rows : (r,) int array
+        Rows of X, each at most once.
+    members : (m,) int array
+    values : (r, columns of these members) array
+    code : (columns, classes) array, or CSR matrix where it would be large
+        The members' codes below each other.
+    owner : (columns,) int array
+        For each column the position in `members` of the member it belongs to.
+    weights : (r, m) array, optional
+        The router's weights; None means 1.
+    """
+
+    rows: IntArray
+    members: IntArray
+    values: FloatArray
+    code: Any
+    owner: IntArray
+    weights: FloatArray | None = None
+
+    def sums(self) -> FloatArray:
+        """Each class's weighted sum of what speaks for it and against it: (r, classes)."""
+        return np.asarray(self._weighted(self.values) @ self.code)
+
+    def known(self) -> FloatArray:
+        """The total weight of the columns that speak of each class: (r, classes)."""
+        return self._total(abs(self.code))
+
+    def gains(self) -> FloatArray:
+        """Each class's weighted sum over columns with it on the positive side: (r, classes)."""
+        return np.asarray(self._weighted(self.values) @ (self.code > 0))
+
+    def gaining(self) -> FloatArray:
+        """The total weight of the columns with each class on the positive side: (r, classes)."""
+        return self._total(self.code > 0)
+
+    def votes(self) -> FloatArray:
+        """The weighted number of members whose winning side holds each class: (r, classes)."""
+        wins = np.where(self.values > 0, 1.0, -1.0)
+        single = np.bincount(self.owner, minlength=len(self.members))[self.owner] == 1
+        if single.all():
+            # A column's vote counts for the classes whose code has its sign.
+            return np.asarray(self._weighted(wins) @ self.code + self.known()) / 2.0
+        wins[:, ~single] = 0.0
+        for position in np.unique(self.owner[~single]):
+            columns = np.flatnonzero(self.owner == position)
+            best = self.values[:, columns].argmax(axis=1)
+            wins[np.arange(len(wins)), columns[best]] = 1.0
+        wins = self._weighted(wins)
+        return np.asarray(wins @ self.code + np.abs(wins) @ abs(self.code)) / 2.0
+
+    def _total(self, counted: Any) -> FloatArray:
+        """The total weight of the columns that a table (columns, classes) counts."""
+        if self.weights is None:
+            total = np.empty((len(self.rows), counted.shape[1]))
+            total[:] = counted.sum(axis=0)
+            return total
+        return np.asarray(self.weights[:, self.owner] @ counted)
+
+    def _weighted(self, values: FloatArray) -> FloatArray:
+        return values if self.weights is None else values * self.weights[:, self.owner]
+
+
+def mean_or_nan(sums: FloatArray, counts: FloatArray) -> FloatArray:
+    """`sums / counts`, NaN where nothing was counted."""
+    return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)

@@ -1,0 +1,78 @@
+"""A part with what was learned on it."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from dcsvm.base.errors import ContractError
+from dcsvm.base.feature_views import View
+from dcsvm.base.models import Cost, LocalModel
+from dcsvm.base.problem import Part
+from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+
+
+@attrs.frozen(eq=False)
+class Member:
+    """A part with its fitted view and the model learned on it.
+
+    `code` (columns, classes) says what each column of the model's scores means: +1 for a class
+    that gains when it grows, -1 for one that loses, 0 for one the member cannot speak for.
+    `support` holds the ids, in the divided Problem, of the rows that the model kept. `part` is
+    known while the problem is divided; a committee keeps no row ids but those of `support`.
+    """
+
+    model: LocalModel
+    code: IntArray
+    view: View | None = None
+    support: IntArray = attrs.field(factory=lambda: np.zeros(0, dtype=np.intp))
+    n_rows: int = 0
+    part: Part | None = attrs.field(default=None, metadata={"stored": False})
+
+    def kept(self, model: LocalModel | None = None) -> Member:
+        """What a committee keeps of it: all but its part, with its own model or another one."""
+        return Member(model or self.model, self.code, self.view, self.support, self.n_rows)
+
+    @property
+    def duals(self) -> FloatArray | None:
+        """Signed duals of the `support` rows, where the model has them."""
+        return self.model.duals
+
+    def scores(self, X: Matrix) -> FloatArray:
+        """Score rows X (n, d) of the divided problem's features: (n, columns)."""
+        return self._checked(self.model.scores(self._seen(X)), X)
+
+    def labels(self, X: Matrix) -> IntArray | None:
+        """The class of the divided problem that wins for each row of X, (n,).
+
+        None where a side of the member stands for several classes.
+        """
+        classes = self._classes
+        return None if classes is None else classes[self.model.labels(self._seen(X))]
+
+    @property
+    def _classes(self) -> IntArray | None:
+        """The class that each winner of the model stands for."""
+        if len(self.code) > 1:
+            return np.asarray(self.code.argmax(axis=1))
+        second, first = np.flatnonzero(self.code[0] > 0), np.flatnonzero(self.code[0] < 0)
+        if len(first) > 1 or len(second) > 1:
+            return None
+        # A constant has one side only, and its value never speaks for the other.
+        return np.concatenate([first if len(first) else second, second if len(second) else first])
+
+    def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
+        """Return `scores(X)` and what they took."""
+        values, cost = self.model.answer(self._seen(X))
+        return self._checked(values, X), cost
+
+    def _seen(self, X: Matrix) -> Matrix:
+        return X if self.view is None else self.view.apply(X)
+
+    def _checked(self, values: FloatArray, X: Matrix) -> FloatArray:
+        if values.shape != (X.shape[0], len(self.code)):
+            raise ContractError(
+                f"{type(self.model).__name__}.scores returned shape {values.shape} "
+                f"where ({X.shape[0]}, {len(self.code)}) was expected"
+            )
+        return values

@@ -1,0 +1,266 @@
+"""The problem that is divided, and the parts it is divided into."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, TypeVar
+
+import attrs
+import numpy as np
+
+from dcsvm.base.errors import DataError
+from dcsvm.base.feature_views import View
+from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+from dcsvm.numeric.kernels.kernel import Kernel, kernel_of
+
+
+@attrs.frozen
+class Seed:
+    """Where random numbers come from: one entropy and a path in the division, nothing else.
+
+    Two places in a division never share a stream, and neither the order in which parts finish
+    nor the worker they run on can change one.
+    """
+
+    entropy: int
+    path: tuple[int, ...] = ()
+
+    def child(self, *steps: int) -> Seed:
+        """Return the seed of a place below this one."""
+        return Seed(self.entropy, self.path + steps)
+
+    def generator(self) -> np.random.Generator:
+        """Return a fresh generator: the same numbers at every call."""
+        return np.random.default_rng(self._sequence())
+
+    def integer(self) -> int:
+        """Return an integer for scikit-learn's `random_state`."""
+        return int(self._sequence().generate_state(1)[0] >> 1)
+
+    def _sequence(self) -> np.random.SeedSequence:
+        return np.random.SeedSequence(self.entropy, spawn_key=self.path)
+
+
+Made = TypeVar("Made")
+#: Kernel values beyond it cannot be computed with: their squares and sums leave no room.
+LARGEST_KERNEL = 1e100
+
+
+class Memo:
+    """What was made of a problem, for all who are given parts of it; it does not travel."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.made: dict[Hashable, Any] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Memo, ()
+
+
+@attrs.frozen(eq=False)
+class Problem:
+    """Rows to learn from. Immutable: no one who is given a Problem may write to its arrays.
+
+    Parameters
+    ----------
+    X : (n, d) float array or CSR matrix
+    y : (n,) int array
+        Classes as numbers 0 .. n_classes - 1.
+    n_classes : int
+        A learner's problem holds every one of its classes at least once.
+    seed : Seed
+    weights : (n,) float array, optional
+        Row weights, all positive. None means 1 for every row.
+    start : (n,) float array, optional
+        Signed dual values by row to start a solver from; it projects them to feasible ones.
+    threads : int
+        How many cores a learner may use. No result may depend on it.
+    names : tuple of str, optional
+        What the features are called, where they have names.
+    whole, rows : Problem and (n,) int array, or None
+        For a part with a task that sees all features: the problem that it was cut from, and which
+        of its rows these are. Parts with tasks overlap, so a learner may make something of the
+        whole `once` for all of them.
+    """
+
+    X: Matrix
+    y: IntArray
+    n_classes: int
+    seed: Seed = Seed(0)
+    weights: FloatArray | None = None
+    start: FloatArray | None = None
+    threads: int = attrs.field(default=1, metadata={"stored": False})
+    names: tuple[str, ...] | None = None
+    whole: Problem | None = attrs.field(
+        default=None, init=False, repr=False, metadata={"stored": False}
+    )
+    rows: IntArray | None = attrs.field(
+        default=None, init=False, repr=False, metadata={"stored": False}
+    )
+    _memo: Memo = attrs.field(factory=Memo, init=False, repr=False, metadata={"stored": False})
+
+    def within(self, whole: Problem, rows: IntArray) -> Problem:
+        """This problem as a part of another one: its rows are these of the whole."""
+        inner = Problem(
+            *(self.X, self.y, self.n_classes, self.seed, self.weights, self.start),
+            *(self.threads, self.names),
+        )
+        object.__setattr__(inner, "whole", whole)
+        object.__setattr__(inner, "rows", rows)
+        return inner
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """What `make` makes, made by the first who asks for it and kept as long as the problem."""
+        memo = self._memo
+        with memo.lock:
+            if key not in memo.made:
+                memo.made[key] = make()
+            made: Made = memo.made[key]
+        return made
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    def kernel(
+        self,
+        kind: str | Callable[[Any, Any], Any],
+        gamma: str | float,
+        degree: int = 3,
+        coef0: float = 0.0,
+    ) -> Kernel:
+        """The kernel that settings describe for these rows; refused if its values overflow.
+
+        Parts with tasks that were cut from one problem have the kernel of that one, as the pairs
+        of scikit-learn's SVC have: what they compute can be shared.
+        """
+        if self.whole is not None:
+            whole, settings = self.whole, (kind, gamma, degree, coef0)
+            return whole.once(("kernel", *settings), lambda: whole.kernel(*settings))
+        weights = None if self.weights is None else self.weights.astype(np.float64, copy=False)
+        kernel = kernel_of(kind, gamma, degree, coef0, self.X, weights)
+        if kernel.bound(self.X) > LARGEST_KERNEL:
+            raise DataError(
+                f"the {kernel.kind} kernel of these rows reaches {kernel.bound(self.X):.0e}, too "
+                "large to compute with: scale the features, or make gamma, degree or coef0 smaller"
+            )
+        return kernel
+
+    def rows_of(self, label: int) -> IntArray:
+        """The ids of the rows of one class."""
+        return np.flatnonzero(self.y == label)
+
+    def seeded(self, *steps: int) -> Problem:
+        """The same rows with the seed of a place below this one."""
+        return attrs.evolve(self, seed=self.seed.child(*steps))
+
+    def subset(self, rows: IntArray) -> Problem:
+        """Some of the rows, as a problem of its own against the same classes."""
+        return attrs.evolve(
+            self,
+            X=self.X[rows],
+            y=self.y[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            start=None if self.start is None else self.start[rows],
+        )
+
+
+@attrs.frozen
+class Task:
+    """A two-sided question about classes: some are +1, some are -1, the rest are left out."""
+
+    plus: tuple[int, ...]
+    minus: tuple[int, ...]
+
+    def code(self, n_classes: int) -> IntArray:
+        """The answer's meaning for each class: +1, -1 or 0, as (n_classes,)."""
+        code = np.zeros(n_classes, dtype=np.int8)
+        code[list(self.plus)] = 1
+        code[list(self.minus)] = -1
+        return code
+
+
+@attrs.frozen(eq=False)
+class Joined:
+    """Row ids that many parts share sets of: the ids of several disjoint sets, made when asked.
+
+    Thousands of class pairs hold every class again and again; its rows are kept once.
+    """
+
+    sets: tuple[IntArray, ...]
+
+    def __len__(self) -> int:
+        return sum(map(len, self.sets))
+
+    def ids(self) -> IntArray:
+        """All ids, ascending."""
+        return np.sort(np.concatenate(self.sets))
+
+
+@attrs.frozen(eq=False)
+class Part:
+    """One local problem cut from a Problem. Data only.
+
+    Parameters
+    ----------
+    rows : (m,) int array, or Joined
+        Ids into the Problem that the decomposer was given. Repeats are allowed (bootstrap).
+    view : View, optional
+        What the part sees of the features. None means all of them as they are.
+    task : Task, optional
+        The two-sided question the part asks. None means all classes. Rows of classes that the
+        task leaves out are dropped by the core.
+    weights : (m,) float array, optional
+        Multiplied with the problem's own row weights.
+    learner : LocalLearner, optional
+        Who learns this part. None means the pipeline's learner.
+    start : (m,) float array, optional
+        Signed duals by row, for learners that can start from them.
+    about : mapping
+        Small facts for the ledger.
+    """
+
+    _rows: IntArray | Joined = attrs.field(alias="rows")
+    view: View | None = None
+    task: Task | None = None
+    weights: FloatArray | None = None
+    learner: Any = None
+    start: FloatArray | None = None
+    about: Mapping[str, Any] = attrs.field(factory=dict)
+
+    @property
+    def rows(self) -> IntArray:
+        """The ids of its rows, (m,)."""
+        return self._rows.ids() if isinstance(self._rows, Joined) else self._rows
+
+    @property
+    def sets(self) -> tuple[IntArray, ...]:
+        """Its rows as they were given: several sets, where it shares them with other parts."""
+        return self._rows.sets if isinstance(self._rows, Joined) else (self._rows,)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self._rows)
+
+
+def part(*rows: IntArray, **others: Any) -> Part:
+    """Make a part of the rows in several disjoint sets."""
+    return Part(np.concatenate([np.asarray(each, dtype=np.intp) for each in rows]), **others)
+
+
+def parts_by(home: IntArray, n_parts: int, **others: Any) -> list[Part]:
+    """Make parts 0 .. n_parts - 1 of rows 0 .. n - 1, where row i belongs to part `home[i]`."""
+    order = np.argsort(home, kind="stable")
+    edges = np.searchsorted(home[order], np.arange(1, n_parts))
+    return [Part(rows, **others) for rows in np.split(order, edges)]
+
+
+def union(sets: Iterable[IntArray]) -> IntArray:
+    """The row ids in any of the sets, ascending, each once."""
+    arrays = list(sets)
+    return np.unique(np.concatenate(arrays)) if arrays else np.zeros(0, dtype=np.intp)

@@ -1,0 +1,232 @@
+"""Results and descriptions as aligned text on standard output."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from dcsvm.experiments.run.plan import Plan
+    from dcsvm.experiments.run.runner import Result
+
+
+def print_table(
+    header: tuple[str, ...], rows: list[list[str]], *, wrapped: int = 0, numbers: bool = False
+) -> None:
+    """Print aligned columns: never cut where the output is piped.
+
+    On a terminal, the last `wrapped` columns give way to the others where space is scarce.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(file=sys.stdout, highlight=False)
+    if not console.is_terminal:
+        console = Console(file=sys.stdout, highlight=False, width=100_000)
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for place, title in enumerate(header):
+        table.add_column(
+            title,
+            justify="right" if numbers and place else "left",
+            no_wrap=place < len(header) - wrapped,
+            overflow="fold",
+        )
+    for row in rows:
+        table.add_row(*(str(value) for value in row))
+    with console.capture() as captured:
+        console.print(table, markup=False)
+    for line in captured.get().splitlines():
+        typer.echo(line.rstrip())
+
+
+#: The measures that are shown, costs only where there are any: title, name, how it is written.
+MEASURES = (
+    ("accuracy", "test_accuracy", "{:.4f}"),
+    ("  of always naming the largest class", "baseline_accuracy", "{:.4f}"),
+    ("fit seconds", "fit_seconds", "{:.2f}"),
+    ("search seconds", "search_seconds", "{:.2f}"),
+    ("predict seconds", "predict_seconds", "{:.2f}"),
+    ("parts", "n_parts", "{}"),
+    ("kernel evaluations per row, mean", "kernel_evaluations_mean", "{:.1f}"),
+    ("  times fewer than undivided", "nsv_ratio", "{:,.2f}"),
+    ("kernel evaluations per row, max", "kernel_evaluations_max", "{:.0f}"),
+    ("  each kernel value once, mean", "unique_kernel_evaluations_mean", "{:.1f}"),
+    ("  each kernel value once, max", "unique_kernel_evaluations_max", "{:.0f}"),
+    ("hyperplanes per row, mean", "hyperplanes_mean", "{:.1f}"),
+    ("hyperplanes per row, max", "hyperplanes_max", "{:.0f}"),
+)
+
+
+def print_result(result: Result) -> None:
+    """Print what was learned from what, and what came out."""
+    from dcsvm.experiments.run.text import nsv_ratios
+
+    typer.echo(f"{result.recipe}: {result.about}" if result.about else result.recipe)
+    for line in _data_told(result):
+        typer.echo(line)
+    for each in result.trained:
+        for found in each.found[-1:]:
+            values = ", ".join(f"{key} = {value}" for key, value in found.values.items())
+            by = "" if found.scored_by == "accuracy" else f"by {found.scored_by}; "
+            typer.echo(f"{each.measures.model}: {values} ({by}{found.stopped})")
+    typer.echo()
+    flat = [each.flat() for each in result.measures]
+    for own, ratio in zip(flat, nsv_ratios(flat), strict=True):
+        own["nsv_ratio"] = ratio
+        own["missed"] = sum(own[f"recall.{name}"] == 0 for name in result.missed)
+    lines = {
+        name: [title, *(_number(each.get(name), form) for each in flat)]
+        for title, name, form in _lines(result)
+        if any(map(_is_told(name), flat))
+    }
+    rows = [row for name, row in lines.items() if row[1:] != lines.get(_plainly(name), [""])[1:]]
+    print_table(("", *(each.model for each in result.measures)), rows, numbers=True)
+
+
+def _data_told(result: Result) -> Iterator[str]:
+    import attrs
+    import numpy as np
+
+    from dcsvm.experiments.run.text import columns_told, rare_told
+
+    scaled = {
+        "none": "features as they are",
+        "minmax": "features scaled to [0, 1]",
+        "robust": "features scaled to median 0 and quartiles 1 apart",
+    }
+    n_folds = len(np.unique(result.folds))
+    rows = f"{result.n_train} rows to learn from, {result.n_test} held out"
+    if n_folds > 1:
+        rows = f"{result.n_train} rows, each held out once in {n_folds} folds"
+    yield (f"{result.data}: {rows}, {result.n_features} features, {result.n_classes} classes")
+    yield from columns_told([attrs.asdict(each) for each in result.dataset.facts])
+    rare = rare_told(result.rare)
+    if rare:
+        yield rare
+    yield (
+        f"{scaled.get(result.scale, 'features scaled to mean 0 and deviation 1')}, "
+        f"seed {result.seed}, {_at_a_time(result.n_jobs)}"
+    )
+
+
+def _at_a_time(jobs: int) -> str:
+    return f"{'one part' if jobs == 1 else f'up to {jobs} parts'} at a time"
+
+
+def _lines(result: Result) -> list[tuple[str, str, str]]:
+    """The lines of the table, with folds the spread below each score."""
+    own = result.measures[0]
+    scores = [name for name in own.more if name.startswith("test_")]
+    more = [(_score(name), name, "{:.4f}") for name in scores]
+    by_class = [*_rare_lines(result), *_missed_lines(result)]
+    lines = [*MEASURES[:2], *by_class, *more, *MEASURES[2:]]
+    found: list[tuple[str, str, str]] = []
+    for line in lines:
+        found.append(line)
+        if line[1] in own.by_fold:
+            n = len(own.by_fold[line[1]])
+            found.append((f"  mean of {n} folds", f"{line[1]}_fold_mean", "{:.4f}"))
+            found.append(("  deviation among them", f"{line[1]}_fold_std", "{:.4f}"))
+    return found
+
+
+def _rare_lines(result: Result) -> Iterator[tuple[str, str, str]]:
+    """A line for each rare class that was tested: the share of its rows that was found."""
+    from dcsvm.drawing import shortened
+    from dcsvm.experiments.run.text import LISTED, counted
+
+    for each in [rare for rare in result.rare if rare.tested][:LISTED]:
+        title = f"  of the rare class {shortened(each.name)}"
+        yield (f"{title} ({counted(each.tested, 'row', 'rows')})", f"recall.{each.name}", "{:.4f}")
+
+
+def _missed_lines(result: Result) -> Iterator[tuple[str, str, str]]:
+    """A line for each class, the largest first, that one of the models never answered rightly."""
+    from dcsvm.drawing import shortened
+    from dcsvm.experiments.run.text import LISTED, counted
+
+    rare = {each.name for each in result.rare}
+    missed = [(name, tested) for name, tested in result.missed.items() if name not in rare]
+    for name, tested in missed[:LISTED]:
+        title = f"  of class {shortened(name)} ({counted(tested, 'row', 'rows')})"
+        yield title, f"recall.{name}", "{:.4f}"
+    if len(missed) > LISTED:
+        yield "  classes never answered rightly", "missed", "{}"
+
+
+def _is_told(name: str) -> Callable[[dict[str, Any]], bool]:
+    """Whether a measure is worth a line: a cost of nothing, or one not known, is not."""
+    costs = ("search_seconds", "nsv_ratio", "hyperplanes", "kernel_evaluations")
+    is_cost = any(word in name for word in costs)
+    return lambda found: not is_cost or bool(found.get(name))
+
+
+def _plainly(name: str) -> str:
+    """The measure that says the same as one of distinct kernel values, where none repeats."""
+    return name.removeprefix("unique_") if name.startswith("unique_") else ""
+
+
+def _score(name: str) -> str:
+    return name.removeprefix("test_").replace("_", " ")
+
+
+def print_plan(plan: Plan) -> None:
+    folds = f" in {plan.folds} folds" if plan.folds > 1 else ""
+    typer.echo(plan.recipe)
+    typer.echo(
+        f"{plan.data}: {plan.rows} rows, {plan.features} features, {plan.classes} classes; "
+        f"{plan.n_train} rows to learn from, {plan.n_test} held out{folds}"
+    )
+    typer.echo(f"{_at_a_time(plan.jobs)}; parts of later stages, if any, are not foreseen\n")
+    lines = [
+        ("parts", "parts", "{}"),
+        ("  of one class only", "homogeneous", "{}"),
+        ("rows of the smallest", "smallest", "{}"),
+        ("rows of the median", "median", "{}"),
+        ("rows of the largest", "largest", "{}"),
+        ("combinations to try, at most", "combinations", "{}"),
+        ("megabytes, about", "megabytes", "{:.0f}"),
+    ]
+    rows = [
+        [title, *(_number(getattr(each, field), form) for each in plan.candidates)]
+        for title, field, form in lines
+    ]
+    seconds = [each.seconds for each in plan.candidates]
+    rows.append(["seconds, about", *("under 1" if n < 1 else f"{n:.0f}" for n in seconds)])
+    print_table(("", *(each.model for each in plan.candidates)), rows, numbers=True)
+    typer.echo("\nseconds of searching and training: measuring and the report come on top")
+
+
+def _number(value: float | None, form: str) -> str:
+    return "unknown" if value is None or value != value else form.format(value)
+
+
+def print_described(described: dict[str, Any]) -> None:
+    if described["kind"] == "recipe":
+        typer.echo(described["text"].rstrip("\n"))
+        return
+    title = f"{described['name']}: a {described['kind']} of {described['distribution']}"
+    typer.echo(f"{title} {described['version']}".rstrip())
+    typer.echo(f"\n{_fitted(described['about'])}\n")
+    for word in ("yields", "accepts"):
+        if word in described:
+            typer.echo(f"{word}: {', '.join(described[word]) or 'depends on its settings'}\n")
+    if described["settings"]:
+        fields = ("setting", "default", "allowed", "help")
+        rows = [[each[key] for key in fields] for each in described["settings"]]
+        print_table(fields, rows, wrapped=2)
+    else:
+        typer.echo("no settings")
+
+
+def _fitted(prose: str) -> str:
+    """Paragraphs broken anew to a terminal's width, and left as they are where it is piped."""
+    if not sys.stdout.isatty():
+        return prose
+    width = shutil.get_terminal_size().columns
+    return "\n\n".join(textwrap.fill(each, width) for each in prose.split("\n\n"))

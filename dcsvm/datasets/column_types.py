@@ -1,0 +1,276 @@
+"""One column of a table: gathered block by block, then judged by what it holds."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import numpy.typing as npt
+
+from dcsvm.base.errors import DataError
+from dcsvm.datasets.raw_table import Block, Kinds, Table, judge
+from dcsvm.numeric.array_types import FloatArray, IntArray
+from dcsvm.numeric.number_parsing import NOTHING, NUMBER, OTHER
+
+#: A column of text with more different texts than this, and with a text for every other row, names
+#: rows and no categories.
+FEW_LEVELS = 20
+#: A category with more levels than this must be asked for: one feature each may be too many.
+MANY_LEVELS = 1000
+#: With fewer rows than this, numbers that go up by one may well be a feature.
+FEWEST_COUNTED = 20
+
+_DATE = re.compile(
+    r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
+    r"([T ]\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
+)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d[\d.]*,\d+|[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
+_ID_NAME = re.compile(
+    r"(.*[_ -])?(id|key|index|uuid|guid|row|no|nr)|.*[a-z]ID"
+    r"|Unnamed: \d+|__index_level_\d+__",  # what pandas calls an index that has no name
+    re.IGNORECASE,
+)
+
+
+class Gathered:
+    """All values of one column, as numbers or as texts.
+
+    A column is read as text where someone says that it is a category, or where more than half of
+    its first block is no number; as numbers wherever someone says that it `is_numeric`.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        place: int,
+        is_text: bool,
+        is_category: bool = False,
+        is_numeric: bool = False,
+    ) -> None:
+        self.table, self.place, self.name = table, place, table.names[place]
+        self.is_text, self.is_category, self.is_numeric = is_text, is_category, is_numeric
+        self.is_declared = place in table.levels
+        self.levels: dict[str, int] = {text: n for n, text in enumerate(self._declared())}
+        self.level_places: list[int] = [0] * len(self.levels)
+        self.codes: list[IntArray] = []
+        self.values: list[FloatArray] = []
+        self.n_rows = self.n_missing = self.n_others = 0
+        self.first_missing: int | None = None
+        self.first_other: tuple[int, str] | None = None
+        self.padded: str | None = None
+        self.alien: tuple[int, str] | None = None
+
+    def _declared(self) -> tuple[str, ...]:
+        return self.table.levels.get(self.place, ())
+
+    def add(self, block: Block) -> None:
+        """Take the column's part of a block."""
+        if self.is_text:
+            self._add_texts(block)
+        else:
+            values, kinds = block.numbers(self.place)
+            others = int(np.count_nonzero(kinds == OTHER))
+            mostly_text = 2 * others > np.count_nonzero(kinds != NOTHING)
+            if mostly_text and not self.n_rows and not self.is_numeric:
+                self.is_text = True
+                self._add_texts(block)
+            else:
+                self._add_numbers(block, values, kinds, others)
+        self.n_rows += block.n_rows
+
+    def _add_numbers(self, block: Block, values: FloatArray, kinds: Kinds, others: int) -> None:
+        self.values.append(values)
+        self.n_others += others
+        self._note_missing(block, kinds == NOTHING)
+        if self.padded is None:
+            self.padded = block.padded(self.place)
+        if others and self.first_other is None:
+            row = int(np.flatnonzero(kinds == OTHER)[0])
+            self.first_other = block.place(row), block.text(row, self.place)
+
+    def _add_texts(self, block: Block) -> None:
+        codes, firsts = block.distinct(self.place)
+        numbers = np.empty(len(firsts), dtype=np.int32)
+        for place, row in enumerate(firsts):
+            text = block.text(row, self.place)
+            if judge(text)[0] == NOTHING and not (self.is_declared and text in self.levels):
+                numbers[place] = -1
+                continue
+            if text not in self.levels:
+                if self.is_declared and self.alien is None:
+                    self.alien = block.place(row), text
+                self.levels[text] = len(self.levels)
+                self.level_places.append(block.place(row))
+            numbers[place] = self.levels[text]
+        self.codes.append(numbers[codes])
+        self._note_missing(block, self.codes[-1] < 0)
+
+    def _note_missing(self, block: Block, missing: npt.NDArray[np.bool_]) -> None:
+        count = int(np.count_nonzero(missing))
+        if count and self.first_missing is None:
+            self.first_missing = block.place(int(np.flatnonzero(missing)[0]))
+        self.n_missing += count
+
+    @property
+    def is_text_after_all(self) -> bool:
+        """Whether most of what was taken for numbers is none, or all of it is digits of a code."""
+        if self.is_text or self.is_numeric:
+            return False
+        return 2 * self.n_others > self.n_rows - self.n_missing or self.is_code
+
+    @property
+    def is_code(self) -> bool:
+        """Whether whole numbers have leading zeros, as no amounts have: 01234."""
+        if self.padded is None or self.n_others or self.kind != "number":
+            return False
+        values = self.all_values()
+        return bool((np.isnan(values) | ((values >= 0) & (values == np.round(values)))).all())
+
+    def mistakes(self, allow_missing: bool) -> list[tuple[int, str]]:
+        """What is wrong with single fields: places and sentences."""
+        found = []
+        other = self.first_other if not self.is_text else self._first_text_among_numbers()
+        if other is not None:
+            found.append((other[0], self._not_a_number(other[1])))
+        if self.alien is not None:
+            place, text = self.alien
+            listed = ", ".join(self._declared())
+            found.append(
+                (place, f"{text!r} in column {self.name!r} is none of its levels: {listed}")
+            )
+        is_empty = self.n_missing == self.n_rows
+        if self.first_missing is not None and not allow_missing and not is_empty:
+            sentence = (
+                f"a value is missing in column {self.name!r}; fill it in, leave out the column, "
+                'or say `missing = "impute"`'
+            )
+            found.append((self.first_missing, sentence))
+        return found
+
+    def _first_text_among_numbers(self) -> tuple[int, str] | None:
+        if self.is_category:
+            return None
+        others = [text for text in self.levels if judge(text)[0] == OTHER]
+        if 2 * len(others) > len(self.levels):
+            return None
+        counts = np.bincount(self.all_codes(allow_missing=True), minlength=len(self.levels))
+        n_others = sum(int(counts[self.levels[text]]) for text in others)
+        if not others or 2 * n_others > counts.sum():
+            return None
+        return min((self.level_places[self.levels[text]], text) for text in others)
+
+    def _not_a_number(self, text: str) -> str:
+        if _DECIMAL_COMMA.fullmatch(text):
+            return (
+                f"{text!r} in column {self.name!r} has a comma; write numbers with a decimal "
+                "point and nothing between thousands"
+            )
+        if text.lstrip("+-").lower() in ("inf", "infinity"):
+            return f"{text!r} in column {self.name!r} is not finite"
+        if self.is_numeric:
+            return (
+                f"{text!r} in column {self.name!r} is not a number, but the column is listed in "
+                "`numeric`; correct it, or take the column off that list"
+            )
+        return (
+            f"{text!r} in column {self.name!r} is not a number, as most of its values are; "
+            "correct it, or list the column in `categorical`"
+        )
+
+    def refuse(self) -> None:
+        """Refuse a column that cannot be a feature as it is, with advice."""
+        if not self.is_text or self.is_category or not self.levels:
+            return
+        some = list(self.levels)[:100]
+        text, where = some[0], self.table.where(self.level_places[0])
+        if all(map(_DATE.fullmatch, some)):
+            raise DataError(
+                f"{where}: {text!r} in column {self.name!r} looks like a date or a time; turn it "
+                "into numbers that mean something, such as an age in days, or list the column "
+                "in `drop`"
+            )
+        if all(map(_DECIMAL_COMMA.fullmatch, some)):
+            raise DataError(f"{where}: {self._not_a_number(text)}")
+        if self.kind == "category" and len(self.levels) > MANY_LEVELS:
+            raise DataError(
+                f"{self.table.title}: column {self.name!r} holds {len(self.levels)} different "
+                "texts, too many for categories; list it in `drop`, or in `categorical` if you "
+                "mean it"
+            )
+
+    @property
+    def kind(self) -> str:
+        """What the column is: number, category, id, constant or empty."""
+        if self.n_missing == self.n_rows:
+            return "empty"
+        if self.is_text:
+            if len(self.levels) == 1 and not self.n_missing:
+                return "constant"
+            many = len(self.levels) > max(FEW_LEVELS, (self.n_rows - self.n_missing) / 2)
+            return "id" if many and not self.is_category else "category"
+        values = self.all_values()
+        if not self.n_missing and (values == values[0]).all():
+            return "constant"
+        return "id" if not self.is_numeric and self._names_rows(values) else "number"
+
+    def _names_rows(self, values: FloatArray) -> bool:
+        """Whether numbers count the rows, or are all different under the name of an id."""
+        if self._counts_rows(values):
+            return True
+        is_named_so = _ID_NAME.fullmatch(self.name) or self.place in self.table.unnamed
+        if not is_named_so or len(values) < 2 or (values != np.round(values)).any():
+            return False
+        return len(np.unique(values)) == len(values)
+
+    def _counts_rows(self, values: FloatArray) -> bool:
+        """Whether each number is whole and one more, or one less, than the one before."""
+        if len(values) < FEWEST_COUNTED or not values[0].is_integer():
+            return False
+        step = values[1] - values[0]
+        return abs(step) == 1 and bool((np.diff(values) == step).all())
+
+    @property
+    def about(self) -> str:
+        """A few words on the column for people to read."""
+        missing = f", {self.n_missing} missing" if self.n_missing else ""
+        if self.is_text:
+            return f"{len(self.levels)} different{missing}"
+        values = self.all_values()
+        present = values[~np.isnan(values)]
+        if not len(present):
+            return missing.removeprefix(", ")
+        counts = ", counts the rows" if self.kind == "id" and self._counts_rows(values) else ""
+        return f"{present.min():g} to {present.max():g}{missing}{counts}"
+
+    @property
+    def final_levels(self) -> tuple[str, ...] | None:
+        """The levels in the order of their codes; None for numbers."""
+        if not self.is_text:
+            return None
+        return tuple(self.levels) if self.is_declared else tuple(sorted(self.levels, key=_order))
+
+    def all_values(self) -> FloatArray:
+        """The numbers of all rows, NaN where missing."""
+        if len(self.values) > 1:
+            self.values = [np.concatenate(self.values)]
+        return self.values[0] if self.values else np.zeros(0)
+
+    def all_codes(self, allow_missing: bool = False) -> IntArray:
+        """The levels of all rows by the order of their appearance; missing ones left out."""
+        codes = np.concatenate(self.codes) if self.codes else np.zeros(0, dtype=np.int32)
+        return codes[codes >= 0] if allow_missing else codes
+
+    def as_feature(self) -> FloatArray:
+        """The column of X: numbers, or the places of levels in `final_levels`."""
+        levels = self.final_levels
+        if levels is None:
+            return self.all_values()
+        place = {text: float(number) for number, text in enumerate(levels)}
+        by_code = np.array([*(place[text] for text in self.levels), np.nan])
+        return by_code[self.all_codes()]
+
+
+def _order(text: str) -> tuple[int, float, str]:
+    """Numbers by their size, then texts."""
+    kind, number = judge(text)
+    return (0, number, text) if kind == NUMBER else (1, 0.0, text)

@@ -1,0 +1,72 @@
+"""Data sets that need no file: those that ship with scikit-learn, and generated ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dcsvm.numeric.array_types import FloatArray, IntArray
+
+Rows = tuple[FloatArray, Any, tuple[str, ...]]
+
+
+@attrs.frozen
+class Embedded:
+    """A data set by name: how many rows it has, and whether one may ask for another number."""
+
+    load: Callable[[int], Rows]
+    rows: int
+    generated: bool = False
+
+
+def _shipped(name: str) -> Callable[[int], Rows]:
+    def load(rows: int) -> Rows:
+        from sklearn import datasets
+
+        bunch = getattr(datasets, f"load_{name}")()
+        names = getattr(bunch, "target_names", None)
+        y = bunch.target if names is None or name == "digits" else np.asarray(names)[bunch.target]
+        return bunch.data, y, tuple(map(str, bunch.feature_names))
+
+    return load
+
+
+def _two_moons(rows: int) -> Rows:
+    """Two half circles that reach into each other, with so much noise that they overlap."""
+    from sklearn.datasets import make_moons
+
+    X, y = make_moons(rows, noise=0.3, random_state=0)
+    return X, y, ("x", "y")
+
+
+def _checkerboard(rows: int) -> Rows:
+    """A board of 4 x 4 fields whose colours are the classes; one label in twenty is wrong."""
+    generator = np.random.default_rng(0)
+    X = generator.uniform(0.0, 4.0, size=(rows, 2))
+    y = (X.astype(int).sum(axis=1) + (generator.random(rows) < 0.05)) % 2
+    return X, y, ("x", "y")
+
+
+def _ringnorm(rows: int) -> Rows:
+    """Breiman's two Gaussians in 20 dimensions, one inside the other."""
+    generator = np.random.default_rng(0)
+    y: IntArray = generator.integers(2, size=rows)
+    X = generator.normal(size=(rows, 20))
+    inner = y == 1
+    X[~inner] *= 2.0
+    X[inner] += 2.0 / np.sqrt(20.0)
+    return X, y, tuple(f"x{number}" for number in range(1, 21))
+
+
+EMBEDDED: dict[str, Embedded] = {
+    "iris": Embedded(_shipped("iris"), 150),
+    "wine": Embedded(_shipped("wine"), 178),
+    "breast_cancer": Embedded(_shipped("breast_cancer"), 569),
+    "digits": Embedded(_shipped("digits"), 1797),
+    "two_moons": Embedded(_two_moons, 10_000, generated=True),
+    "checkerboard": Embedded(_checkerboard, 10_000, generated=True),
+    "ringnorm": Embedded(_ringnorm, 10_000, generated=True),
+}

@@ -1,0 +1,184 @@
+"""How a tree is drawn, as an outline."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from dcsvm.drawing.scene import class_colour, shortened
+
+if TYPE_CHECKING:
+    from dcsvm.numeric.array_types import IntArray
+
+
+#: Lines of a tree that can be taken in; below it, the smallest branches are folded up.
+MOST_LEAVES = 60
+LINE, TEXT, BAR = 22, 12, 96
+
+
+@attrs.frozen(eq=False)
+class Sketch:
+    """A tree to draw: arrays over its nodes, the root first.
+
+    Parameters
+    ----------
+    children : sequence of sequences of node numbers
+        Empty for a leaf; of two, the first is where the question is answered with yes.
+    questions : sequence of str
+        What an inner node asks.
+    counts : (nodes, classes) int array
+        Rows of each class in a leaf.
+    tested, wrong : (nodes,) int arrays
+        Held-out rows in a leaf, and how many of them were answered wrongly.
+    """
+
+    children: Sequence[Sequence[int]]
+    questions: Sequence[str]
+    counts: IntArray
+    tested: IntArray
+    wrong: IntArray
+
+    def summed(self) -> Sketch:
+        """The same tree with every node's counts those of all leaves below it."""
+        counts, tested, wrong = self.counts.copy(), self.tested.copy(), self.wrong.copy()
+        for node in reversed(self.order()):
+            for child in self.children[node]:
+                counts[node] += counts[child]
+                tested[node] += tested[child]
+                wrong[node] += wrong[child]
+        return attrs.evolve(self, counts=counts, tested=tested, wrong=wrong)
+
+    def order(self) -> list[int]:
+        """The nodes from the root, parents before their children, first branches first."""
+        found, waiting = [], [0]
+        while waiting:
+            found.append(waiting.pop())
+            waiting.extend(reversed(self.children[found[-1]]))
+        return found
+
+
+def draw_tree(sketch: Sketch, classes: Sequence[str], most_leaves: int = MOST_LEAVES) -> str:
+    """Draw a tree as an outline, one line for each node; large ones with small branches folded.
+
+    A leaf's bar is as long as its share of the largest leaf's rows, coloured by class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counts = np.array([[0, 0], [8, 0], [1, 5]])
+    >>> none = np.zeros(3, dtype=int)
+    >>> sketch = Sketch([(1, 2), (), ()], ["width <= 3", "", ""], counts, none, none)
+    >>> "width &lt;= 3" in draw_tree(sketch, ["a", "b"])
+    True
+    """
+    summed = sketch.summed()
+    n_leaves = _leaves_below(sketch)
+    folded = _folded(sketch, summed.counts.sum(axis=1), most_leaves)
+    lines = list(_lines(sketch, folded))
+    indent = max(6, min(18, 160 // max(1, max(depth for _, depth, _, _ in lines))))
+    ends = [node for node, _, _, _ in lines if node in folded or not sketch.children[node]]
+    largest = max(1, int(summed.counts[ends].sum(axis=1).max()))
+    shapes: list[str] = []
+    width = 0.0
+    for place, (node, depth, parent_place, answer) in enumerate(lines):
+        across, down = 8.0 + depth * indent, LINE * place + LINE / 2
+        if parent_place >= 0:
+            top = LINE * parent_place + LINE - 4
+            stem = across - indent + 4
+            shapes.append(f'<path class="stem" d="M{stem} {top}V{down}H{across}"/>')
+        words = f"{answer}: " if answer else ""
+        if node in folded or not sketch.children[node]:
+            shapes.extend(_bar(summed.counts[node], across + 4, down, largest))
+            count = int(summed.counts[node].sum())
+            across += 10 + max(2.0, BAR * count / largest)
+            words += _described(summed, node, n_leaves[node], classes)
+        else:
+            words += sketch.questions[node]
+            across += 4
+        shapes.append(f'<text x="{across:.1f}" y="{down + 4:.1f}">{html.escape(words)}</text>')
+        width = max(width, across + 0.56 * TEXT * len(words) + 8)
+    height = LINE * len(lines)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" '
+        f'width="{width:.0f}" height="{height}" font-family="sans-serif" font-size="{TEXT}" '
+        f'fill="currentColor">{"".join(shapes)}</svg>'
+    ).replace('class="stem"', 'fill="none" stroke="currentColor" stroke-opacity=".35"')
+
+
+def _lines(sketch: Sketch, folded: set[int]) -> Iterator[tuple[int, int, int, str]]:
+    """Each node that gets a line: its depth, its parent's line, the answer that leads to it."""
+    waiting = [(0, 0, -1, "")]
+    place = 0
+    while waiting:
+        node, depth, parent_place, answer = waiting.pop()
+        yield node, depth, parent_place, answer
+        below = () if node in folded else sketch.children[node]
+        answers = ("yes", "no") if len(below) == 2 else tuple(map(str, range(1, len(below) + 1)))
+        waiting.extend(
+            (child, depth + 1, place, said)
+            for child, said in reversed(list(zip(below, answers, strict=True)))
+        )
+        place += 1
+
+
+def _leaves_below(sketch: Sketch) -> list[int]:
+    found = [0] * len(sketch.children)
+    for node in reversed(sketch.order()):
+        below = sketch.children[node]
+        found[node] = sum(found[child] for child in below) if below else 1
+    return found
+
+
+def _folded(sketch: Sketch, rows: IntArray, most_leaves: int) -> set[int]:
+    """The nodes drawn as one line: only branches with the most rows are opened, largest first."""
+    opened: set[int] = set()
+    shown = {0}
+    while len(shown) < most_leaves:
+        closed = [node for node in sorted(shown) if sketch.children[node]]
+        if not closed:
+            break
+        largest = max(closed, key=lambda node: (int(rows[node]), -node))
+        opened.add(largest)
+        shown = (shown - {largest}) | set(sketch.children[largest])
+    return {node for node in shown if sketch.children[node]}
+
+
+def _bar(counts: IntArray, across: float, down: float, largest: int) -> Iterator[str]:
+    total = int(counts.sum())
+    length = max(2.0, BAR * total / largest)
+    if total == 0:
+        yield _piece(across, down, length, "currentColor")
+    for label in np.flatnonzero(counts):
+        piece = length * float(counts[label]) / total
+        yield _piece(across, down, piece, class_colour(int(label)))
+        across += piece
+
+
+def _piece(across: float, down: float, length: float, colour: str) -> str:
+    return (
+        f'<rect x="{across:.1f}" y="{down - 6:.1f}" width="{length:.1f}" height="12" '
+        f'style="fill: {colour}"/>'
+    )
+
+
+def _described(summed: Sketch, node: int, n_leaves: int, classes: Sequence[Any]) -> str:
+    counts = summed.counts[node]
+    total, most = int(counts.sum()), int(counts.argmax())
+    said = f"{total:,} rows" if total != 1 else "1 row"
+    if total:
+        share = counts[most] / total
+        called = shortened(classes[most])
+        if called[:1].isdigit() or called[:1] == "-":
+            called = f"class {called}"
+        # A share that only rounds to all of them is not all of them.
+        part = "all" if counts[most] == total else f"{min(share, 0.99):.0%}"
+        said += f", {part} {called}"
+    if n_leaves > 1:
+        said = f"{n_leaves} leaves, {said}"
+    if summed.wrong[node]:
+        said += f"; {int(summed.wrong[node])} of {int(summed.tested[node])} wrong"
+    return said

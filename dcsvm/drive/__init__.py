@@ -1,0 +1,1 @@
+"""What runs the loop of divide, train and combine."""

@@ -1,0 +1,190 @@
+"""Members asked together: expansions that share points, kernel and view by one kernel matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import attrs
+import numpy as np
+from scipy import sparse
+
+from dcsvm.base.member import Member
+from dcsvm.base.models import Cost, KernelExpansion
+from dcsvm.drive.committee.packed_coefficients import Columns, PairColumns
+from dcsvm.numeric import FloatArray, IntArray, Matrix
+
+#: Sharing pays when points would otherwise be evaluated this many times over.
+WORTHWHILE = 1.2
+
+
+@attrs.frozen(eq=False, slots=False)
+class Panel:
+    """Members of a committee whose expansions run over one pool of points.
+
+    `numbers` are the members' numbers in the committee; `members` have models whose points are
+    rows of the same pool.
+    """
+
+    numbers: tuple[int, ...]
+    members: tuple[Member, ...]
+
+    def values(self, X: Matrix) -> FloatArray:
+        """The scores of all members for rows X (n, d), side by side: (n, columns)."""
+        view = self.members[0].view
+        seen = X if view is None else view.apply(X)
+        if self.form is not None:
+            return self.form.values(seen)
+        gram = _model(self.members[0]).kernel(seen, self.pool)
+        return np.hstack([_model(m).from_gram(gram[:, _ids(m)]) for m in self.members])
+
+    @property
+    def pool(self) -> Matrix:
+        return _model(self.members[0]).points.pool
+
+    @cached_property
+    def form(self) -> Columns | PairColumns | None:
+        """How all columns are computed at once; None where members have more than columns."""
+        models = [_model(member) for member in self.members]
+        if any(model.class_sizes is not None for model in models):
+            return None
+        coefficients = self._coefficients()
+        biases = np.concatenate([model.biases for model in models])
+        code = np.vstack([member.code for member in self.members])
+        kernel = models[0].kernel
+        pairs = PairColumns.of(kernel, self.pool, coefficients, biases, code)
+        return pairs or Columns.of(kernel, self.pool, coefficients, biases, code)
+
+    def _coefficients(self) -> Any:
+        """All coefficients, (points, columns), as CSR."""
+        entries = [_model(member).coefficients for member in self.members]
+        widths = np.cumsum([0] + [entry.shape[1] for entry in entries])
+        rows = [np.repeat(_ids(m), e.shape[1]) for m, e in zip(self.members, entries, strict=True)]
+        columns = [
+            np.tile(np.arange(start, stop), len(entry))
+            for (start, stop), entry in zip(pairwise(widths), entries, strict=True)
+        ]
+        data = np.concatenate([entry.ravel() for entry in entries])
+        table = sparse.csr_array(
+            (data, (np.concatenate(rows), np.concatenate(columns))),
+            shape=(self.pool.shape[0], widths[-1]),
+        )
+        table.eliminate_zeros()
+        return table
+
+
+@attrs.frozen(eq=False)
+class Seats:
+    """Several members prepared to be asked together: panels by one kernel matrix, others singly.
+
+    `places` holds, for each panel and then each single member, its columns among all columns.
+    """
+
+    panels: tuple[Panel, ...]
+    singles: tuple[Member, ...]
+    places: tuple[IntArray, ...]
+    code: Any
+    owner: IntArray
+    panel_cost: Cost
+
+    @classmethod
+    def of(cls, members: Sequence[Member], numbers: tuple[int, ...], code: Any) -> Seats:
+        panels = panels_of(members, numbers)
+        taken = {number for panel in panels for number in panel.numbers}
+        singles = [number for number in numbers if number not in taken]
+        widths = [len(members[number].code) for number in numbers]
+        ends = np.cumsum(widths)
+        columns = {n: np.arange(e - w, e) for n, w, e in zip(numbers, widths, ends, strict=True)}
+        asked_together = [panel.numbers for panel in panels] + [(number,) for number in singles]
+        cost = Cost()
+        for number in taken:
+            cost += members[number].model.cost
+        return cls(
+            tuple(panels),
+            tuple(members[number] for number in singles),
+            tuple(np.concatenate([columns[n] for n in group]) for group in asked_together),
+            code,
+            np.repeat(np.arange(len(numbers)), widths),
+            cost,
+        )
+
+    def scores(self, X: Matrix) -> FloatArray:
+        """The values of all columns for rows X: (n, columns)."""
+        values = self._of_panels(X)
+        for place, member in zip(self.places[len(self.panels) :], self.singles, strict=True):
+            values[:, place] = member.scores(X)
+        return values
+
+    def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
+        """Return `scores(X)` and what they took."""
+        values, cost = self._of_panels(X), self.panel_cost
+        for place, member in zip(self.places[len(self.panels) :], self.singles, strict=True):
+            values[:, place], own = member.answer(X)
+            cost += own
+        return values, cost
+
+    def _of_panels(self, X: Matrix) -> FloatArray:
+        values = np.empty((X.shape[0], len(self.owner)))
+        for place, panel in zip(self.places, self.panels, strict=False):
+            values[:, place] = panel.values(X)
+        return values
+
+
+def pooled(members: Sequence[Member]) -> list[Member]:
+    """Let members that share a kernel and a view share their points too, where that pays."""
+    result = list(members)
+    for numbers in _sharing(members):
+        mine = [members[number] for number in numbers]
+        supports = np.concatenate([member.support for member in mine])
+        unique, first, ids = np.unique(supports, return_index=True, return_inverse=True)
+        if len(supports) < WORTHWHILE * len(unique):
+            continue
+        pool = _stacked([_model(member).points.rows() for member in mine])[first]
+        ends = np.cumsum([len(member.support) for member in mine])
+        for number, its in zip(numbers, np.split(ids, ends[:-1]), strict=True):
+            model = _model(members[number]).with_points(pool, its)
+            result[number] = members[number].kept(model)
+    return result
+
+
+def panels_of(members: Sequence[Member], numbers: Sequence[int]) -> list[Panel]:
+    """The panels among some members of a committee: those whose models share a pool."""
+    found: dict[Any, list[int]] = {}
+    for number in numbers:
+        model = members[number].model
+        if isinstance(model, KernelExpansion) and model.points.ids is not None:
+            key = (id(members[number].view), model.kernel, id(model.points.pool))
+            found.setdefault(key, []).append(number)
+    return [
+        Panel(tuple(mine), tuple(members[number] for number in mine))
+        for mine in found.values()
+        if len(mine) > 1
+    ]
+
+
+def _sharing(members: Sequence[Member]) -> list[list[int]]:
+    found: dict[Any, list[int]] = {}
+    for number, member in enumerate(members):
+        model = member.model
+        if isinstance(model, KernelExpansion) and model.kernel.kind != "precomputed":
+            found.setdefault((id(member.view), model.kernel), []).append(number)
+    return [numbers for numbers in found.values() if len(numbers) > 1]
+
+
+def _stacked(points: list[Matrix]) -> Matrix:
+    if sparse.issparse(points[0]):
+        return sparse.csr_array(sparse.vstack(points, format="csr"))
+    return np.vstack(points)
+
+
+def _model(member: Member) -> KernelExpansion:
+    assert isinstance(member.model, KernelExpansion)
+    return member.model
+
+
+def _ids(member: Member) -> IntArray:
+    ids = _model(member).points.ids
+    assert ids is not None
+    return ids

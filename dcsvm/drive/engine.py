@@ -1,0 +1,209 @@
+"""Running parts through joblib: one engine for every depth of nesting."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+import attrs
+import joblib
+from threadpoolctl import threadpool_limits
+
+from dcsvm.base.learner import LocalLearner, Steps
+from dcsvm.base.models import LocalModel
+from dcsvm.base.stages import together
+from dcsvm.base.threads import lent
+from dcsvm.drive.subproblem import run_together
+from dcsvm.drive.validation import check_jobs
+
+Result = TypeVar("Result")
+
+#: How many small jobs one call may be given; each of several cores gets some calls at least.
+TOGETHER, CALLS = 64, 4
+#: Rounds with fewer jobs than this may leave cores idle.
+FEW_JOBS = 32
+
+
+class Done(Protocol):
+    """What comes back from any kind of work on a part."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def seconds(self) -> float: ...
+
+
+class Runnable(Protocol):
+    """Work that the engine can run: a Job, or any other kind of work on a part."""
+
+    @property
+    def learner(self) -> LocalLearner: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def joins_others(self) -> bool: ...
+
+    @property
+    def is_made_of_others(self) -> bool: ...
+
+    def key(self) -> str: ...
+
+    def run(self) -> Any: ...
+
+
+Numbered: TypeAlias = tuple[int, Runnable]
+
+
+class Watcher(Protocol):
+    """Who is told how training goes on: a progress bar, a log, scikit-learn's callbacks."""
+
+    def round_begins(self, n_jobs: int) -> None: ...
+
+    def part_done(self, job: Runnable, outcome: Done) -> None: ...
+
+    def round_ends(self) -> None: ...
+
+
+class Checkpoints(Protocol):
+    """Where outcomes are kept, so that a run that was cut short need not train them again.
+
+    An outcome is what a Runnable's `run` returns: an Outcome of a Job, or another attrs class.
+    """
+
+    def get(self, key: str) -> Any: ...
+
+    def put(self, key: str, outcome: Any) -> None: ...
+
+
+@attrs.define
+class Engine:
+    """Runs work in steps: every round's jobs at the same time, results as they come.
+
+    A job whose learner is made of others is taken apart, and its own jobs join the round, where a
+    round would else leave cores idle (fewer than FEW_JOBS jobs) or where finished jobs are kept.
+    The same bits come out for any `n_jobs` and any joblib backend: a job's seed is its place in
+    the division, BLAS has one thread per job, and outcomes are put back in the order of the jobs.
+    """
+
+    n_jobs: int | None = attrs.field(
+        default=None, validator=lambda _, __, n_jobs: check_jobs(n_jobs)
+    )
+    watchers: tuple[Watcher, ...] = ()
+    checkpoints: Checkpoints | None = None
+
+    def run(self, steps: Generator[list[Any], list[Any], Result]) -> Result:
+        """Drive `steps` to its end, with one BLAS thread per job, and return what it returns."""
+        with threadpool_limits(limits=1, user_api="blas"):
+            return self.drive(steps)
+
+    def drive(self, steps: Generator[list[Any], list[Any], Result]) -> Result:
+        """Drive `steps` to its end with BLAS as it is: for work that already runs in a worker."""
+        outcomes: Any = None
+        while True:
+            # Between rounds no job runs: whoever divides may use the cores.
+            with lent(self._cores()):
+                try:
+                    jobs = steps.send(outcomes)
+                except StopIteration as stop:
+                    result: Result = stop.value
+                    return result
+            outcomes = self._round(jobs)
+
+    def _cores(self) -> int:
+        return int(joblib.effective_n_jobs(self.n_jobs))
+
+    def _round(self, jobs: list[Runnable]) -> list[Any]:
+        few = len(jobs) < FEW_JOBS or self.checkpoints is not None
+        if few and any(job.is_made_of_others for job in jobs):
+            return self.drive(together(_steps_of(job) for job in jobs))
+        for watcher in self.watchers:
+            watcher.round_begins(len(jobs))
+        outcomes: dict[int, Any] = {}
+        for number, outcome in self._stream(list(enumerate(jobs))):
+            outcomes[number] = outcome
+            for watcher in self.watchers:
+                watcher.part_done(jobs[number], outcome)
+        for watcher in self.watchers:
+            watcher.round_ends()
+        return [outcomes[number] for number in range(len(jobs))]
+
+    def _stream(self, jobs: list[Numbered]) -> Iterator[tuple[int, Any]]:
+        if self.checkpoints is None:
+            yield from self._train(jobs)
+            return
+        keys = {number: job.key() for number, job in jobs}
+        missing = []
+        for number, job in jobs:
+            kept = self.checkpoints.get(keys[number])
+            if kept is None:
+                missing.append((number, job))
+            else:
+                yield number, kept
+        for number, outcome in self._train(missing):
+            self.checkpoints.put(keys[number], outcome)
+            yield number, outcome
+
+    def _train(self, jobs: list[Numbered]) -> Iterator[tuple[int, Any]]:
+        cores = self._cores()
+        if len(jobs) < 2 or cores == 1:
+            with lent(cores):
+                for bundle in _bundles(jobs, TOGETHER):
+                    yield from _run(bundle)
+            return
+        for prefer, releases in (("threads", True), ("processes", False)):
+            mine = [(number, job) for number, job in jobs if job.learner.releases_gil is releases]
+            # The largest parts first: one that came last would be alone on its core.
+            mine.sort(key=lambda numbered: -numbered[1].n_rows)
+            if mine:
+                parallel = joblib.Parallel(
+                    self.n_jobs, prefer=prefer, return_as="generator_unordered"
+                )
+                bundles = _bundles(mine, min(TOGETHER, len(mine) // (CALLS * cores)))
+                for done in parallel(joblib.delayed(_run)(bundle) for bundle in bundles):
+                    yield from done
+
+
+def _steps_of(job: Any) -> Generator[list[Runnable], list[Any], Any]:
+    """One job as work in steps: a learner made of others is taken apart, any other is one step."""
+    if job.is_made_of_others:
+        cut = job.cut()
+        started = time.perf_counter()
+        model = cut.constant()
+        nested = None if model else job.learner.fit_in_steps(cut.problem)
+        if nested is not None:
+            model = yield from nested
+        if model is not None:
+            return cut.outcome(model, time.perf_counter() - started)
+    (outcome,) = yield [job]
+    return outcome
+
+
+def in_one_go(steps: Steps) -> LocalModel:
+    """Run steps in the calling thread: how a nested learner fits when nobody takes it apart."""
+    return Engine(n_jobs=1).drive(steps)
+
+
+def _bundles(jobs: list[Numbered], size: int) -> Iterator[list[Numbered]]:
+    """Jobs in their order: up to `size` small ones of one learner together, others alone."""
+    bundle: list[Numbered] = []
+    for number, job in jobs:
+        joins = job.joins_others and size > 1
+        if bundle and not (joins and len(bundle) < size and job.learner is bundle[0][1].learner):
+            yield bundle
+            bundle = []
+        bundle.append((number, job))
+        if not joins:
+            yield bundle
+            bundle = []
+    if bundle:
+        yield bundle
+
+
+def _run(bundle: list[Numbered]) -> list[tuple[int, Any]]:
+    numbers, jobs = zip(*bundle, strict=True)
+    outcomes = run_together(jobs) if len(jobs) > 1 else [jobs[0].run()]
+    return list(zip(numbers, outcomes, strict=True))

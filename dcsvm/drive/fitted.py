@@ -1,0 +1,127 @@
+"""A fitted pipeline: what a classifier keeps, and what nests in another pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import attrs
+import joblib
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from dcsvm.base.combiner import Combination
+from dcsvm.base.errors import ContractError
+from dcsvm.base.models import Cost, LocalModel, winners
+from dcsvm.base.stages import tells_support
+from dcsvm.drive.committee.committee import Committee
+from dcsvm.drive.validation import check_jobs
+from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+
+Answer = TypeVar("Answer")
+
+#: Rows answered at a time. A constant, so that the bits of an answer depend on nothing else; with
+#: many regions more, so that each is asked about so many at a time, up to a limit.
+CHUNK_ROWS, EACH_REGION, MOST_ROWS = 2**15, 256, 2**18
+#: Below this many rows BLAS stays as it is: capping its threads would take longer than answering.
+SMALL = 256
+
+
+@attrs.frozen(eq=False)
+class Composite(LocalModel):
+    """A fitted pipeline: a committee and the combination of its answers. This is what nests."""
+
+    committee: Committee
+    combination: Combination
+    ledger: list[Any] = attrs.field(factory=list, metadata={"stored": False})
+
+    def scores(self, X: Matrix) -> FloatArray:
+        return _in_columns(self._combined(self.committee, X))
+
+    def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
+        committee = self.committee.counted(X.shape[0])
+        scores = _in_columns(self._combined(committee, X))
+        assert committee.tally is not None
+        return scores, committee.tally.cost(self.committee.members)
+
+    def labels(self, X: Matrix) -> IntArray:
+        shortcut = getattr(self.combination, "labels", None)
+        return winners(self.scores(X)) if shortcut is None else shortcut(self.committee, X)
+
+    def _combined(self, committee: Committee, X: Matrix) -> FloatArray:
+        """One finite score for each row and class: (n, classes)."""
+        scores = self.combination.combine(committee, X)
+        if scores.shape != (X.shape[0], committee.n_classes):
+            raise ContractError(
+                f"{type(self.combination).__name__}.combine returned shape {scores.shape} "
+                f"where ({X.shape[0]}, {committee.n_classes}) was expected"
+            )
+        return floored(scores)
+
+    @property
+    def support(self) -> IntArray:
+        return self.committee.support
+
+    @property
+    def tells_support(self) -> bool:
+        """Whether every member, at any depth, says which rows it kept."""
+        return all(tells_support(member.model) for member in self.committee.members)
+
+    @property
+    def cost(self) -> Cost:
+        raise ContractError("a pipeline's cost differs by row: use answer(X)")
+
+
+def in_chunks(
+    model: LocalModel, question: Callable[[Matrix], Answer], X: Matrix, n_jobs: int | None = None
+) -> list[Answer]:
+    """Ask a question of the model about chunks of rows X; the answers come in their order."""
+    check_jobs(n_jobs)
+    if X.shape[0] < SMALL:
+        return [question(X)]
+    with threadpool_limits(limits=1, user_api="blas"):
+        if X.shape[0] <= CHUNK_ROWS or X.shape[0] <= (size := rows_at_a_time(model)):
+            return [question(X)]
+        chunks = (X[start : start + size] for start in range(0, X.shape[0], size))
+        parallel = joblib.Parallel(n_jobs, prefer="threads", return_as="generator")
+        return list(parallel(joblib.delayed(question)(chunk) for chunk in chunks))
+
+
+def rows_at_a_time(model: LocalModel) -> int:
+    """How many rows a chunk has: threads that ask thousands of regions wait for each other."""
+    if not isinstance(model, Composite):
+        return CHUNK_ROWS
+    groups = model.committee.groups
+    regions = [group.last - group.first for group in groups if group.router is not None]
+    inside = [rows_at_a_time(member.model) for member in model.committee.members]
+    return max(CHUNK_ROWS, *inside, *(min(EACH_REGION * each, MOST_ROWS) for each in regions))
+
+
+def cost_of(model: LocalModel, X: Matrix, n_jobs: int | None = None) -> Cost:
+    """What it takes to answer rows X, row by row."""
+    answers = in_chunks(model, model.answer, X, n_jobs)
+    return Cost(*np.hstack([_by_row(cost, len(scores)) for scores, cost in answers]))
+
+
+def _in_columns(scores: FloatArray) -> FloatArray:
+    """Scores of classes as a model's columns: one for two classes, positive for the second."""
+    return (scores[:, 1:] - scores[:, :1]) / 2 if scores.shape[1] == 2 else scores
+
+
+def _by_row(cost: Cost, n_rows: int) -> FloatArray:
+    counts = (cost.kernel_evaluations, cost.unique_kernel_evaluations, cost.hyperplanes)
+    return np.stack([np.broadcast_to(count, (n_rows,)) for count in counts])
+
+
+def floored(scores: FloatArray) -> FloatArray:
+    """Put a class that no member spoke for below all that were, at a certain no: -1 or less.
+
+    Members mask such classes with NaN. Only here, at the last door, where scikit-learn wants
+    finite numbers, does a masked class get one.
+    """
+    masked = np.isnan(scores)
+    if not masked.any():
+        return scores
+    lowest = np.where(masked, np.inf, scores).min(axis=1, keepdims=True)
+    floor = np.minimum(np.where(np.isfinite(lowest), lowest, 0.0), 0.0) - 1.0
+    return np.where(masked, floor, scores)

@@ -1,0 +1,367 @@
+"""The plugin door: who offers which component, loaded one by one and told apart."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import inspect
+import os
+import sys
+import tomllib
+import zlib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import attrs
+import pluggy
+from sklearn.base import ClassifierMixin, clone
+
+from dcsvm.base.combiner import Combiner
+from dcsvm.base.component import Component
+from dcsvm.base.decomposer import Decomposer
+from dcsvm.base.errors import (
+    ContractError,
+    PluginError,
+    SettingError,
+    UnknownNameError,
+    did_you_mean,
+)
+from dcsvm.base.learner import LocalLearner
+from dcsvm.base.settings import check_names, settings_of
+from dcsvm.drive import hookspecs
+
+GROUP = "dcsvm"
+RECIPE = "recipe"
+#: The learner that takes classifiers of scikit-learn by their names.
+WRAPPER = "sklearn"
+KINDS: dict[str, type] = {
+    "decomposer": Decomposer,
+    "learner": LocalLearner,
+    "combiner": Combiner,
+}
+
+
+@attrs.frozen
+class Offer:
+    """One component or recipe, and where it comes from."""
+
+    kind: str
+    name: str
+    what: Any
+    distribution: str
+    version: str
+
+    @property
+    def summary(self) -> str:
+        """One line on what it is: a docstring's first, or what a recipe says `about` itself."""
+        if self.kind == RECIPE:
+            return _about(self.what)
+        return (inspect.getdoc(self.what) or "").partition("\n")[0]
+
+
+@attrs.frozen
+class Broken:
+    """A plugin that could not be loaded, and why."""
+
+    plugin: str
+    distribution: str
+    reason: str
+
+
+class Registry:
+    """Every component and recipe that the loaded plugins offer.
+
+    Parameters
+    ----------
+    entry_points : iterable of EntryPoint, optional
+        What to load. None means the installed entry points of the group `dcsvm`, or those of them
+        that the environment variable DCSVM_LOAD_PLUGINS names (by distribution or entry point,
+        separated by commas).
+    """
+
+    def __init__(
+        self, entry_points: Iterable[importlib.metadata.EntryPoint] | None = None
+    ) -> None:
+        self.offers: dict[tuple[str, str], Offer] = {}
+        self.broken: list[Broken] = []
+        self._files: set[Path] = set()
+        self._manager = pluggy.PluginManager(hookspecs.PROJECT)
+        self._manager.add_hookspecs(hookspecs)
+        for point in _installed() if entry_points is None else entry_points:
+            self._load(point)
+
+    def add_module(self, module: ModuleType, distribution: str, version: str = "") -> None:
+        """Register the hooks of one plugin module: all that it offers, or nothing."""
+        if self._manager.is_registered(module):
+            return
+        _check_hooks(module)
+        before = dict(self.offers)
+        try:
+            self._manager.register(module, f"{distribution}:{module.__name__}")
+            self._manager.check_pending()
+            for caller in self._manager.get_hookcallers(module) or []:
+                for hook in caller.get_hookimpls():
+                    if hook.plugin is module:
+                        self._take(caller.name, hook.function(), distribution, version)
+        except BaseException:
+            self.offers = before
+            if self._manager.is_registered(module):
+                self._manager.unregister(module)
+            raise
+
+    def add_file(self, path: str | Path) -> None:
+        """Load a single .py file as a plugin; a second time changes nothing."""
+        path = Path(path)
+        if not path.is_file():
+            raise PluginError(f"plugin file {str(path)!r} does not exist")
+        place = path.resolve()
+        if place in self._files:
+            return
+        name = f"dcsvm_plugin_file_{path.stem}_{zlib.crc32(bytes(place)):08x}"
+        spec = importlib.util.spec_from_file_location(name, place)
+        if spec is None or spec.loader is None:
+            raise PluginError(f"plugin file {str(path)!r} is not a Python file")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            spec.loader.exec_module(module)
+            _picklable(module)
+            self.add_module(module, str(path))
+        except (Exception, SystemExit) as error:
+            del sys.modules[name]
+            if isinstance(error, PluginError):
+                raise
+            raise PluginError(
+                f"plugin file {str(path)!r} cannot be loaded: {_reason(error)}"
+            ) from error
+        self._files.add(place)
+
+    def get(self, kind: str, name: str) -> type[Component]:
+        """The component class of that kind and name."""
+        offer = self.offers.get((kind, name))
+        if offer is not None:
+            return offer.what  # type: ignore[no-any-return]
+        hint = did_you_mean(name, self.names(kind))
+        message = f"no {kind} is called {name!r}; {hint}"
+        if not self.broken and self.names(kind):
+            raise UnknownNameError(message)
+        failed = "; ".join(f"{each.plugin} of {each.distribution}" for each in self.broken)
+        raise PluginError(
+            message + (f" (plugins that failed to load: {failed})" if failed else "")
+        )
+
+    def names(self, kind: str) -> list[str]:
+        """The names of all components of a kind."""
+        return sorted(name for each, name in self.offers if each == kind)
+
+    def of_kind(self, kind: str) -> list[Offer]:
+        """All offers of a kind, by name."""
+        return [self.offers[kind, name] for name in self.names(kind)]
+
+    def build(self, kind: str, name: str, **settings: Any) -> Any:
+        """Make a component of that kind and name with these settings."""
+        if kind not in KINDS:
+            raise UnknownNameError(self._about_kind(kind, name))
+        cls = self.get(kind, name)
+        check_names(cls, settings)
+        for key, field in settings_of(cls).items():
+            if field.default is attrs.NOTHING and key not in settings:
+                raise SettingError(f"{name} needs the setting {key!r}")
+        return cls(**settings)
+
+    def resolve(self, kind: str, given: Any, where: str = "") -> Any:
+        """Turn a name, or a component whose own settings hold names, into a component.
+
+        `where` says whose setting it is, for a refusal.
+        """
+        if isinstance(given, str):
+            return self.resolve(kind, self.build(kind, given))
+        if not isinstance(given, KINDS[kind]):
+            raise SettingError(
+                f"{where or kind} must be a {KINDS[kind].__name__} or the name of one, not "
+                f"{given!r}" + self._instead(kind, given)
+            )
+        title = getattr(given, "name", "") or type(given).__name__
+        nested = {
+            key: self._resolve_all(field.metadata["kind"], getattr(given, key), f"{title}: {key}")
+            for key, field in settings_of(type(given)).items()
+            if field.metadata.get("kind") and getattr(given, key) is not None
+        }
+        if all(value is getattr(given, key) for key, value in nested.items()):
+            return given
+        return clone(given).set_params(**nested)
+
+    def _instead(self, kind: str, given: Any) -> str:
+        """How a classifier of scikit-learn becomes a learner, for those who tried one."""
+        cls = given if isinstance(given, type) else type(given)
+        wraps = kind == "learner" and (kind, WRAPPER) in self.offers
+        if not wraps or not issubclass(cls, ClassifierMixin):
+            return ""
+        return (
+            f"; a classifier of scikit-learn goes by its name: "
+            f'build("learner", "{WRAPPER}", classifier="{cls.__name__}")'
+        )
+
+    def _about_kind(self, kind: str, name: str) -> str:
+        """That there is no such kind, and what was meant where the arguments are swapped."""
+        message = f"build: the kind must be decomposer, learner or combiner, not {kind!r}"
+        if name in KINDS:
+            return f'{message}; it comes first: build("{name}", "{kind}")'
+        meant = [each for each in KINDS if f"{each}s" == kind]
+        return message + "".join(f'; did you mean build("{each}", "{name}")?' for each in meant)
+
+    def _resolve_all(self, kind: str, given: Any, where: str) -> Any:
+        if not isinstance(given, tuple | list):
+            return self.resolve(kind, given, where)
+        resolved = tuple(
+            self.resolve(kind, each, f"{where} {number}") for number, each in enumerate(given)
+        )
+        same = all(new is old for new, old in zip(resolved, given, strict=True))
+        return given if same else resolved
+
+    def stored_types(self) -> set[type]:
+        """Every type that a registered component may leave in a model file."""
+        return {
+            stored
+            for offer in self.offers.values()
+            if offer.kind in KINDS
+            for stored in offer.what.stored_types
+        }
+
+    def _load(self, point: importlib.metadata.EntryPoint) -> None:
+        distribution = _distribution(point)
+        version = point.dist.version if point.dist else ""
+        try:
+            self.add_module(point.load(), distribution, version)
+        except PluginError:
+            raise
+        except (Exception, SystemExit) as error:
+            self.broken.append(Broken(point.name, distribution, _reason(error)))
+
+    def _take(self, hook: str, what: Any, distribution: str, version: str) -> None:
+        kind = hook.removeprefix("dcsvm_").removesuffix("s")
+        items = what.items() if isinstance(what, Mapping) else [(each.name, each) for each in what]
+        for name, each in items:
+            if kind in KINDS:
+                _check_class(kind, each, distribution)
+            taken = self.offers.get((kind, name))
+            if taken is not None and taken.what is not each:
+                raise PluginError(_collision(kind, name, taken.distribution, distribution))
+            self.offers[kind, name] = Offer(kind, name, each, distribution, version)
+
+
+@cache
+def default_registry() -> Registry:
+    """The registry of everything that is installed; made at first use."""
+    return Registry()
+
+
+def load_plugin(path: str | Path) -> None:
+    """Load a single .py file as a plugin, as `--plugin` does; a second time changes nothing.
+
+    What it offers is known by name from then on, and models made with it can be saved and loaded.
+
+    Parameters
+    ----------
+    path : path
+        A Python file with hooks such as `dcsvm_decomposers`. A file that cannot be loaded is a
+        PluginError.
+    """
+    default_registry().add_file(path)
+
+
+def build(kind: str, name: str, **settings: Any) -> Any:
+    """Make a registered component: `build("decomposer", "tree", ceiling=500)`."""
+    return default_registry().build(kind, name, **settings)
+
+
+def refuse_class(name: str) -> None:
+    """Say how a component is made to those who look for its class in `dcsvm`.
+
+    It is an ImportError, as `from dcsvm import ...` tells nothing of what an AttributeError says.
+    """
+    for offer in default_registry().offers.values():
+        if offer.kind in KINDS and offer.what.__name__ == name:
+            raise ImportError(
+                f"dcsvm has no class {name!r}: components come from plugins, by name; "
+                f'make this one with build("{offer.kind}", "{offer.name}")'
+            )
+
+
+def _installed() -> list[importlib.metadata.EntryPoint]:
+    points = sorted(
+        importlib.metadata.entry_points(group=GROUP),
+        key=lambda point: (_distribution(point), point.name),
+    )
+    wanted = os.environ.get("DCSVM_LOAD_PLUGINS")
+    if wanted is None:
+        return points
+    titles = {title for point in points for title in (point.name, _distribution(point))}
+    names = [name.strip() for name in wanted.split(",") if name.strip()]
+    for name in names:
+        if name not in titles:
+            raise PluginError(
+                f"DCSVM_LOAD_PLUGINS names {name!r}, but no plugin and no distribution of "
+                f"plugins is called that; {did_you_mean(name, titles)}"
+            )
+    return [point for point in points if point.name in names or _distribution(point) in names]
+
+
+def _distribution(point: importlib.metadata.EntryPoint) -> str:
+    return point.dist.name if point.dist else "an unknown distribution"
+
+
+def _about(recipe: str) -> str:
+    try:
+        return str(tomllib.loads(recipe).get("about", ""))
+    except tomllib.TOMLDecodeError:
+        return ""
+
+
+def _reason(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _collision(kind: str, name: str, first: str, second: str) -> str:
+    if first == second:
+        return f"{first} offers two different {kind}s called {name!r}; rename one"
+    return (
+        f"two plugins offer a {kind} called {name!r}: {first} and {second}; "
+        "uninstall one, or name those to load in DCSVM_LOAD_PLUGINS"
+    )
+
+
+def _check_hooks(module: ModuleType) -> None:
+    """Refuse a hook of an unknown name, and one that lacks its mark: pluggy would pass it over."""
+    known = [name for name in vars(hookspecs) if name.startswith("dcsvm_")]
+    for name, function in vars(module).items():
+        is_marked = getattr(function, f"{hookspecs.PROJECT}_impl", None) is not None
+        if is_marked and name not in known:
+            raise ContractError(f"no hook is called {name!r}; {did_you_mean(name, known)}")
+        if name in known and inspect.isfunction(function) and not is_marked:
+            raise ContractError(f"{name} is not marked with @dcsvm.hookimpl")
+
+
+def _check_class(kind: str, cls: Any, distribution: str) -> None:
+    if not (isinstance(cls, type) and issubclass(cls, KINDS[kind])):
+        raise ContractError(f"{distribution} offers {cls!r} as a {kind}, which is not one")
+    if "__attrs_attrs__" not in vars(cls):
+        raise ContractError(f"{cls.__name__} of {distribution} is not decorated with @component")
+    if not getattr(cls, "name", ""):
+        raise ContractError(f"{cls.__name__} of {distribution} has no name")
+    missing = ", ".join(sorted(getattr(cls, "__abstractmethods__", ())))
+    if missing:
+        raise ContractError(f"{cls.__name__} of {distribution} does not define {missing}")
+
+
+def _picklable(module: ModuleType) -> None:
+    """Let worker processes rebuild what a single-file plugin defines: they cannot import it."""
+    try:
+        from joblib.externals import cloudpickle
+    except ImportError:  # joblib no longer brings a copy of its own
+        import cloudpickle
+
+    cloudpickle.register_pickle_by_value(module)

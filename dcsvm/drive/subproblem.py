@@ -1,0 +1,208 @@
+"""A part to be trained: cut out of its problem, learned, and what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import cache, cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import attrs
+import numpy as np
+
+from dcsvm.base.errors import DataError
+from dcsvm.base.feature_views import Chain, Columns, View
+from dcsvm.base.learner import LocalLearner
+from dcsvm.base.models import Constant, LocalModel
+from dcsvm.base.problem import Part, Problem, Seed
+from dcsvm.base.threads import cores_here
+from dcsvm.drive.digest import digest
+from dcsvm.numeric.array_types import FloatArray, IntArray
+
+#: Parts of no more rows may be learned several in one call.
+SMALL_ROWS = 300
+
+
+@attrs.frozen(eq=False)
+class Job:
+    """A part to be trained: everything that decides its outcome, and nothing else."""
+
+    problem: Problem
+    part: Part
+    learner: LocalLearner
+    seed: Seed
+
+    def cut(self) -> Cut:
+        """Cut the part's own problem out of the whole: rows, task, view, weights, classes."""
+        rows, start = self.part.rows, self.part.start
+        weights = _product(self.problem.weights, rows, self.part.weights)
+        y = self.problem.y[rows]
+        if self.part.task is None:
+            present, y = np.unique(y, return_inverse=True)
+            code, sides = _code(present, self.problem.n_classes), len(present)
+        else:
+            answers = self.part.task.code(self.problem.n_classes)
+            signs = answers[y]
+            if not signs.all():
+                asked = np.flatnonzero(signs)
+                rows, y, signs = rows[asked], y[asked], signs[asked]
+                weights = None if weights is None else weights[asked]
+                start = None if start is None else start[asked]
+            absent = np.bincount(y, minlength=len(answers)) == 0
+            answers[absent] = 0
+            code, y = answers[None], (signs > 0).astype(np.intp)
+            sides = len(set(signs.tolist()))
+        return Cut(self, rows, y, sides, weights, start, code)
+
+    @property
+    def n_rows(self) -> int:
+        return self.part.n_rows
+
+    @property
+    def joins_others(self) -> bool:
+        """Whether it is small, and its learner can learn several in one call."""
+        return self.n_rows <= SMALL_ROWS and _learns_together(type(self.learner))
+
+    @property
+    def is_made_of_others(self) -> bool:
+        """Whether the learner can hand its work to the engine in steps."""
+        return type(self.learner).fit_in_steps is not LocalLearner.fit_in_steps
+
+    def key(self) -> str:
+        """The name of this job's outcome: the same exactly when all that decides it is."""
+        part = self.part
+        described = (part.rows, part.view, part.task, part.weights, part.start)
+        return digest(_problem_key(self.problem), *described, self.learner, self.seed)
+
+    def run(self) -> Outcome:
+        """Train the part; called in a worker."""
+        started = time.perf_counter()
+        cut = self.cut()
+        model = cut.constant() or self.learner.fit(cut.problem)
+        return cut.outcome(model, time.perf_counter() - started)
+
+
+def run_together(jobs: Sequence[Job]) -> list[Outcome]:
+    """Train parts of one learner in one call; called in a worker."""
+    started = time.perf_counter()
+    cuts = [job.cut() for job in jobs]
+    problems = [cut.problem for cut in cuts if cut.n_classes > 1]
+    models = iter(jobs[0].learner.fit_together(problems) if problems else ())
+    made = [cut.constant() or next(models) for cut in cuts]
+    seconds = (time.perf_counter() - started) / len(jobs)
+    return [cut.outcome(model, seconds) for cut, model in zip(cuts, made, strict=True)]
+
+
+@attrs.frozen(eq=False, slots=False)
+class Cut:
+    """A part's own problem, and what leads back from it to the problem it was cut from.
+
+    Its features are gathered when they are first asked for: a part of one class never asks.
+    """
+
+    job: Job
+    rows: IntArray
+    y: IntArray
+    n_classes: int
+    weights: FloatArray | None
+    start: FloatArray | None
+    code: IntArray
+
+    @property
+    def problem(self) -> Problem:
+        return self._gathered[0]
+
+    @property
+    def view(self) -> View | None:
+        """The fitted view that a member needs; the answer of a single class needs none."""
+        return None if self.n_classes == 1 else self._gathered[1]
+
+    @cached_property
+    def _gathered(self) -> tuple[Problem, View | None]:
+        given, part, rows = self.job.problem, self.job.part, self.rows
+        whole = len(rows) == given.n_rows and bool((np.diff(rows) == 1).all())
+        X = given.X if whole else given.X[rows]
+        view, names = self._view(), given.names
+        if view is not None:
+            view = view.fit(X)
+            X, names = view.apply(X), view.names(names)
+        local = Problem(
+            *(X, self.y, self.n_classes, self.job.seed, self.weights, self.start),
+            *(cores_here(), names),
+        )
+        if part.task is not None and view is None:
+            local = local.within(given, rows)
+        return local, view
+
+    def _view(self) -> View | None:
+        given, view = self.job.problem, self.job.part.view
+        if not self.job.learner.pairwise:
+            return view
+        if given.X.shape[1] != given.n_rows:
+            raise DataError(
+                "a precomputed kernel takes the kernel of all training rows with each other, "
+                f"(n, n), in place of features; these rows are {given.X.shape}"
+            )
+        between = Columns(self.rows)
+        return between if view is None else Chain((between, view))
+
+    def constant(self) -> LocalModel | None:
+        """The answer to a part with one class, or with one side of its task, only."""
+        if self.n_classes > 1:
+            return None
+        return Constant(float(self.code[0].sum() > 0) * 2.0 - 1.0)
+
+    def outcome(self, model: LocalModel, seconds: float) -> Outcome:
+        kept = model.support
+        support = np.zeros(0, dtype=np.intp) if kept is None else self.rows[kept]
+        return Outcome(model, self.view, self.code, support, len(self.rows), seconds)
+
+
+@attrs.frozen(eq=False)
+class Outcome:
+    """What comes back from a worker: the model, and what a Member needs beside it."""
+
+    model: LocalModel
+    view: View | None
+    code: IntArray
+    support: IntArray
+    n_rows: int
+    seconds: float
+
+
+@cache
+def _learns_together(kind: type[LocalLearner]) -> bool:
+    """Whether a learner has a `fit_together` of its own, made for the `fit` that it has."""
+    together, alone = (
+        next(each for each in kind.__mro__ if name in vars(each))
+        for name in ("fit_together", "fit")
+    )
+    return together is not LocalLearner and issubclass(together, alone)
+
+
+_problem_keys: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
+
+
+def _problem_key(problem: Problem) -> str:
+    if problem not in _problem_keys:
+        _problem_keys[problem] = digest(problem)
+    return _problem_keys[problem]
+
+
+def _code(present: IntArray, n_classes: int) -> IntArray:
+    """What the columns of a model of these classes will mean for each class of the problem."""
+    if len(present) == 2:
+        code = np.zeros((1, n_classes), dtype=np.int8)
+        code[0, present] = (-1, 1)
+        return code
+    code = np.zeros((len(present), n_classes), dtype=np.int8)
+    code[np.arange(len(present)), present] = 1
+    return code
+
+
+def _product(weights: FloatArray | None, rows: IntArray, more: FloatArray | None) -> Any:
+    mine = None if weights is None else weights[rows]
+    if mine is None or more is None:
+        return more if mine is None else mine
+    return mine * more

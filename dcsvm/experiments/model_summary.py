@@ -1,0 +1,95 @@
+"""What a model file holds, as plain data: structure, parts, size, cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dcsvm.base.errors import ModelFileError, UsageError
+from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.drive.fitted import Composite
+from dcsvm.experiments.recipe import toml
+from dcsvm.experiments.recipe.serialize import pipeline_table
+from dcsvm.experiments.run.run_status import STATUS, standing
+from dcsvm.inspection.parameters import size_of
+from dcsvm.persistence.archive import opened
+from dcsvm.persistence.model_file import MODEL, load
+
+
+def model_file(path: Path) -> Path:
+    """The model file itself, or the one in a run's folder; a UsageError where a run has none."""
+    if not path.exists():
+        raise ModelFileError(f"{str(path)!r} does not exist: name a model file or a run's folder")
+    if not path.is_dir() or (path / MODEL).is_file():
+        return path / MODEL if path.is_dir() else path
+    found = standing(path)
+    if found.state == "partial":
+        raise UsageError(f"the run in {str(path)!r} kept no model; its {STATUS} says why")
+    raise UsageError(found.sentence)
+
+
+def inspected(path: Path) -> dict[str, Any]:
+    """Look into a model file; parts are counted by depth of nesting and kind of model."""
+    model: DivideAndConquerClassifier = load(path)
+    with opened(str(path), None) as archive:
+        manifest = archive.manifest
+    size = size_of(model)
+    kinds: dict[tuple[int, str], list[tuple[int, int]]] = {}
+    _collect(model.model_, 0, kinds)
+    routers = sum(group.router is not None for group in model.model_.committee.groups)
+    return {
+        "file": str(path),
+        "dcsvm": manifest["dcsvm_version"],
+        "scikit-learn": manifest["sklearn_version"],
+        "plugins": manifest["plugins"],
+        "pipeline": toml(pipeline_table(model)).splitlines(),
+        "classes": [str(label) for label in model.classes_.tolist()],
+        "features": int(model.n_features_in_),
+        "groups": len(model.model_.committee.groups),
+        "routers": routers,
+        "parts": [
+            {
+                "depth": depth,
+                "kind": kind,
+                "parts": len(members),
+                "rows": sum(rows for rows, _ in members),
+                "smallest": min(rows for rows, _ in members),
+                "largest": max(rows for rows, _ in members),
+                "support vectors": sum(kept for _, kept in members),
+            }
+            for (depth, kind), members in sorted(kinds.items())
+        ],
+        "size": {
+            "bytes": path.stat().st_size,
+            "different support vectors": _known(size.support_vectors),
+            "parameters": _known(size.parameters),
+            "kernel evaluations if all were asked": _known(_evaluations(model.model_)),
+        },
+    }
+
+
+def _collect(
+    model: Composite, depth: int, kinds: dict[tuple[int, str], list[tuple[int, int]]]
+) -> None:
+    for member in model.committee.members:
+        title = "pipeline" if isinstance(member.model, Composite) else type(member.model).__name__
+        kinds.setdefault((depth, title), []).append((member.n_rows, len(member.support)))
+        if isinstance(member.model, Composite):
+            _collect(member.model, depth + 1, kinds)
+
+
+def _evaluations(model: Composite) -> float:
+    return float(
+        sum(
+            _evaluations(member.model)
+            if isinstance(member.model, Composite)
+            else np.max(member.model.cost.kernel_evaluations)
+            for member in model.committee.members
+        )
+    )
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

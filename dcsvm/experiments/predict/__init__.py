@@ -1,0 +1,1 @@
+"""Answers to the rows of a file."""

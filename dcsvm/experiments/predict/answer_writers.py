@@ -1,0 +1,222 @@
+"""Answers written as they come: CSV, TSV, JSON lines, NPZ, Parquet and Arrow."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import sys
+import zipfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from dcsvm.base.errors import UsageError
+
+#: One column of some rows: texts, labels or scores.
+Values = Sequence[str] | Any
+
+
+class Writer(ABC):
+    """Takes columns, block by block."""
+
+    def __init__(self, file: BinaryIO, names: list[str]) -> None:
+        self.file, self.names = file, names
+        self.begin()
+
+    def begin(self) -> None:
+        """Write what stands before the first row."""
+        return
+
+    @abstractmethod
+    def write(self, columns: list[Values]) -> None:
+        """Write some rows: one sequence for each name."""
+
+    def end(self) -> None:
+        """Write what stands after the last row."""
+        return
+
+
+class CsvWriter(Writer):
+    """Fields with commas between them; the names come with the first rows, or at the end."""
+
+    delimiter = ","
+
+    def begin(self) -> None:
+        self.is_named = False
+
+    def write(self, columns: list[Values]) -> None:
+        self._write_names()
+        self._lines([self._fields(column) for column in columns])
+
+    def end(self) -> None:
+        self._write_names()
+
+    def _write_names(self) -> None:
+        if not self.is_named:
+            self._lines([[self._quoted(name)] for name in self.names])
+        self.is_named = True
+
+    def _lines(self, fields: list[list[str]]) -> None:
+        rows = (
+            map(self.delimiter.join, zip(*fields, strict=True)) if len(fields) > 1 else fields[0]
+        )
+        self.file.write(("\n".join(rows) + "\n").encode())
+
+    def _fields(self, column: Values) -> list[str]:
+        values = _plain(column)
+        if values and not isinstance(values[0], str):
+            return list(map(str, values))
+        special = re.compile(rf'["\n\r{self.delimiter}]')
+        joined = "\0".join(values)
+        return list(map(self._quoted, values)) if special.search(joined) else values
+
+    def _quoted(self, text: str) -> str:
+        if re.search(rf'["\n\r{self.delimiter}]', text):
+            return '"' + text.replace('"', '""') + '"'
+        return text
+
+
+class TsvWriter(CsvWriter):
+    """Fields with tabs between them."""
+
+    delimiter = "\t"
+
+
+class JsonLinesWriter(Writer):
+    """One JSON object for each row."""
+
+    def write(self, columns: list[Values]) -> None:
+        lines = [
+            json.dumps(dict(zip(self.names, row, strict=True)), ensure_ascii=False)
+            for row in zip(*map(_plain, columns), strict=True)
+        ]
+        self.file.write(("\n".join(lines) + "\n").encode())
+
+
+class NpzWriter(Writer):
+    """One array for each column; all answers are held until the end."""
+
+    def begin(self) -> None:
+        self.blocks: list[list[Any]] = [[] for _ in self.names]
+
+    def write(self, columns: list[Values]) -> None:
+        for blocks, column in zip(self.blocks, columns, strict=True):
+            blocks.append(np.asarray(column))
+
+    def end(self) -> None:
+        # Not np.savez: it takes columns called "file" or "allow_pickle" for its own settings.
+        with zipfile.ZipFile(self.file, "w", zipfile.ZIP_DEFLATED) as zipped:
+            for name, blocks in zip(self.names, self.blocks, strict=True):
+                array = np.concatenate(blocks) if blocks else np.zeros(0)
+                with zipped.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                    np.lib.format.write_array(entry, array, allow_pickle=False)
+
+
+class ArrowWriter(Writer):
+    """An Arrow file (Feather is the same), one record batch for each block."""
+
+    def begin(self) -> None:
+        self.pyarrow = _pyarrow()
+        self.writer: Any = None
+
+    def write(self, columns: list[Values]) -> None:
+        arrays = [self.pyarrow.array(_plain(column)) for column in columns]
+        batch = self.pyarrow.record_batch(arrays, names=self.names)
+        if self.writer is None:
+            self.writer = self.opened(batch.schema)
+        self.writer.write_batch(batch)
+
+    def opened(self, schema: Any) -> Any:
+        return self.pyarrow.ipc.new_file(self.file, schema)
+
+    def end(self) -> None:
+        if self.writer is None:
+            self.write([np.zeros(0, dtype=str) for _ in self.names])
+        self.writer.close()
+
+
+class ParquetWriter(ArrowWriter):
+    """A Parquet file, one row group for each block."""
+
+    def opened(self, schema: Any) -> Any:
+        return self.pyarrow.parquet.ParquetWriter(self.file, schema)
+
+
+WRITERS: dict[str, type[Writer]] = {
+    ".csv": CsvWriter,
+    ".tsv": TsvWriter,
+    ".jsonl": JsonLinesWriter,
+    ".npz": NpzWriter,
+    ".parquet": ParquetWriter,
+    ".feather": ArrowWriter,
+    ".arrow": ArrowWriter,
+}
+
+
+def check_out(out: Path) -> None:
+    """Refuse, before anything is read, a name that says nothing or a place that is none."""
+    if out.suffix.lower() not in WRITERS:
+        raise UsageError(
+            f"answers cannot be written to {str(out)!r}: the ending {out.suffix!r} says nothing; "
+            f"available: {', '.join(WRITERS)}"
+        )
+    if out.is_dir():
+        raise UsageError(f"answers cannot be written to {str(out)!r}: it is a directory")
+    if not out.parent.is_dir():
+        raise UsageError(
+            f"answers cannot be written to {str(out)!r}: there is no directory {str(out.parent)!r}"
+        )
+    if issubclass(WRITERS[out.suffix.lower()], ArrowWriter):
+        _pyarrow()
+
+
+@contextmanager
+def writer_for(out: Path | None, names: list[str]) -> Iterator[Writer]:
+    """What writes the answers: to standard output, or to a file that is whole or not there."""
+    if out is None:
+        to_terminal = CsvWriter(sys.stdout.buffer, names)
+        yield to_terminal
+        to_terminal.end()
+        sys.stdout.buffer.flush()
+        return
+    check_out(out)
+    aside = out.parent / f".{secrets.token_hex(8)}.part"
+    try:
+        with open(aside, "xb") as file:
+            writer = WRITERS[out.suffix.lower()](file, names)
+            yield writer
+            writer.end()
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(aside, out)
+    except BaseException as error:
+        with suppress(OSError):
+            aside.unlink()
+        if isinstance(error, OSError):
+            raise UsageError(
+                f"answers cannot be written to {str(out)!r}: {error.strerror}"
+            ) from error
+        raise
+
+
+def _plain(column: Values) -> list[Any]:
+    return column.tolist() if isinstance(column, np.ndarray) else list(column)
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.ipc
+        import pyarrow.parquet
+    except ImportError as error:
+        raise UsageError(
+            "Parquet and Arrow files need pyarrow, which is not installed: "
+            "pip install 'dcsvm[arrow]'"
+        ) from error
+    return pyarrow

@@ -1,0 +1,187 @@
+"""The rows of a file as a model wants them: its columns found by name, levels by their texts."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+from scipy import sparse
+
+from dcsvm.base.errors import DataError, did_you_mean
+from dcsvm.datasets.raw_table import Block, SparseTable, Table, judge
+from dcsvm.datasets.svmlight import widened
+from dcsvm.numeric.array_types import FloatArray, Matrix
+from dcsvm.numeric.number_parsing import NOTHING, OTHER
+from dcsvm.toolbox.table_schema import Column, Layout
+
+
+@attrs.frozen(eq=False)
+class Ready:
+    """Some rows that can be answered: X (n, d), what is kept of them, and their classes if known.
+
+    `unknown` counts values that are levels the model never saw, by column; `n_strange` the
+    features of sparse rows beyond those of the model.
+    """
+
+    X: Matrix
+    kept: list[list[str]]
+    labels: list[str] | None
+    unknown: dict[str, int]
+    n_strange: int = 0
+
+
+class Rows(ABC):
+    """The rows of a file, block by block."""
+
+    title: str
+    names: Sequence[str] = ()
+    ids: Sequence[str] = ()
+
+    @abstractmethod
+    def blocks(self, kept: Sequence[str]) -> Iterator[Ready]: ...
+
+
+def rows_for(model: Any, table: Table | SparseTable) -> Rows:
+    """Match a file with the columns that a model was trained on."""
+    layout: Layout | None = getattr(model.decomposer, "layout", None)
+    if isinstance(table, SparseTable):
+        return SparseRows(table, layout, int(model.n_features_in_))
+    if layout is None:
+        names = getattr(model, "feature_names_in_", None)
+        layout = _by_place(table, int(model.n_features_in_)) if names is None else _named(names)
+    if layout.first_index is not None:
+        raise DataError(
+            f"{table.title}: the model was trained on sparse rows, whose features go by number; "
+            "give it an svmlight file, or an NPZ file with a sparse matrix"
+        )
+    if not table.has_names and len(table.names) == len(layout.features):
+        table.names = layout.names  # no names to go by: the order of training serves
+    allows = bool(getattr(model.decomposer, "allows_missing", False))
+    return TableRows(table, layout, allows)
+
+
+def _named(names: Any) -> Layout:
+    return Layout(tuple(Column(str(name)) for name in names))
+
+
+def _by_place(table: Table, n_features: int) -> Layout:
+    if len(table.names) != n_features:
+        raise DataError(
+            f"{table.title} has {len(table.names)} columns, but the model was trained on "
+            f"{n_features} features that have no names"
+        )
+    return _named(table.names)
+
+
+class TableRows(Rows):
+    """The rows of a table with named columns."""
+
+    def __init__(self, table: Table, layout: Layout, allows_missing: bool) -> None:
+        self.table, self.title, self.names = table, table.title, table.names
+        self.allows_missing = allows_missing
+        self.columns = layout.features
+        self.places = self._places()
+        self.ids = [name for name in layout.ids if name in table.names]
+        self.target = table.names.index(layout.target) if layout.target in table.names else None
+        self.codes = [
+            {text: float(code) for code, text in enumerate(column.levels or ())}
+            for column in self.columns
+        ]
+
+    def blocks(self, kept: Sequence[str]) -> Iterator[Ready]:
+        copied = [self.names.index(name) for name in kept]
+        for block in self.table.blocks():
+            unknown: dict[str, int] = {}
+            X = np.empty((block.n_rows, len(self.columns)))
+            for j, column in enumerate(self.columns):
+                X[:, j] = (
+                    self._numbers(block, j)
+                    if column.levels is None
+                    else self._codes(block, j, unknown)
+                )
+            labels = None if self.target is None else block.texts(self.target)
+            yield Ready(X, [block.texts(place) for place in copied], labels, unknown)
+
+    def _places(self) -> list[int]:
+        places = {name: place for place, name in enumerate(self.names)}
+        absent = [column.name for column in self.columns if column.name not in places]
+        if absent:
+            others = ", ".join(map(repr, absent[1:5])) + (", ..." if len(absent) > 5 else "")
+            more = f" (nor {others})" if len(absent) > 1 else ""
+            raise DataError(
+                f"{self.title} has no column {absent[0]!r}{more}, which the model was trained on; "
+                f"{did_you_mean(absent[0], self.names)}"
+            )
+        return [places[column.name] for column in self.columns]
+
+    def _numbers(self, block: Block, j: int) -> FloatArray:
+        values, kinds = block.numbers(self.places[j])
+        others = np.flatnonzero(kinds == OTHER)
+        if len(others):
+            row = int(others[0])
+            text = block.text(row, self.places[j])
+            raise self._error(block, row, f"{text!r} in column {self._name(j)} is not a number")
+        missing = np.flatnonzero(kinds == NOTHING)
+        if len(missing):
+            self._check_missing(block, int(missing[0]), j)
+        return values
+
+    def _codes(self, block: Block, j: int, unknown: dict[str, int]) -> FloatArray:
+        numbers, firsts = block.distinct(self.places[j])
+        codes = np.empty(len(firsts))
+        for place, row in enumerate(firsts):
+            text = block.text(row, self.places[j])
+            codes[place] = self.codes[j].get(text, -1.0)
+            if codes[place] < 0 and judge(text)[0] == NOTHING:
+                self._check_missing(block, row, j)
+                codes[place] = np.nan
+        values: FloatArray = codes[numbers]
+        strange = int(np.count_nonzero(values < 0))
+        if strange:
+            unknown[self.columns[j].name] = strange
+        return values
+
+    def _check_missing(self, block: Block, row: int, j: int) -> None:
+        if not self.allows_missing:
+            raise self._error(
+                block,
+                row,
+                f"a value is missing in column {self._name(j)}; the model was trained without "
+                'missing values (with `missing = "impute"`, it would fill them in)',
+            )
+
+    def _name(self, j: int) -> str:
+        return repr(self.columns[j].name)
+
+    def _error(self, block: Block, row: int, sentence: str) -> DataError:
+        return DataError(f"{self.table.where(block.place(row))}: {sentence}")
+
+
+class SparseRows(Rows):
+    """Sparse rows, whose features go by number."""
+
+    def __init__(self, table: SparseTable, layout: Layout | None, n_features: int) -> None:
+        self.table, self.title, self.n_features = table, table.title, n_features
+        self.dense = layout is not None and layout.first_index is None
+        if layout is not None and any(column.levels for column in layout.features):
+            raise DataError(
+                f"{table.title} holds sparse rows, but the model was trained on a table with "
+                "categories; give it such a table"
+            )
+        first = 1 if layout is None or layout.first_index is None else layout.first_index
+        self.shift = first if table.by_number else 0
+
+    def blocks(self, kept: Sequence[str]) -> Iterator[Ready]:
+        for block in self.table.blocks():
+            X = block.X
+            if self.shift and X.nnz and int(X.indices.min()) < self.shift:
+                raise DataError(
+                    f"{self.title} has a feature number 0, but those of the model begin at 1"
+                )
+            strange = max(0, X.shape[1] - self.shift - self.n_features)
+            X = widened(sparse.csr_array(X[:, self.shift :]), self.n_features)
+            labels = None if block.labels is None else [str(each) for each in block.labels]
+            yield Ready(X.toarray() if self.dense else X, [], labels, {}, strange)

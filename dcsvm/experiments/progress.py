@@ -1,0 +1,161 @@
+"""Progress on the terminal: what a run is doing, and how long it will take."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.table import Column
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from dcsvm.drive.engine import Done, Runnable
+
+
+#: Seconds of training grow about like this power of the rows: kernel machines are seen between
+#: 1.5 (few support vectors) and 2.2 (many).
+GROWTH = 1.8
+
+
+class TerminalProgress:
+    """One line on standard error with a bar and the time left; nothing where nobody looks.
+
+    A step counts rows until the engine begins a round, and parts from then on; or what it says it
+    counts, such as the combinations of a search. How long a single part will take is forecast from
+    the parts seen so far in the run, the large ones above all.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self.shown = console.is_terminal
+        self.title = ""
+        self.round = 0
+        self.n_rows = 0
+        self.what = ""
+        self.seconds_by_work = 0.0
+        self.work_squared = 0.0
+        self.progress = Progress(
+            TextColumn("{task.description}", table_column=Column(no_wrap=True)),
+            BarColumn(bar_width=16),
+            TextColumn("{task.fields[count]}", table_column=Column(no_wrap=True)),
+            TimeElapsedColumn(),
+            TimeLeft(Column(no_wrap=True)),
+            console=console,
+            transient=True,
+            disable=not self.shown,
+        )
+        self.task = self.progress.add_task("", total=None, count="", forecast=None, limit=None)
+
+    def __enter__(self) -> TerminalProgress:
+        self.progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.progress.stop()
+
+    def step_begins(self, title: str, n_rows: int = 0) -> None:
+        self.title, self.n_rows, self.round, self.what = title, n_rows, 0, ""
+        self._reset(title, n_rows or None)
+
+    def rows_done(self, n_rows: int) -> None:
+        self.progress.advance(self.task, n_rows)
+
+    def count_begins(self, what: str, n: int, seconds: float | None = None) -> None:
+        """Count `n` of something; there are `seconds` for it at the most."""
+        self.what = what
+        self._reset(self.title, n, limit=seconds)
+        self._show_count()
+
+    def counted(self) -> None:
+        self.progress.advance(self.task)
+        self._show_count()
+
+    def wants_pilot(self) -> bool:
+        """Whether someone looks, and nothing was seen yet to judge the time of a part by."""
+        return self.shown and not self.work_squared
+
+    def round_begins(self, n_jobs: int) -> None:
+        self.round += 1
+        title = self.title if self.round == 1 else f"{self.title}, stage {self.round}"
+        self._reset(title, n_jobs, self._forecast() if n_jobs == 1 else None)
+        self._show_count()
+
+    def part_done(self, job: Runnable, outcome: Done) -> None:
+        work = float(outcome.n_rows) ** GROWTH
+        self.seconds_by_work += outcome.seconds * work
+        self.work_squared += work**2
+        if not self.what:
+            self.progress.advance(self.task)
+            self._show_count()
+
+    def round_ends(self) -> None: ...
+
+    def _reset(
+        self,
+        title: str,
+        total: int | None,
+        forecast: float | None = None,
+        limit: float | None = None,
+    ) -> None:
+        self.progress.reset(
+            *(self.task,),
+            total=total,
+            description=title,
+            count="",
+            forecast=forecast,
+            limit=limit,
+        )
+
+    def _show_count(self) -> None:
+        task = self.progress.tasks[0]
+        if task.total and task.total > 1:
+            count = f"{task.completed:.0f} of {task.total:.0f} {self.what or 'parts'}"
+            self.progress.update(self.task, count=count)
+
+    def _forecast(self) -> float | None:
+        """The seconds that one part with all rows may take, judged by the parts so far."""
+        if not self.work_squared:
+            return None
+        # Least squares of seconds = constant * work: parts too small to judge by hardly count.
+        pace = self.seconds_by_work / self.work_squared
+        return pace * float(self.n_rows**GROWTH)
+
+
+class TimeLeft(ProgressColumn):
+    """The time left in words, as far as anyone can tell."""
+
+    max_refresh = 0.5
+
+    def render(self, task: Task) -> Text:
+        if task.total is None:
+            return Text("")
+        forecast, limit = task.fields["forecast"], task.fields["limit"]
+        return Text(time_left(task.elapsed or 0.0, task.time_remaining, forecast, limit))
+
+
+def time_left(
+    elapsed: float, remaining: float | None, forecast: float | None, limit: float | None = None
+) -> str:
+    """Say how much time is left, from the speed so far or else from a forecast of the whole.
+
+    Where no more than `limit` seconds are taken, it is never more than what is left of these.
+    """
+    if limit is not None:
+        left = max(limit - elapsed, 0.0)
+        remaining = left if remaining is None else min(remaining, left)
+    seconds = remaining
+    if seconds is None and forecast is not None:
+        seconds = forecast - elapsed
+        if seconds < 0:
+            return "longer than forecast"
+    if seconds is None:
+        return "time left unknown" if elapsed > 2 else ""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"about {f'{hours}:' if hours else ''}{minutes:02}:{rest:02} left"

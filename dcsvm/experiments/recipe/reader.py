@@ -1,0 +1,399 @@
+"""A recipe's table checked key by key, and turned into the components that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from dcsvm.base.errors import DcsvmError, PluginError, RecipeError, UnknownNameError, did_you_mean
+from dcsvm.base.settings import check_value, listed_where_meant, settings_of, takes_several
+from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.drive.compatibility import check_composition, check_support, without_levels
+from dcsvm.drive.registry import KINDS, RECIPE, Registry, default_registry
+from dcsvm.experiments.recipe.grids import mistakes_of_learners, mistakes_of_levels
+from dcsvm.experiments.recipe.key_suggestions import homes_of, nearest_word
+from dcsvm.experiments.recipe.layers import SEARCH, Layered, Place, find_text, layered, override
+from dcsvm.experiments.recipe.overrides import NoSuchKeyError, with_cell
+from dcsvm.experiments.recipe.sections import (
+    CLASS_WEIGHT,
+    Data,
+    Measure,
+    Search,
+    Split,
+    Suits,
+    mistake_of_class_weight,
+    mistakes_of_data,
+    mistakes_of_measure,
+    mistakes_of_search,
+    mistakes_of_split,
+    mistakes_of_suits,
+)
+from dcsvm.experiments.recipe.toml_lines import Path as Key
+
+QUICKSTART = "quickstart"
+COMPARE = "compare"
+#: What makes a pipeline.
+PIPELINE = (*KINDS, CLASS_WEIGHT)
+KEYS = (
+    *("about", "name", "suits", "extends", "data", "split"),
+    *(*PIPELINE, SEARCH, "measure", COMPARE),
+)
+#: What the table of a rival may hold: the rest is shared.
+RIVAL_KEYS = (*PIPELINE, SEARCH)
+#: The keys whose values, or whose settings, can be searched for.
+SEARCHED = (*PIPELINE, "data")
+
+
+@attrs.frozen(eq=False)
+class Candidate:
+    """A pipeline under the name it has in the table of results, and the values to choose from.
+
+    `grid` holds lists of values by key of the recipe, such as `learner.C`.
+    """
+
+    name: str
+    classifier: DivideAndConquerClassifier
+    grid: Mapping[str, list[Any]] = attrs.field(factory=dict)
+    table: dict[str, Any] = attrs.field(factory=dict)
+    _registry: Registry | None = attrs.field(default=None, alias="registry")
+
+    @property
+    def has_levels(self) -> bool:
+        """Whether a granularity search can go through its division."""
+        return not self.lacks_levels
+
+    def by_levels(self, asked: Search) -> bool:
+        """Whether its search goes from fine to coarse."""
+        return asked.use == "granularity" and self.has_levels
+
+    @property
+    def lacks_levels(self) -> str:
+        """Why no granularity search can go through its division, or nothing."""
+        registry = self._registry or default_registry()
+        return without_levels(self.classifier.decomposer, registry)
+
+    def with_values(self, cell: Mapping[str, Any]) -> DivideAndConquerClassifier:
+        """The pipeline with these values; keys of [data] are not its business."""
+        if not cell or self._registry is None:
+            return self.classifier
+        reader = _Reader(Layered(self.name, with_cell(self.table, cell), {}), self._registry)
+        classifier = reader.pipeline((), reader.layered.table)
+        reader.raise_mistakes()
+        return classifier
+
+
+@attrs.frozen(eq=False)
+class Recipe:
+    """A checked recipe. The first candidate is the recipe's own, the others are compared to it."""
+
+    title: str
+    about: str
+    data: Data
+    split: Split
+    search: Search
+    measure: Measure
+    candidates: tuple[Candidate, ...]
+    suits: Suits = attrs.field(default=Suits(None, None, None))
+
+    @property
+    def name(self) -> str:
+        return self.candidates[0].name
+
+
+def find_recipe(name: str | None, registry: Registry, overrides: Iterable[str] = ()) -> Recipe:
+    """Read the recipe file at that path, or the registered recipe of that name."""
+    name = QUICKSTART if name is None else name
+    found = find_text(name, Path(), registry)
+    if found is None:
+        hint = did_you_mean(name, registry.names(RECIPE))
+        raise RecipeError(f"no recipe file or registered recipe is called {name!r}; {hint}")
+    return parse(*found, registry, overrides)
+
+
+def parse(
+    text: str, source: str, folder: Path, registry: Registry, overrides: Iterable[str] = ()
+) -> Recipe:
+    """Check a recipe's text and build what it names; all its mistakes come in one error."""
+    whole = layered(text, source, folder, registry)
+    for each in overrides:
+        whole = attrs.evolve(override(each).over(whole), source=source)
+    return read(whole, registry)
+
+
+def read(whole: Layered, registry: Registry) -> Recipe:
+    """Check a recipe's table and build what it names; all its mistakes come in one error."""
+    reader = _Reader(whole, registry)
+    recipe = reader.recipe()
+    reader.raise_mistakes()
+    return recipe
+
+
+class _Reader:
+    """Reads one table and remembers every mistake with its place."""
+
+    def __init__(
+        self, whole: Layered, registry: Registry, given: frozenset[str] = frozenset()
+    ) -> None:
+        self.given = given
+        self.layered = whole
+        self.registry = registry
+        self.mistakes: dict[str, tuple[Place, DcsvmError]] = {}
+        self.fixed: Place | None = None
+
+    def recipe(self) -> Recipe:
+        table, source = self.layered.table, self.layered.source
+        self._check_keys((), table, KEYS, "a recipe")
+        name = self._text("name", Path(source).stem)
+        about = self._text("about", "")
+        data = self._plain(Data, "data", lambda each: mistakes_of_data(each, "data" in table))
+        split = self._plain(Split, "split", mistakes_of_split)
+        measure = self._plain(Measure, "measure", mistakes_of_measure)
+        search = self._plain(Search, SEARCH, mistakes_of_search, others=SEARCHED)
+        suits = self._plain(Suits, "suits", mistakes_of_suits)
+        candidates = [self._candidate(name)]
+        candidates += [self._rival(rival) for rival in self._rivals()]
+        return Recipe(source, about, data, split, search, measure, tuple(candidates), suits)
+
+    def raise_mistakes(self) -> None:
+        """Raise all mistakes as one error, in the order of their places."""
+        if self.mistakes:
+            places = {message: place for message, (place, _) in self.mistakes.items()}
+            ordered = sorted(places, key=lambda message: attrs.astuple(places[message]))
+            broken = any(isinstance(error, PluginError) for _, error in self.mistakes.values())
+            raise (PluginError if broken else RecipeError)("\n".join(ordered))
+
+    def pipeline(self, at: Key, table: Any) -> DivideAndConquerClassifier:
+        """Build the three components of a table, checking that they fit."""
+        parts: dict[str, Any] = {}
+        for kind in KINDS:
+            if kind in table:
+                parts[kind] = self._component(kind, (*at, kind), table[kind])
+            else:
+                title = _title((*at, kind))
+                self._complain(at, RecipeError(f"{title} is missing: name a {kind}"))
+        if parts.get("decomposer") is not None and parts.get("combiner") is not None:
+            try:
+                check_composition(parts["decomposer"], parts["combiner"], self.registry)
+            except DcsvmError as error:
+                self._complain((*at, self._upper_of(at, "combiner", "decomposer")), error)
+        if parts.get("decomposer") is not None and parts.get("learner") is not None:
+            try:
+                check_support(parts["decomposer"], parts["learner"], self.registry)
+            except DcsvmError as error:
+                self._complain((*at, self._upper_of(at, "learner", "decomposer")), error)
+        weights = table.get(CLASS_WEIGHT, "none") if not at else "none"
+        mistake = mistake_of_class_weight(weights)
+        if mistake:
+            self._complain((*at, CLASS_WEIGHT), RecipeError(mistake))
+        parts[CLASS_WEIGHT] = None if weights == "none" else weights
+        return DivideAndConquerClassifier(**parts)
+
+    def _upper_of(self, at: Key, *kinds: str) -> str:
+        """The one of two components that the upper layer gives: the culprit, if there is one."""
+
+        def depth(kind: str) -> tuple[int, bool]:
+            return self.layered.place_of((*at, kind)).rank, kind not in self.given
+
+        return min(kinds, key=depth)
+
+    def _candidate(self, name: str) -> Candidate:
+        table = self.layered.table
+        before = len(self.mistakes)
+        classifier = self.pipeline((), table)
+        grid = self._grid()
+        parts = {key: table[key] for key in PIPELINE if key in table}
+        if len(self.mistakes) == before:
+            candidate = Candidate(name, classifier, grid, parts, self.registry)
+            self._check_grid(candidate)
+            mistakes = [] if len(self.mistakes) > before else [*mistakes_of_learners(candidate)]
+            search = table.get(SEARCH)
+            coarse = isinstance(search, dict) and search.get("use") == "granularity"
+            if coarse and not self.given:  # a rival without levels, such as `whole`, has a grid
+                mistakes += mistakes_of_levels(candidate)
+            for keys, sentence in mistakes:
+                culprit = min(keys, key=lambda key: self.layered.place_of(key).rank)
+                self._complain(culprit, RecipeError(sentence))
+        return Candidate(name, classifier, grid, parts, self.registry)
+
+    def _rivals(self) -> list[str]:
+        others = self.layered.table.get(COMPARE, {})
+        if not isinstance(others, dict):
+            message = "compare must hold tables, one per rival"
+            self._complain((COMPARE,), RecipeError(message))
+            return []
+        for name, table in others.items():
+            if not isinstance(table, dict):
+                message = f"[compare.{name}] must be a table, not {table!r}"
+                self._complain((COMPARE, name), RecipeError(message))
+        return [name for name, table in others.items() if isinstance(table, dict)]
+
+    def _rival(self, name: str) -> Candidate:
+        """A pipeline to compare with: what its table leaves out is as in the recipe's own."""
+        table = self.layered.table[COMPARE][name]
+        self._check_keys((COMPARE, name), table, RIVAL_KEYS, f"[compare.{name}]")
+        known = {key: table[key] for key in table if key in RIVAL_KEYS}
+        whole = {**self.layered.table, COMPARE: {name: known}}
+        rest = frozenset(self.layered.table) - {*PIPELINE, SEARCH}
+        mine = attrs.evolve(self.layered, table=whole).part(name, without=rest)
+        inner = _Reader(mine, self.registry, frozenset(known))
+        candidate = inner._candidate(name)
+        for message, mistake in inner.mistakes.items():
+            self.mistakes.setdefault(message, mistake)
+        return candidate
+
+    def _complain(self, key: Key, error: DcsvmError) -> None:
+        place = self.fixed or self.layered.place_of(key)
+        self.mistakes.setdefault(f"{place}: {error}", (place, error))
+
+    def _text(self, key: str, default: str) -> str:
+        value = self.layered.table.get(key, default)
+        if not isinstance(value, str):
+            self._complain((key,), RecipeError(f"{key} must be a text, not {value!r}"))
+        return str(value)
+
+    def _check_keys(self, at: Key, table: Any, known: Any, title: str) -> None:
+        for key in table:
+            if key not in known:
+                homes = self._homes(at, key, known)
+                meant = f"did you mean {' or '.join(map(repr, homes))}?"
+                hint = meant if homes else did_you_mean(key, known)
+                self._complain((*at, key), RecipeError(f"{title} has no key {key!r}; {hint}"))
+
+    def _homes(self, at: Key, key: str, known: Any) -> list[str]:
+        """Where a key belongs that was given at the top, or as one to be searched for."""
+        if at not in ((), (SEARCH,)):
+            return []
+        whole = self.layered.table, self.registry
+        homes = homes_of(key, *whole) or homes_of(nearest_word(key, known, *whole), *whole)
+        return [each for each in homes if not at or each.partition(".")[0] in SEARCHED]
+
+    def _plain(self, cls: type, key: str, mistakes: Any = None, others: Any = ()) -> Any:
+        """Read a table of plain values, such as [data]; `others` are keys read elsewhere."""
+        table = self.layered.table.get(key, {})
+        if not isinstance(table, dict):
+            self._complain((key,), RecipeError(f"{key} must be a table, not {table!r}"))
+            return cls()
+        self._check_keys((key,), table, [*settings_of(cls), *others], f"[{key}]")
+        own = {name: value for name, value in table.items() if name not in others}
+        read = cls(**self._checked_values((key,), cls, own))
+        for path, sentence in mistakes(read) if mistakes else ():
+            self._complain((key, *path), RecipeError(sentence))
+        return read
+
+    def _checked_values(self, at: Key, cls: Any, table: dict[str, Any]) -> dict[str, Any]:
+        good = {}
+        for key in table:
+            if key not in settings_of(cls):
+                continue
+            value = listed_where_meant(cls, key, table[key])
+            try:
+                check_value(cls, key, value)
+                good[key] = value
+            except DcsvmError as error:
+                self._complain((*at, key), error)
+        return good
+
+    def _component(self, kind: str, at: Key, given: Any) -> Any:
+        """Build one component from its name or table; None where it is mistaken."""
+        table = {"use": given} if isinstance(given, str) else given
+        if not isinstance(table, dict):
+            message = f"a {kind} is a name, or a table with the key 'use', not {given!r}"
+            return self._complain(at, RecipeError(message))
+        if kind == "learner" and "use" not in table and table.keys() & KINDS.keys():
+            self._check_keys(at, table, KINDS, _title(at))
+            return self.pipeline(at, table)
+        if not isinstance(table.get("use"), str):
+            message = f"{_title(at)} needs the key 'use': the name of a {kind}"
+            return self._complain((*at, "use"), RecipeError(message))
+        try:
+            cls = self.registry.get(kind, table["use"])
+        except UnknownNameError as error:
+            near = "did you mean" in str(error)
+            hint = "" if near else " (--plugin FILE.py loads a file that offers more)"
+            return self._complain((*at, "use"), RecipeError(f"{error}{hint}"))
+        except DcsvmError as error:
+            return self._complain((*at, "use"), error)
+        before = len(self.mistakes)
+        settings = self._settings(at, cls, {key: table[key] for key in table if key != "use"})
+        if len(self.mistakes) > before:
+            return None
+        try:
+            built = self.registry.resolve(kind, self.registry.build(kind, cls.name, **settings))
+            built.check()
+            return built
+        except DcsvmError as error:
+            return self._complain(at, error)
+
+    def _settings(self, at: Key, cls: Any, table: dict[str, Any]) -> dict[str, Any]:
+        known = settings_of(cls)
+        for key in table:
+            if key not in known:
+                hint = did_you_mean(key, known)
+                if key == CLASS_WEIGHT:
+                    hint = f'it stands at the top of a recipe: {CLASS_WEIGHT} = "balanced"'
+                message = f"{cls.name} has no setting {key!r}; {hint}"
+                self._complain((*at, key), RecipeError(message))
+        settings = self._checked_values(at, cls, table)
+        for key in settings:
+            kind = known[key].metadata.get("kind")
+            if kind and takes_several(cls, key):
+                settings[key] = tuple(
+                    self._component(kind, (*at, key, number), each)
+                    for number, each in enumerate(settings[key])
+                )
+            elif kind:
+                settings[key] = self._component(kind, (*at, key), settings[key])
+        return settings
+
+    def _grid(self) -> dict[str, list[Any]]:
+        """The lists of values in [search], by the key of the recipe that they are tried at."""
+        grid: dict[str, list[Any]] = {}
+        search = self.layered.table.get(SEARCH, {})
+        waiting: list[tuple[Key, Any]] = [
+            ((key,), search[key]) for key in SEARCHED if isinstance(search, dict) and key in search
+        ]
+        while waiting:
+            key, value = waiting.pop(0)
+            if isinstance(value, dict):
+                waiting += [((*key, inner), each) for inner, each in value.items()]
+            elif isinstance(value, list) and value:
+                grid[".".join(map(str, key))] = value
+            else:
+                title = ".".join(map(str, key))
+                message = f"[search]: {title} must be a list of values to try, not {value!r}"
+                self._complain((SEARCH, *key), RecipeError(message))
+        return grid
+
+    def _check_grid(self, candidate: Candidate) -> None:
+        """Try on every value by itself; whatever is wrong with it is told at its place."""
+        for name, values in candidate.grid.items():
+            key: Key = tuple(name.split("."))
+            if key[0] == "data":
+                self._check_data_values(key, values)
+                continue
+            for number, value in enumerate(values):
+                self.fixed = self.layered.place_of((SEARCH, *key, number))
+                try:
+                    self.pipeline((), with_cell(candidate.table, {name: value}))
+                except NoSuchKeyError as error:
+                    self._complain((), RecipeError(f"[search]: {error}"))
+                self.fixed = None
+
+    def _check_data_values(self, key: Key, values: list[Any]) -> None:
+        if key[1:] not in {(name,) for name in Data.lasting & settings_of(Data).keys()}:
+            hint = did_you_mean(".".join(map(str, key)), [f"data.{n}" for n in Data.lasting])
+            message = f"[search]: {'.'.join(map(str, key))} cannot be searched for; {hint}"
+            self._complain((SEARCH, *key), RecipeError(message))
+            return
+        for number, value in enumerate(values):
+            try:
+                check_value(Data, str(key[1]), value)
+            except DcsvmError as error:
+                self._complain((SEARCH, *key, number), error)
+
+
+def _title(at: Key) -> str:
+    return f"[{'.'.join(map(str, at))}]"

@@ -1,0 +1,223 @@
+"""The plain tables of a recipe: [data], [split], [search] and [measure]."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from dcsvm.base.errors import did_you_mean
+from dcsvm.base.settings import component, setting
+from dcsvm.datasets.embedded import EMBEDDED
+from dcsvm.datasets.loading import NEED_TARGET, READERS, ending
+from dcsvm.toolbox.table_preparation import Encode, Missing, Scale
+
+#: What a search can choose by.
+Score = Literal["accuracy", "balanced_accuracy", "f1_macro", "cohen_kappa", "mcc"]
+#: The key at the top of a recipe that says how much the rows of each class count.
+CLASS_WEIGHT = "class_weight"
+
+
+@component
+class Data:
+    """The table [data]: where rows come from and how their features are made comparable."""
+
+    name: ClassVar[str] = "[data]"
+    #: Keys that make sense for any rows: they outlast a change of the source.
+    lasting: ClassVar[frozenset[str]] = frozenset({"scale", "encode", "missing"})
+
+    path: str | None = setting(None, help="a file, seen from the recipe's folder")
+    use: str | None = setting(None, help="the name of an embedded set")
+    target: str | int | None = setting(
+        None, help="the column that holds the classes: its name, or its number (-1 is the last)"
+    )
+    rows: int | None = setting(None, at_least=10, help="how many, of a generated set")
+    header: bool = setting(True, help="whether a text file's first line names its columns")
+    categorical: list[str] | None = setting(
+        None, help="columns of numbers that stand for categories; columns of text do anyway"
+    )
+    drop: list[str] | None = setting(None, help="columns to leave out, by name")
+    numeric: list[str] | None = setting(
+        None, help="columns of numbers to learn from, though they look like ids or categories"
+    )
+    missing: Missing = setting(
+        "error", help="refuse missing values, fill them in, or also mark where that was done"
+    )
+    encode: Encode = setting(
+        "onehot", help="a category as one feature per level, or as the number of its level"
+    )
+    scale: Scale = setting(
+        "minmax",
+        help="features to [0, 1], to mean 0 and deviation 1, to median 0 and quartiles 1 apart, "
+        "or as they are",
+    )
+
+
+@component
+class Split:
+    """The table [split]: which rows are held out to measure on, and to choose parameters by."""
+
+    name: ClassVar[str] = "[split]"
+
+    use: Literal["auto", "published", "random", "folds"] = setting(
+        "auto",
+        help="test rows as published, drawn at random, or each row once in k folds; "
+        "auto: as published where they are",
+    )
+    test: float | None = setting(
+        None, above=0, below=1, help="share of the rows held out; a quarter if not given"
+    )
+    validation: float | None = setting(
+        None, above=0, below=1, help="share of the other rows to choose parameters by; a fifth"
+    )
+    folds: int | None = setting(None, at_least=2, help="how many folds; five if not given")
+    stratified: bool = setting(True, help="whether every class is spread alike")
+    seed: int = setting(0, at_least=0, help="of the split, the search and the models")
+
+
+@component
+class Search:
+    """The table [search]: how parameters are chosen; its other keys list the values to try."""
+
+    name: ClassVar[str] = "[search]"
+
+    use: Literal["grid", "random", "granularity"] = setting(
+        "grid", help="try every combination, some at random, or go from fine to coarse divisions"
+    )
+    score: Score = setting("accuracy", help="what makes one combination better than another")
+    tries: int = setting(20, at_least=1, help="combinations tried by a random search")
+    folds: int | None = setting(
+        None, at_least=2, help="judge by folds of the training rows, not by validation rows"
+    )
+    rows: int | None = setting(
+        None, at_least=20, help="learn from so many rows at the most while searching"
+    )
+    seconds: float | None = setting(
+        None, above=0, help="the time budget: begin nothing new once it is used up"
+    )
+    top: int = setting(5, at_least=1, help="granularity: cells of the finest level tried further")
+    factor: int = setting(4, at_least=2, help="granularity: how much larger the next parts are")
+    min_gain: float = setting(0.005, help="granularity: end where a level gains less than this")
+    levels: int | None = setting(
+        None, at_least=1, help="granularity: how many levels at the most; 1: the division as it is"
+    )
+
+
+@component
+class Measure:
+    """The table [measure]: what is measured beside accuracy and time."""
+
+    name: ClassVar[str] = "[measure]"
+
+    train: bool = setting(True, help="whether the rows learned from are answered, too")
+    cost: bool = setting(True, help="whether kernel evaluations and hyperplanes are counted")
+    scores: list[str] | None = setting(
+        None, help="more scores of the test rows: balanced_accuracy, f1_macro, cohen_kappa, mcc"
+    )
+
+
+@component
+class Suits:
+    """The table `suits`: data that a recipe is meant for, each key from and to what."""
+
+    name: ClassVar[str] = "suits"
+
+    rows: list[float] | None = setting(None, help="from and to how many rows")
+    features: list[float] | None = setting(None, help="from and to how many features")
+    classes: list[float] | None = setting(None, help="from and to how many classes")
+
+
+#: Scores that add up over parts: what a granularity search can choose by.
+GRANULARITY_SCORES = ("accuracy", "balanced_accuracy")
+#: Scores beside accuracy that a recipe may ask for, and the functions of sklearn.metrics that
+#: they are.
+SCORES = {
+    "balanced_accuracy": "balanced_accuracy_score",
+    "cohen_kappa": "cohen_kappa_score",
+    "f1_macro": "f1_score",
+    "mcc": "matthews_corrcoef",
+}
+
+
+def mistakes_of_data(data: Data, given: bool) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What is wrong with a table [data] whose values are allowed one by one: key and sentence."""
+    if (data.path is None) == (data.use is None):
+        what = "[data] needs one of the keys 'path' and 'use'"
+        yield (), what if given else f"[data] is missing: {what}"
+    elif data.path is not None:
+        yield from _mistakes_of_file(data)
+    elif data.use not in EMBEDDED:
+        hint = did_you_mean(str(data.use), EMBEDDED)
+        yield ("use",), f"no embedded data set is called {data.use!r}; {hint}"
+    elif data.rows is not None and not EMBEDDED[data.use].generated:
+        yield (
+            ("rows",),
+            f"[data]: rows can be asked of a generated set only, not of {data.use!r}",
+        )
+
+
+def _mistakes_of_file(data: Data) -> Iterator[tuple[tuple[str, ...], str]]:
+    suffix = ending(Path(str(data.path)))
+    if suffix not in READERS:
+        known = ", ".join(READERS)
+        yield ("path",), f"[data]: no reader knows the ending {suffix!r}; available: {known}"
+    if suffix in NEED_TARGET and data.target is None:
+        yield (
+            ("path",),
+            "[data] needs the key 'target', or the command line --target: the column that holds "
+            "the classes",
+        )
+    if data.rows is not None:
+        yield ("rows",), "[data]: rows can be asked of a generated set only, not of a file"
+
+
+def mistakes_of_split(split: Split) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What is wrong with a table [split] whose values are allowed one by one: key and sentence."""
+    for key, kinds in (("test", ("auto", "random")), ("folds", ("folds",))):
+        if getattr(split, key) is not None and split.use not in kinds:
+            yield (key,), f"[split]: {key} has no meaning with use = {split.use!r}"
+
+
+def mistakes_of_search(search: Search) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What is wrong with a table [search] whose values are allowed one by one."""
+    if search.use != "granularity":
+        return
+    if search.score not in GRANULARITY_SCORES:
+        known = " or ".join(map(repr, GRANULARITY_SCORES))
+        yield ("score",), f"[search]: granularity chooses by {known}, not by {search.score!r}"
+    if search.folds is not None:
+        yield ("folds",), "[search]: granularity judges by validation rows: leave out folds"
+
+
+def mistake_of_class_weight(weights: Any) -> str:
+    """What is wrong with the weights of classes, in a sentence; empty if nothing is."""
+    if weights in ("none", "balanced"):
+        return ""
+    if not isinstance(weights, Mapping):
+        return (
+            "class_weight must be 'balanced', 'none' or a table of numbers by class, "
+            f"not {weights!r}"
+        )
+    for label, weight in weights.items():
+        number = type(weight) in (int, float) and math.isfinite(weight) and weight > 0
+        if not number:
+            return f"class_weight: {label} must be a number above 0, not {weight!r}"
+    return "" if weights else "class_weight is an empty table: name a class, or leave it out"
+
+
+def mistakes_of_suits(suits: Suits) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What is wrong with a table `suits` whose values are allowed one by one."""
+    for key in ("rows", "features", "classes"):
+        ends = getattr(suits, key)
+        numbers = ends is None or all(type(each) in (int, float) for each in ends)
+        if ends is not None and not (numbers and len(ends) == 2 and ends[0] <= ends[1]):
+            yield (key,), f"suits: {key} must be two numbers, from and to, not {ends!r}"
+
+
+def mistakes_of_measure(measure: Measure) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """What is wrong with a table [measure] whose values are allowed one by one."""
+    for place, score in enumerate(measure.scores or ()):
+        if score not in SCORES:
+            hint = did_you_mean(str(score), SCORES)
+            yield ("scores", place), f"[measure]: no score is called {score!r}; {hint}"

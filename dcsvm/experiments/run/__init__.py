@@ -1,0 +1,1 @@
+"""One execution of a recipe, from its data to its folder."""

@@ -1,0 +1,210 @@
+"""The folder of a run: all that was asked and all that came out, each file whole or not there.
+
+| file | what it holds |
+|---|---|
+| `recipe.toml` | the recipe as it was given, word for word |
+| `resolved.toml` | the recipe with everything that it extends, overrides and leaves to defaults |
+| `request.json` | overrides, seed, jobs, plugin files, and the command that asked |
+| `environment.json` | versions, plugins, cores |
+| `plan.json` | rows, features, classes, and what is going to be trained |
+| `metrics.json` | one level: the measures by name; a rival's start with `compare.NAME.` |
+| `result.json` | what `dcsvm run --json` prints: facts about the data, and the measures by model |
+| `parts.csv` | the ledger: one line for every part of every model |
+| `predictions.csv` | one line for every test row: number, fold, truth, and each model's answer |
+| `search.json` | for every model and fold: what was tried, what it was worth, what was chosen |
+| `trials.csv` | the same as a table: one line for every combination that was tried |
+| `evidence.json` | what the report shows of the parts |
+| `model.dcsvm` | the recipe's own model |
+| `report.html` | the report |
+| `log.jsonl` | what happened when |
+| `status.json` | running, done, partial, failed or interrupted, and since when |
+| `parts.log` | finished parts, until the run is done |
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from dcsvm.base.errors import UsageError
+from dcsvm.drive.engine import Done, Runnable
+from dcsvm.experiments.run.run_status import FINISHED, STATUS, resume_command, standing
+from dcsvm.persistence.atomic_write import write_atomically
+
+RECIPE, RESOLVED, REQUEST = "recipe.toml", "resolved.toml", "request.json"
+ENVIRONMENT, PLAN = "environment.json", "plan.json"
+METRICS, RESULT, EVIDENCE = "metrics.json", "result.json", "evidence.json"
+PARTS, PREDICTIONS, SEARCH = "parts.csv", "predictions.csv", "search.json"
+REPORT, TRIALS = "report.html", "trials.csv"
+LOG = "log.jsonl"
+#: Seconds between two lines of the log about parts.
+LOG_SECONDS = 1.0
+
+
+class RunFolder:
+    """A run's folder; as an audience it writes down how the run goes on."""
+
+    def __init__(self, path: Path, made: Sequence[Path] = ()) -> None:
+        self.path = path
+        self.made = made
+        self.n_parts = 0
+        self._noted = 0.0
+        self._lock = threading.Lock()
+        self._state: dict[str, Any] = {}
+
+    @classmethod
+    def make(cls, path: Path, content: Mapping[str, str]) -> RunFolder:
+        """Make the folder with these files in it, all or none.
+
+        One that is there must be empty, or of a run that failed before anything was trained.
+        """
+        aside = path.with_name(f".{secrets.token_hex(8)}.part")
+        made = [each for each in (path, *path.parents) if not each.exists()]
+        try:
+            if path.is_dir() and any(path.iterdir()):
+                if not _came_to_nothing(path):
+                    raise UsageError(_taken(path))
+                shutil.rmtree(path)
+            aside.mkdir(parents=True)
+            for name, text in content.items():
+                write_atomically(aside / name, text)
+            os.replace(aside, path)
+        except OSError as error:
+            raise UsageError(f"cannot write to {str(path)!r}: {error.strerror}") from error
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+        return cls(path, made)
+
+    @classmethod
+    def find(cls, path: Path) -> RunFolder:
+        """The folder of a run that was begun."""
+        if not (path / REQUEST).is_file() or not (path / RESOLVED).is_file():
+            what = "is not the folder of a run" if path.is_dir() else "does not exist"
+            raise UsageError(f"{str(path)!r} {what}: a run keeps {REQUEST} and {RESOLVED} there")
+        return cls(path)
+
+    def sweep(self) -> None:
+        """Take away what a killed process had begun to write aside."""
+        for left in self.path.glob(".*.part"):
+            left.unlink()
+
+    def withdraw(self) -> None:
+        """Take away a run that failed with nothing to go on from, and folders made for it."""
+        if not _came_to_nothing(self.path):
+            return
+        for file in self.path.iterdir():
+            file.unlink()
+        for folder in self.made:  # the innermost first
+            with contextlib.suppress(OSError):  # another run is kept there
+                folder.rmdir()
+
+    def has(self, name: str) -> bool:
+        return (self.path / name).is_file()
+
+    def write(self, name: str, content: str | bytes) -> None:
+        write_atomically(self.path / name, content)
+
+    def write_json(self, name: str, value: Any) -> None:
+        self.write(name, as_json(value))
+
+    def read_json(self, name: str) -> Any:
+        """The content of a JSON file of the run; a UsageError if it cannot be read."""
+        try:
+            return json.loads((self.path / name).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{str(self.path / name)!r} cannot be read: {error}") from error
+
+    def state(self, state: str, **facts: Any) -> None:
+        """Say in `status.json` how far the run is."""
+        now = _now()
+        self._state = {"state": state, "since": now, "process": os.getpid(), **facts}
+        self.write_json(STATUS, self._state)
+        self.note(state, **facts)
+
+    def note(self, event: str, **facts: Any) -> None:
+        """Add a line to the log."""
+        line = json.dumps({"time": _now(), "event": event, **facts}, default=str)
+        with self._lock, open(self.path / LOG, "a", encoding="utf-8") as log:
+            if log.tell() and not _ends_with_newline(self.path / LOG):
+                log.write("\n")  # whoever wrote before was cut off within a line
+            log.write(line + "\n")
+
+    def step_begins(self, title: str, n_rows: int = 0) -> None:
+        self.note("step", title=title, rows=n_rows)
+
+    def rows_done(self, n_rows: int) -> None: ...
+
+    def count_begins(self, what: str, n: int, seconds: float | None = None) -> None:
+        self.note("count", what=what, n=n)
+
+    def counted(self) -> None: ...
+
+    def wants_pilot(self) -> bool:
+        return False
+
+    def round_begins(self, n_jobs: int) -> None:
+        self.note("round", parts=n_jobs)
+
+    def part_done(self, job: Runnable, outcome: Done) -> None:
+        self.n_parts += 1
+        if time.monotonic() - self._noted > LOG_SECONDS:
+            self._noted = time.monotonic()
+            self.note("parts", done=self.n_parts)
+
+    def round_ends(self) -> None: ...
+
+
+def as_json(value: Any) -> str:
+    """The text of a JSON file of the run."""
+    return json.dumps(value, indent=2, allow_nan=False, default=str) + "\n"
+
+
+def place_of_run(name: str, digest: str) -> Path:
+    """Where a run of that name is kept: `runs/<name>/<time>-<hash>`."""
+    safe = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
+    place = Path("runs") / (safe.strip(".") or "run") / f"{stamp}-{digest[:8]}"
+    number = 1
+    while place.exists():  # two runs of one recipe within a second
+        number += 1
+        place = place.with_name(f"{stamp}-{digest[:8]}-{number}")
+    return place
+
+
+def _taken(path: Path) -> str:
+    """Why a run cannot be made in a folder, and what can be done."""
+    if not (path / REQUEST).is_file() or not (path / STATUS).is_file():
+        return f"the folder {str(path)!r} is not empty, and not of a run; choose another for --out"
+    if standing(path).state == "done":
+        return f"the folder {str(path)!r} has a run that is done; choose another for --out"
+    return (
+        f"the folder {str(path)!r} is not empty: {resume_command(path)} goes on with the run that "
+        "was begun there"
+    )
+
+
+def _came_to_nothing(path: Path) -> bool:
+    """Whether a folder is that of a run that failed with nothing to go on from."""
+    if not (path / REQUEST).is_file() or not (path / STATUS).is_file():
+        return False
+    finished = path / FINISHED
+    return standing(path).state == "failed" and not (finished.exists() and finished.stat().st_size)
+
+
+def _ends_with_newline(path: Path) -> bool:
+    with open(path, "rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"
+
+
+def _now() -> str:
+    return datetime.now().astimezone().isoformat(timespec="milliseconds")

@@ -1,0 +1,131 @@
+"""The granularity search as a recipe asks for it: with every way to prepare the rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+
+from dcsvm.base.problem import Problem
+from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.drive.engine import Done, Runnable
+from dcsvm.experiments.recipe import Candidate, Search
+from dcsvm.experiments.run.search_result import Bench, Found, Maker, Tried, used_up
+from dcsvm.model_selection import GranularitySearch
+from dcsvm.model_selection.granularity_search import DECOMPOSER
+from dcsvm.model_selection.levels import USED_UP, all_tried
+from dcsvm.toolbox.table_preparation import Prepared
+
+
+def from_fine_to_coarse(
+    candidate: Candidate, make: Maker, asked: Search, X: Any, y: Any, fold: Any, bench: Bench
+) -> Found:
+    """A granularity search for every way to prepare the rows, and the best of all."""
+    ways = {name: values for name, values in candidate.grid.items() if name.startswith("data.")}
+    found: list[Found] = []
+    for place, way in enumerate(ParameterGrid({name: list(ways[name]) for name in ways})):
+        left = None if asked.seconds is None else asked.seconds - bench.spent
+        if found and left is not None and left <= 0:
+            break
+        share = None if left is None else max(left, 1e-9) / (_n_cells(ways) - place)
+        found.append(_through_levels(candidate, make(way), asked, X, y, fold, bench, way, share))
+    best = max(found, key=lambda each: each.score)
+    tried = tuple(trial for each in found for trial in each.tried)
+    stopped = best.stopped
+    if len(found) < _n_cells(ways) or stopped == USED_UP:
+        stopped = used_up(asked)
+    elif all(each.stopped == all_tried(len(each.tried)) for each in found):
+        stopped = all_tried(len(tried))
+    return attrs.evolve(best, tried=tried, stopped=stopped)
+
+
+def _through_levels(
+    candidate: Candidate,
+    prepared: DivideAndConquerClassifier,
+    asked: Search,
+    X: Any,
+    y: Any,
+    fold: Any,
+    bench: Bench,
+    way: Mapping[str, Any],
+    seconds: float | None,
+) -> Found:
+    """The granularity search on rows that are prepared in one way beforehand."""
+    training, judging = np.flatnonzero(fold != 0), np.flatnonzero(fold == 0)
+    pipeline = prepared
+    if isinstance(prepared.decomposer, Prepared):
+        pipeline = clone(prepared.learner).set_params(class_weight=prepared.class_weight)
+        codes = np.unique(y, return_inverse=True)[1]
+        problem = Problem(X[training], codes[training], int(codes.max()) + 1)
+        (part,) = next(prepared.decomposer.divide(problem))
+        if part.view is not None:
+            X = part.view.fit(problem.X).apply(X)
+    grid = {
+        name.replace(".", "__"): values
+        for name, values in candidate.grid.items()
+        if name not in way
+    }
+    searcher = GranularitySearch(
+        pipeline,
+        grid or None,
+        top=asked.top,
+        factor=asked.factor,
+        min_gain=asked.min_gain,
+        levels=asked.levels,
+        scoring=asked.score,  # type: ignore[arg-type] # a recipe with others was refused
+        seconds=seconds,
+        refit=False,
+        random_state=bench.seed,
+    )
+    engine = attrs.evolve(bench.engine, watchers=(_Clock(bench), *bench.engine.watchers))
+    searcher.fit_with(
+        engine,
+        *(X[training], y[training]),
+        X_val=X[judging],
+        y_val=y[judging],
+    )
+    results = searcher.results_
+    tried = tuple(
+        Tried({**way, **_dotted(values)}, float(score), float(seconds))
+        for values, score, seconds in zip(
+            results["params"], results["mean_test_score"], results["seconds"], strict=True
+        )
+    )
+    chosen = searcher.best_params_
+    if asked.levels == 1:  # the division was not chosen
+        chosen = {name: chosen[name] for name in chosen if not name.startswith(DECOMPOSER)}
+    elif searcher.undivided_ and asked.rows is None:
+        chosen = chosen | searcher.undivided_params(X, y)  # the rows judged by are learned, too
+    best, score = {**way, **_dotted(chosen)}, float(searcher.best_score_)
+    return Found(best, score, tried, searcher.stopped_, len(y), asked.score)
+
+
+def _n_cells(grid: Mapping[str, Any]) -> int:
+    return math.prod(len(values) for values in grid.values())
+
+
+def _dotted(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name.replace("__", "."): _plain(value) for name, value in values.items()}
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+class _Clock:
+    """A watcher that adds up the seconds of a search's parts."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+
+    def round_begins(self, n_jobs: int) -> None: ...
+
+    def part_done(self, job: Runnable, outcome: Done) -> None:
+        self.bench.recorded += outcome.seconds
+
+    def round_ends(self) -> None: ...

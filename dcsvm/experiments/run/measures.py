@@ -1,0 +1,186 @@
+"""What one pipeline did on the rows held out, what it took, and what it is made of."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+from sklearn import metrics
+
+from dcsvm.base.models import Cost, KernelExpansion
+from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.drive.fitted import Composite
+from dcsvm.drive.ledger import Record
+from dcsvm.experiments.recipe.sections import SCORES, Measure, Search
+from dcsvm.experiments.run.observers import Audience
+from dcsvm.inspection.parameters import size_of
+
+#: Rows that are predicted at a time, so that progress can be told.
+BLOCK_ROWS = 4096
+UNKNOWN = float("nan")
+ACCURACY = "accuracy"
+
+
+@attrs.frozen
+class Measures:
+    """What one pipeline did on the rows held out, and what it took; NaN means unknown.
+
+    `baseline_accuracy` is what always naming the largest class would be right for, and
+    `homogeneous_share` the share of parts that hold one class only. `more` holds the scores that
+    [measure] asks for, and precision, recall and F1 of every class: `recall.setosa`. With folds,
+    `by_fold` holds accuracy and each of these scores, fold by fold.
+    """
+
+    model: str
+    test_accuracy: float
+    test_error: float
+    baseline_accuracy: float
+    train_accuracy: float
+    fit_seconds: float
+    predict_seconds: float
+    search_seconds: float
+    n_train: int
+    n_test: int
+    n_parts: int
+    homogeneous_share: float
+    n_support_vectors: float
+    n_unique_support_vectors: float
+    kernel_evaluations_mean: float
+    kernel_evaluations_max: float
+    unique_kernel_evaluations_mean: float
+    unique_kernel_evaluations_max: float
+    hyperplanes_mean: float
+    hyperplanes_max: float
+    more: Mapping[str, float] = attrs.field(factory=dict)
+    by_fold: Mapping[str, Sequence[float]] = attrs.field(factory=dict)
+
+    def flat(self) -> dict[str, Any]:
+        """All measures on one level, ready for JSON: unknown numbers are None."""
+        hidden = ("more", "model", "by_fold")
+        own = attrs.asdict(self, filter=lambda field, _: field.name not in hidden)
+        spread = {
+            f"{name}_{word}": value
+            for name in self.by_fold
+            for word, value in zip(("fold_mean", "fold_std"), self.over_folds(name), strict=True)
+        }
+        whole = {**own, **spread, **self.more}
+        return {key: _none_if_unknown(value) for key, value in whole.items()}
+
+    def over_folds(self, name: str) -> tuple[float, float]:
+        """The mean of a score over the folds, and its standard deviation among them."""
+        values = np.array(self.by_fold[name])
+        return float(values.mean()), float(values.std(ddof=1))
+
+
+@attrs.frozen(eq=False)
+class Answered:
+    """Answers to some rows, with the seconds they took and the cost of each."""
+
+    answers: Any
+    seconds: float
+    costs: tuple[Cost, ...]
+
+    @classmethod
+    def together(cls, several: Sequence[Answered]) -> Answered:
+        return cls(
+            np.concatenate([each.answers for each in several]),
+            sum(each.seconds for each in several),
+            tuple(cost for each in several for cost in each.costs),
+        )
+
+    def cost_by_row(self) -> dict[str, float]:
+        found = {}
+        for field in attrs.fields(Cost):
+            counts = [np.atleast_1d(getattr(cost, field.name)) for cost in self.costs]
+            rows = np.concatenate(counts) if counts else np.array([UNKNOWN])
+            found[f"{field.name}_mean"] = float(rows.mean())
+            found[f"{field.name}_max"] = float(rows.max())
+        return found
+
+
+def answered(
+    model: DivideAndConquerClassifier, X: Any, audience: Audience, *, cost: bool
+) -> Answered:
+    """Ask a model about rows, block by block."""
+    answers, seconds, costs = [], 0.0, []
+    for start in range(0, X.shape[0], BLOCK_ROWS):
+        block = X[start : start + BLOCK_ROWS]
+        asked = time.perf_counter()
+        answers.append(model.predict(block))
+        seconds += time.perf_counter() - asked
+        if cost:
+            costs.append(model.cost(block))
+        audience.rows_done(block.shape[0])
+    return Answered(np.concatenate(answers), seconds, tuple(costs))
+
+
+def structure(model: DivideAndConquerClassifier) -> dict[str, Any]:
+    """How many parts and support vectors a fitted model has."""
+    parts = learned_parts(model.ledger_)
+    kept = list(_support_vectors(model.model_))
+    return {
+        "n_parts": len(parts),
+        "homogeneous_share": sum(each.classes == 1 for each in parts) / max(len(parts), 1),
+        "n_support_vectors": float(sum(kept)),
+        "n_unique_support_vectors": size_of(model).support_vectors if kept else 0.0,
+    }
+
+
+def learned_parts(ledger: Sequence[Record]) -> list[Record]:
+    """The parts that were learned; one that a nested pipeline divided further is none itself."""
+    divided = {record.path[:-2] for record in ledger}
+    return [record for record in ledger if record.path not in divided]
+
+
+def by_class(truth: Any, answers: Any, asked: Sequence[str]) -> dict[str, float]:
+    """Precision, recall and F1 of every class, and the scores that are asked for."""
+    classes = np.unique(np.concatenate([truth, answers]))
+    table = metrics.precision_recall_fscore_support(
+        truth, answers, labels=classes, zero_division=0.0
+    )
+    found = {
+        f"{word}.{label}": float(values[place])
+        for word, values in zip(("precision", "recall", "f1"), table[:3], strict=True)
+        for place, label in enumerate(classes.tolist())
+    }
+    return found | {f"test_{name}": score_of(name, truth, answers) for name in asked}
+
+
+def score_of(name: str, truth: Any, answers: Any) -> float:
+    """A score of answers (n,) by the name it has in a recipe."""
+    if name == ACCURACY:
+        return float(np.mean(answers == truth))
+    if name == "balanced_accuracy":
+        # By hand: scikit-learn warns of an answer that no row has as its class. It is just wrong.
+        return float(
+            np.mean([np.mean(answers[truth == each] == each) for each in np.unique(truth)])
+        )
+    more = {"average": "macro", "zero_division": 0.0} if name == "f1_macro" else {}
+    return float(getattr(metrics, SCORES[name])(truth, answers, **more))
+
+
+def scores_asked(measure: Measure, search: Search, searched: bool) -> list[str]:
+    """The scores beside accuracy: what [measure] asks for, and what the search chose by."""
+    asked = [*(measure.scores or ()), *([search.score] if searched else [])]
+    return [name for name in dict.fromkeys(asked) if name != ACCURACY]
+
+
+def largest_share(truth: Any) -> float:
+    """The share of the largest class: what always naming it would be right for."""
+    return float(np.unique(truth, return_counts=True)[1].max() / len(truth))
+
+
+def _support_vectors(model: Composite) -> Iterator[float]:
+    """The support vectors of each member at any depth; none for a model that has no such thing."""
+    for member in model.committee.members:
+        if isinstance(member.model, Composite):
+            yield from _support_vectors(member.model)
+        elif isinstance(member.model, KernelExpansion):
+            yield float(len(member.model.support_rows))
+
+
+def _none_if_unknown(value: Any) -> Any:
+    return None if isinstance(value, float) and np.isnan(value) else value

@@ -1,0 +1,249 @@
+"""The plan of a run: parts, rows, memory and time, forecast without training what is asked."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import attrs
+import numpy as np
+from sklearn.base import clone
+
+from dcsvm.base.errors import DcsvmError
+from dcsvm.base.learner import LocalLearner
+from dcsvm.base.models import KernelExpansion
+from dcsvm.base.problem import Problem
+from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.datasets.loading import Dataset
+from dcsvm.drive.registry import default_registry
+from dcsvm.drive.strategy import DIVISION, PARTS, Pipeline
+from dcsvm.drive.subproblem import Job
+from dcsvm.experiments.recipe import Candidate, Recipe, Search
+from dcsvm.experiments.run.load_data import load, prepared, warn_of_unsuited
+from dcsvm.experiments.run.splitting import Rows, rows_of
+from dcsvm.model_selection.levels import parts_of
+from dcsvm.numeric.array_types import IntArray
+
+#: Seconds grow like this power of the rows; the same as the progress bar's.
+GROWTH = 1.8
+#: Rows of the pilot: large enough to be timed, small enough to be quick.
+PILOT_ROWS = 400
+#: Parts of a stage that are divided further, to see how: the rest is taken to be alike.
+LOOKED_INTO = 20
+#: Bytes that the program and its libraries take, and a kernel machine's matrices at the most:
+#: beyond, it works on some of the rows at a time.
+PROGRAM_BYTES, KERNEL_BYTES = 150e6, 400e6
+
+
+@attrs.frozen
+class CandidatePlan:
+    """What searching and training one candidate comes to, without what comes after.
+
+    Later stages depend on earlier ones: they are not counted.
+    """
+
+    model: str
+    parts: int
+    smallest: int
+    median: int
+    largest: int
+    homogeneous: int
+    combinations: int
+    megabytes: float
+    seconds: float
+
+
+@attrs.frozen
+class Plan:
+    """What a run comes to."""
+
+    recipe: str
+    data: str
+    rows: int
+    features: int
+    classes: int
+    n_train: int
+    n_test: int
+    folds: int
+    jobs: int
+    candidates: tuple[CandidatePlan, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return attrs.asdict(self)
+
+
+def plan(recipe: Recipe, seed: int, n_jobs: int) -> Plan:
+    """Read the data, divide them, train a small pilot, and forecast the rest."""
+    data = load(recipe.data)
+    warn_of_unsuited(recipe, data)
+    splits = rows_of(data, recipe.split, seed)
+    return Plan(
+        recipe=recipe.title,
+        data=data.title,
+        rows=data.n_rows,
+        features=data.X.shape[1],
+        classes=len(np.unique(data.y)),
+        n_train=len(splits[0].train),
+        n_test=sum(len(rows.test) for rows in splits),
+        folds=len(splits),
+        jobs=n_jobs,
+        candidates=tuple(
+            _planned(each, recipe, data, splits, seed, n_jobs) for each in recipe.candidates
+        ),
+    )
+
+
+def _planned(
+    candidate: Candidate, recipe: Recipe, data: Dataset, splits: list[Rows], seed: int, n_jobs: int
+) -> CandidatePlan:
+    train = splits[0].train
+    model = prepared(candidate.classifier, recipe.data, data, {})
+    # The seed is the run's, so that random divisions are the same ones.
+    model = clone(model).set_params(random_state=seed)
+    problem = model._problem(data.X[train], data.y[train], None)
+    began = time.perf_counter()
+    parts = list(_parts(model, problem))
+    dividing = time.perf_counter() - began
+    sizes = np.array([size for size, _, copies in parts for _ in range(round(copies))])
+    jobs = max((each for each in parts if each[1] is not None), default=None, key=lambda p: p[0])
+    pilot = _Pilot.of(jobs[1]) if jobs is not None and jobs[1] is not None else _Pilot(0.0, 1, 0)
+    at_least = _whole_pilot(model, problem, data.y[train])
+    learning = sum(pilot.seconds_for(size) * copies for size, job, copies in parts if job)
+    seconds = max(learning, at_least)
+    largest = int(sizes.max())
+    fits = len(splits) + (len(splits) > 1)
+    asked = recipe.search
+    cells = math.prod(len(values) for values in candidate.grid.values()) if candidate.grid else 0
+    if asked.use == "random":
+        cells = min(cells, asked.tries)
+    some = min(asked.rows or len(train), len(train))
+    levels = _coarser(candidate, problem, asked, some)
+    further = min(cells, asked.top)
+    # However few rows a search takes, it learns a part of them as large as the largest.
+    trial = (dividing + learning) * some / len(train)
+    trial = max(trial, pilot.seconds_for(min(some, largest)), at_least)
+    searching = cells * trial * (asked.folds or 1)
+    searching += further * sum(pilot.seconds_for(size) for level in levels for size in level)
+    searching = min(searching / n_jobs, asked.seconds or math.inf)
+    alike = min(n_jobs, len(sizes))
+    kept = max([alike * pilot.bytes_for(largest), *(pilot.bytes_for(max(s)) for s in levels)])
+    return CandidatePlan(
+        model=candidate.name,
+        parts=len(sizes),
+        smallest=int(sizes.min()),
+        median=int(np.median(sizes)),
+        largest=largest,
+        homogeneous=round(sum(copies for _, job, copies in parts if job is None)),
+        combinations=cells + further * len(levels),
+        megabytes=(PROGRAM_BYTES + _bytes(data.X) + kept) / 1e6,
+        seconds=fits * (dividing + seconds / alike + searching),
+    )
+
+
+def _coarser(
+    candidate: Candidate, problem: Problem, asked: Search, n_rows: int
+) -> list[list[int]]:
+    """The sizes of parts on each coarser level of a search, which may end before the last."""
+    if asked.levels == 1 or not candidate.by_levels(asked):
+        return []
+    own = candidate.classifier
+    pipeline = Pipeline.of(own.decomposer, own.learner, own.combiner, default_registry())
+    some = problem if n_rows == problem.n_rows else problem.subset(_sample(problem, n_rows))
+    found: list[list[int]] = []
+    for level in pipeline.decomposer.levels(some.seeded(DIVISION), asked.factor):
+        sizes = [len(part.rows) for part in parts_of(level)]
+        if not found or len(sizes) != len(found[-1]):
+            found.append(sizes)
+    return found[1 : asked.levels]
+
+
+def _parts(
+    model: DivideAndConquerClassifier, problem: Problem, copies: float = 1.0
+) -> list[tuple[int, Job | None, float]]:
+    """Each part of the first stages: its rows, its job if it has any, how many are alike."""
+    pipeline = Pipeline.of(model.decomposer, model.learner, model.combiner, default_registry())
+    stages = pipeline.decomposer.divide(problem.seeded(DIVISION))
+    parts = pipeline.checked(next(stages), problem)
+    stages.close()
+    jobs = [
+        Job(problem, part, part.learner or pipeline.learner, problem.seed.child(PARTS, 0, place))
+        for place, part in enumerate(parts)
+    ]
+    found: list[tuple[int, Job | None, float]] = []
+    nested = [job for job in jobs if isinstance(job.learner, DivideAndConquerClassifier)]
+    looked_into = nested[:: max(1, len(nested) // LOOKED_INTO)]
+    for job in jobs:
+        if not isinstance(job.learner, DivideAndConquerClassifier):
+            cut = job.cut()
+            found.append((len(cut.rows), job if cut.n_classes > 1 else None, copies))
+    for job in looked_into:
+        cut = job.cut()
+        share = copies * len(nested) / len(looked_into)
+        if cut.constant() is not None:
+            found.append((len(cut.rows), None, share))
+        else:
+            found += _parts(job.learner, cut.problem, share)
+    return found
+
+
+@attrs.frozen
+class _Pilot:
+    """What a learner took for a sample of the largest part."""
+
+    seconds: float
+    rows: int
+    bytes_by_row: int
+    keeps_kernel: bool = False
+
+    @classmethod
+    def of(cls, job: Job) -> _Pilot:
+        cut = job.cut().problem
+        some: IntArray = np.arange(cut.n_rows)
+        if cut.n_rows > PILOT_ROWS:
+            some = _sample(cut, PILOT_ROWS)
+        present, y = np.unique(cut.y[some], return_inverse=True)
+        small = attrs.evolve(cut.subset(some), y=y, n_classes=len(present))
+        learner: LocalLearner = job.learner
+        began = time.perf_counter()
+        model = learner.fit(small) if len(present) > 1 else None
+        seconds = time.perf_counter() - began
+        kernel = isinstance(model, KernelExpansion)
+        return cls(seconds, len(some), _bytes(cut.X) // max(cut.n_rows, 1), kernel)
+
+    def seconds_for(self, rows: int) -> float:
+        return float(self.seconds * (rows / self.rows) ** GROWTH)
+
+    def bytes_for(self, rows: int) -> float:
+        """The part's own rows, and what a kernel machine keeps of the values between them."""
+        kernel = min(8.0 * rows**2, KERNEL_BYTES) if self.keeps_kernel else 0.0
+        return rows * self.bytes_by_row + kernel
+
+
+def _whole_pilot(model: DivideAndConquerClassifier, problem: Problem, labels: Any) -> float:
+    """Seconds that the whole pipeline takes for a few rows: it never takes less."""
+    some = _sample(problem, PILOT_ROWS)
+    X, y = problem.X[some], labels[some]
+    seconds = 0.0
+    try:
+        for _ in range(2):  # the first time loads what is needed, too
+            began = time.perf_counter()
+            clone(model).fit(X, y).predict(X)
+            seconds = time.perf_counter() - began
+    except DcsvmError:  # too few rows for what is asked
+        return 0.0
+    return seconds
+
+
+def _sample(problem: Problem, n_rows: int) -> IntArray:
+    """Some rows, of every class at least one."""
+    generator = np.random.default_rng(0)
+    firsts = np.unique(problem.y, return_index=True)[1]
+    others = generator.permutation(np.setdiff1d(np.arange(problem.n_rows), firsts))
+    return np.sort(np.concatenate([firsts, others[: max(n_rows - len(firsts), 0)]]))
+
+
+def _bytes(X: Any) -> int:
+    if hasattr(X, "indptr"):
+        return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+    return int(X.nbytes)

@@ -1,0 +1,96 @@
+"""How far the run in a folder is: done, going on, failed, or cut short without a word."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from dcsvm.base.errors import UsageError
+
+try:
+    import fcntl
+except ImportError:  # Windows: whether a process lives must do
+    fcntl = None  # type: ignore[assignment]
+
+STATUS, FINISHED = "status.json", "parts.log"
+RUNNING, INTERRUPTED = "running", "interrupted"
+
+
+@attrs.frozen
+class Standing:
+    """The state of a run, and in a sentence why it has no results yet and what to do."""
+
+    state: str
+    sentence: str
+
+
+def standing(folder: Path) -> Standing:
+    """How far a run is; a UsageError where there is no run.
+
+    A run that was killed could not say so: it says that it is running, but no process holds its
+    log of finished parts.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"{str(folder)!r} does not exist: name the folder of a run")
+    status = _status(folder)
+    state = str(status.get("state", "unknown"))
+    if state == RUNNING and not _is_held(folder, status):
+        state = INTERRUPTED
+    title = f"the run in {str(folder)!r}"
+    goes_on = f"{resume_command(folder)} goes on with it"
+    if state == RUNNING:
+        return Standing(state, f"{title} is still going on")
+    if state == INTERRUPTED:
+        return Standing(state, f"{title} was interrupted: {goes_on}")
+    if state == "failed":
+        error = str(status.get("error", "")).strip().rstrip(".")
+        return Standing(state, f"{title} failed ({error}); once that is mended, {goes_on}")
+    return Standing(state, f"{title} is {state}, but files are missing from its folder")
+
+
+def resume_command(folder: Path) -> str:
+    """The command that goes on with a run, ready for a shell."""
+    return f"dcsvm run --resume {shlex.quote(str(folder))}"
+
+
+def _status(folder: Path) -> dict[str, Any]:
+    path = folder / STATUS
+    try:
+        status = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(
+            f"{str(folder)!r} is not the folder of a run: there is no {STATUS}"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{str(path)!r} cannot be read: {error}") from error
+    return status if isinstance(status, dict) else {}
+
+
+def _is_held(folder: Path, status: dict[str, Any]) -> bool:
+    """Whether a process works on the run."""
+    log = folder / FINISHED
+    if fcntl is None or not log.is_file():
+        return _lives(status.get("process"))
+    try:
+        with open(log, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    return False
+
+
+def _lives(process: Any) -> bool:
+    if type(process) is not int or process <= 0:
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's process
+        return True
+    return True

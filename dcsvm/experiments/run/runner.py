@@ -1,0 +1,341 @@
+"""One execution of a recipe: read, split, search, train, measure, and keep what came out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+from sklearn.base import clone
+
+from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.datasets.loading import Dataset
+from dcsvm.drive.engine import Checkpoints, Engine
+from dcsvm.experiments.recipe import Candidate, Data, Recipe
+from dcsvm.experiments.recipe.sections import CLASS_WEIGHT
+from dcsvm.experiments.run.grid_search import search
+from dcsvm.experiments.run.load_data import load, prepared, weighed
+from dcsvm.experiments.run.measures import (
+    Answered,
+    Measures,
+    answered,
+    by_class,
+    largest_share,
+    score_of,
+    scores_asked,
+    structure,
+)
+from dcsvm.experiments.run.observers import Audience, Nobody
+from dcsvm.experiments.run.search_result import Bench, Found
+from dcsvm.experiments.run.splitting import Rows, held_out, rows_of
+from dcsvm.experiments.run.text import RareClass, rare_classes
+
+__all__ = ["Audience", "Measures", "Nobody", "Result", "Session", "load", "run_recipe"]
+
+#: From so many rows on, a part may take long enough for people to ask how long.
+LARGE = 6000
+#: Rows of a pilot.
+PILOT = 1500
+
+
+@attrs.frozen(eq=False)
+class Trained:
+    """A candidate after its training: its model, its answers to the test rows, its measures."""
+
+    measures: Measures
+    model: DivideAndConquerClassifier
+    answers: Any
+    found: tuple[Found, ...] = ()
+
+
+@attrs.frozen(eq=False)
+class Result:
+    """What a run leaves: facts about the data, the measures, and the fitted models.
+
+    `test_rows` are the numbers of the test rows in the data, in the order of the answers, and
+    `folds` says which fold each belonged to.
+    """
+
+    recipe: str
+    about: str
+    data: str
+    n_train: int
+    n_test: int
+    n_features: int
+    n_classes: int
+    scale: str
+    seed: int
+    n_jobs: int
+    trained: tuple[Trained, ...]
+    truth: Any
+    test_rows: Any
+    folds: Any
+    dataset: Dataset
+
+    @property
+    def measures(self) -> tuple[Measures, ...]:
+        return tuple(each.measures for each in self.trained)
+
+    @property
+    def model(self) -> DivideAndConquerClassifier:
+        """The recipe's own fitted model."""
+        return self.trained[0].model
+
+    @property
+    def rare(self) -> list[RareClass]:
+        """The classes of few rows, and how the recipe's own model did on them."""
+        return rare_classes(self.dataset.y, self.truth, self.trained[0].answers)
+
+    @property
+    def missed(self) -> dict[str, int]:
+        """Tested classes that one of the models was never right about: their rows, most first."""
+        labels, counts = np.unique(self.truth, return_counts=True)
+        rows = {
+            str(labels[place]): int(counts[place]) for place in np.argsort(-counts, kind="stable")
+        }
+        recalls = [each.more for each in self.measures]
+        return {
+            name: rows[name]
+            for name in rows
+            if any(each[f"recall.{name}"] == 0 for each in recalls)
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything but models and rows, ready for JSON: unknown numbers are None."""
+        hidden = ("trained", "truth", "test_rows", "folds", "dataset")
+        facts = attrs.asdict(self, filter=lambda field, _: field.name not in hidden)
+        models = [{"model": each.model, **each.flat()} for each in self.measures]
+        rare = [attrs.asdict(each) for each in self.rare]
+        return {**facts, "rare_classes": rare, "models": models}
+
+    def metrics(self) -> dict[str, Any]:
+        """All measures on one level: the recipe's own by their names, a rival's with a prefix."""
+        own, *rivals = self.measures
+        flat = own.flat()
+        for rival in rivals:
+            flat |= {f"compare.{rival.model}.{key}": value for key, value in rival.flat().items()}
+        return flat
+
+
+@attrs.frozen(eq=False)
+class Session:
+    """How a run is carried out: who listens, what is kept, and what a search found before."""
+
+    seed: int
+    n_jobs: int = 1
+    audience: Audience = attrs.field(factory=Nobody)
+    checkpoints: Checkpoints | None = None
+    found: dict[str, Any] = attrs.field(factory=dict)
+
+    @property
+    def engine(self) -> Engine:
+        return Engine(self.n_jobs, (self.audience,), self.checkpoints)
+
+    def planned(self, recipe: Recipe, data: Dataset, splits: list[Rows]) -> None:
+        """Hear what is going to be trained; a run with a folder writes it down."""
+
+    def searched(self, key: str, found: Found) -> None:
+        """Remember the outcome of a search; a run with a folder writes it down."""
+        self.found[key] = found.as_dict()
+
+
+def run_recipe(
+    recipe: Recipe,
+    *,
+    seed: int | None = None,
+    n_jobs: int = 1,
+    audience: Audience | None = None,
+    session: Session | None = None,
+) -> Result:
+    """Train and measure every candidate of a recipe on the same rows.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    seed : int, optional
+        Of the split and of the models, in place of the recipe's.
+    n_jobs : int
+        How many parts are trained at the same time.
+    audience : Audience, optional
+        Who is told of the progress.
+    session : Session, optional
+        In place of seed, n_jobs and audience: a run that keeps what it finishes.
+    """
+    if session is None:
+        session = Session(
+            recipe.split.seed if seed is None else seed, n_jobs, audience or Nobody()
+        )
+    session.audience.step_begins("reading data")
+    data = load(recipe.data)
+    splits = rows_of(data, recipe.split, session.seed)
+    for candidate in recipe.candidates:
+        for cell in ({}, *({CLASS_WEIGHT: each} for each in candidate.grid.get(CLASS_WEIGHT, ()))):
+            weighed(candidate.with_values(cell), data)  # a class of another name, told early
+    session.planned(recipe, data, splits)
+    trained = tuple(
+        _Run(recipe, candidate, data, splits, session).trained() for candidate in recipe.candidates
+    )
+    test_rows = np.concatenate([rows.test for rows in splits])
+    return Result(
+        recipe=recipe.title,
+        about=recipe.about,
+        data=data.title,
+        n_train=trained[0].measures.n_train,
+        n_test=len(test_rows),
+        n_features=data.X.shape[1],
+        n_classes=len(np.unique(data.y)),
+        scale=_scale_of(trained[0], recipe.data),
+        seed=session.seed,
+        n_jobs=session.n_jobs,
+        trained=trained,
+        truth=data.y[test_rows],
+        test_rows=test_rows,
+        folds=np.repeat(np.arange(len(splits)), [len(rows.test) for rows in splits]),
+        dataset=data,
+    )
+
+
+@attrs.frozen(eq=False)
+class _Run:
+    """One candidate on its way through a run."""
+
+    recipe: Recipe
+    candidate: Candidate
+    data: Dataset
+    splits: list[Rows]
+    session: Session
+
+    def trained(self) -> Trained:
+        found, said = [], []
+        searching = fitting = 0.0
+        for number, rows in enumerate(self.splits):
+            chosen, seconds = self._chosen(rows.train, number)
+            model, fit_seconds = self._fitted(rows.train, chosen, number)
+            said.append(self._asked("predicting", model, rows.test))
+            found += [] if chosen is None else [chosen]
+            searching, fitting = searching + seconds, fitting + fit_seconds
+        train = self.splits[0].train
+        if len(self.splits) > 1:
+            train = np.arange(self.data.n_rows)
+            chosen, _ = self._chosen(train, len(self.splits))
+            found += [] if chosen is None else [chosen]
+            model, _ = self._fitted(train, chosen, len(self.splits))
+        answers = Answered.together(said)
+        measures = self._measures(model, train, answers, fitting, searching)
+        return Trained(measures, model, answers.answers, tuple(found))
+
+    @property
+    def _searches(self) -> bool:
+        coarse = self.recipe.search.use == "granularity" and self.candidate.has_levels
+        return bool(self.candidate.grid) or coarse
+
+    def _make(self, cell: Mapping[str, Any]) -> DivideAndConquerClassifier:
+        pipeline = weighed(self.candidate.with_values(cell), self.data)
+        classifier = prepared(pipeline, self.recipe.data, self.data, cell)
+        classifier.set_params(random_state=self.session.seed, n_jobs=self.session.n_jobs)
+        return classifier
+
+    def _chosen(self, train: Any, number: int) -> tuple[Found | None, float]:
+        """What the search chooses by these rows, and the seconds that takes."""
+        if not self._searches:
+            return None, 0.0
+        key = f"{self.candidate.name}/{number}"
+        if key in self.session.found:
+            before = Found.from_dict(self.session.found[key])
+            return before, before.seconds
+        self.session.audience.step_begins(f"choosing parameters of {self.candidate.name}")
+        bench = Bench(self.session.engine, self.session.seed, self.session.audience)
+        found = search(
+            self.candidate,
+            self._make,
+            self.recipe.search,
+            self.recipe.split,
+            self.data.X[train],
+            self.data.y[train],
+            bench,
+        )
+        found = attrs.evolve(found, seconds=bench.spent)
+        self.session.searched(key, found)
+        return found, found.seconds
+
+    def _fitted(
+        self, train: Any, chosen: Found | None, number: int
+    ) -> tuple[DivideAndConquerClassifier, float]:
+        fold = f", fold {number + 1}" if 1 < len(self.splits) > number else ""
+        self.session.audience.step_begins(f"training {self.candidate.name}{fold}", len(train))
+        model = self._make({} if chosen is None else chosen.values)
+        if self.session.audience.wants_pilot() and len(train) >= LARGE:
+            self._pilot(model, train)
+        began = time.perf_counter()
+        model.fit_with(self.session.engine, self.data.X[train], self.data.y[train])
+        return model, time.perf_counter() - began
+
+    def _pilot(self, model: DivideAndConquerClassifier, train: Any) -> None:
+        """Learn a few rows, so that whoever watches can tell how long all of them may take."""
+        bench = Bench(Engine(1), self.session.seed, self.session.audience)
+        some = held_out(self.data.y[train], PILOT / len(train), True, self.session.seed)[1]
+        y = self.data.y[train][some]
+        if len(np.unique(y)) > 1:
+            engine = Engine(1, (bench,))
+            clone(model).fit_with(engine, self.data.X[train][some], y)
+
+    def _asked(self, title: str, model: DivideAndConquerClassifier, rows: Any) -> Answered:
+        title = f"{title} with {self.candidate.name}"
+        self.session.audience.step_begins(title, len(rows))
+        cost = self.recipe.measure.cost
+        return answered(model, self.data.X[rows], self.session.audience, cost=cost)
+
+    def _measures(
+        self,
+        model: DivideAndConquerClassifier,
+        train: Any,
+        said: Answered,
+        fitting: float,
+        searching: float,
+    ) -> Measures:
+        truth = self.data.y[np.concatenate([rows.test for rows in self.splits])]
+        accuracy = float(np.mean(said.answers == truth))
+        train_accuracy = float("nan")
+        if self.recipe.measure.train:
+            title = f"predicting what {self.candidate.name} learned"
+            self.session.audience.step_begins(title, len(train))
+            learned = answered(model, self.data.X[train], self.session.audience, cost=False)
+            train_accuracy = float(np.mean(learned.answers == self.data.y[train]))
+        cost: dict[str, Any] = said.cost_by_row()
+        asked = scores_asked(self.recipe.measure, self.recipe.search, self._searches)
+        return Measures(
+            model=self.candidate.name,
+            test_accuracy=accuracy,
+            test_error=1.0 - accuracy,
+            baseline_accuracy=largest_share(truth),
+            train_accuracy=train_accuracy,
+            fit_seconds=fitting,
+            predict_seconds=said.seconds,
+            search_seconds=searching,
+            n_train=len(train),
+            n_test=len(truth),
+            **structure(model),
+            **cost,
+            more=by_class(truth, said.answers, asked),
+            by_fold=self._by_fold(said.answers, asked),
+        )
+
+    def _by_fold(self, answers: Any, asked: list[str]) -> dict[str, list[float]]:
+        if len(self.splits) < 2:
+            return {}
+        tests = [rows.test for rows in self.splits]
+        said = np.split(answers, np.cumsum([len(test) for test in tests])[:-1])
+        return {
+            f"test_{name}": [
+                score_of(name, self.data.y[test], each)
+                for test, each in zip(tests, said, strict=True)
+            ]
+            for name in ("accuracy", *asked)
+        }
+
+
+def _scale_of(own: Trained, given: Data) -> str:
+    chosen = own.found[-1].values if own.found else {}
+    return str(chosen.get("data.scale", given.scale))

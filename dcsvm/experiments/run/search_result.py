@@ -1,0 +1,90 @@
+"""What a search tried and found, and what its trials share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+import joblib
+
+from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.drive.engine import Done, Engine, Runnable
+from dcsvm.experiments.recipe import Search
+from dcsvm.experiments.run.observers import Audience, Nobody
+
+#: From a cell to a classifier, with the preparation of its rows.
+Maker = Callable[[Mapping[str, Any]], DivideAndConquerClassifier]
+
+
+@attrs.frozen
+class Tried:
+    """One combination of values, and what it was worth on rows held out."""
+
+    values: Mapping[str, Any]
+    score: float
+    seconds: float
+
+
+#: How a sentence begins that says that a search had no time left.
+BUDGET = "the time budget of"
+
+
+def used_up(asked: Search, after: str = "") -> str:
+    """Why a search ended that had no time left, and how to give it more."""
+    seconds = asked.seconds or 0.0
+    more = f"--set search.seconds={4 * seconds:g} gives it more"
+    return f"{BUDGET} {seconds:g} s was used up{after}; {more}"
+
+
+@attrs.frozen
+class Found:
+    """What a search chose, all that it tried, why it ended, and how many seconds it took."""
+
+    values: Mapping[str, Any]
+    score: float
+    tried: tuple[Tried, ...]
+    stopped: str
+    n_rows: int
+    scored_by: str = "accuracy"
+    seconds: float = attrs.field(default=0.0, eq=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        return attrs.asdict(self)
+
+    @classmethod
+    def from_dict(cls, table: Mapping[str, Any]) -> Found:
+        tried = tuple(Tried(**each) for each in table["tried"])
+        return cls(**{**table, "tried": tried})
+
+
+@attrs.define(eq=False)
+class Bench:
+    """What all trials of a search share: an engine, a seed, who listens, and the time they took.
+
+    Time is taken from the outcomes, where finished parts keep theirs: a run that is resumed sees
+    its budget as used up as it was.
+    """
+
+    engine: Engine
+    seed: int
+    audience: Audience = attrs.field(factory=Nobody)
+    began: float = attrs.field(factory=time.monotonic)
+    recorded: float = 0.0
+
+    def __deepcopy__(self, memo: Any) -> Bench:
+        return self  # scikit-learn copies an estimator's parameters, and this must stay one
+
+    @property
+    def spent(self) -> float:
+        jobs = joblib.effective_n_jobs(self.engine.n_jobs)
+        return float(max(time.monotonic() - self.began, self.recorded / jobs))
+
+    def round_begins(self, n_jobs: int) -> None: ...
+
+    def part_done(self, job: Runnable, outcome: Done) -> None:
+        self.recorded += outcome.seconds
+        self.audience.part_done(job, outcome)
+
+    def round_ends(self) -> None: ...

@@ -1,0 +1,96 @@
+"""The H-LSVM paper's measures: relative error and cost, effective leaves, a tree's complexity."""
+
+from __future__ import annotations
+
+from math import log
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dcsvm.base.errors import CompositionError
+from dcsvm.drive.innermost import descent_of, innermost
+from dcsvm.inspection.bounds.machines import training_rows
+
+
+@attrs.frozen
+class PlaneTerms:
+    """The terms of the H-LSVM paper's bound (11), for a tree of hyperplanes.
+
+    Parameters
+    ----------
+    leaves : int
+        L.
+    effective_leaves : float
+        L'_eff, the leaves that rows are spread over: L less L times the squared distance between
+        the shares of the rightly answered rows at the leaves and equal shares.
+    depth : int
+        D, the most hyperplanes on the way to a leaf.
+    complexity : float
+        T, what the difference between the errors of new and of learned rows grows with.
+    training_error : float
+    """
+
+    leaves: int
+    effective_leaves: float
+    depth: int
+    complexity: float
+    training_error: float
+
+
+def plane_terms(classifier: Any, X: Any, y: Any) -> PlaneTerms:
+    """L, L'_eff, D and T of the H-LSVM paper's lemma 3.
+
+    Parameters
+    ----------
+    classifier : fitted DivideAndConquerClassifier, a search for one, or a pipeline that ends so
+        Over a tree of hyperplanes, whatever stands in its leaves; rows may be rescaled before,
+        and d counts the features that the tree sees.
+    X, y : (n, d) and (n,)
+        The rows that it learned from, those of weight zero left out; others are refused where
+        their number differs.
+
+    References
+    ----------
+    Rodriguez-Lujan, Santa Cruz, Huerta: Hierarchical linear support vector machine (2012).
+    """
+    classifier, X, labels = training_rows(classifier, X, y, "plane_terms")
+    model, views, _ = innermost(classifier.model_)
+    descent = descent_of(model)
+    if descent is None:
+        raise CompositionError("plane_terms: the classifier is not a tree of hyperplanes")
+    tree = descent[0]
+    right = classifier.model_.labels(X) == labels
+    for view in views:
+        X = view.apply(X)
+    n, d = X.shape
+    hits = np.bincount(tree.route(X)[0][right], minlength=tree.n_leaves)
+    shares = hits / max(int(hits.sum()), 1)
+    effective = tree.n_leaves * (1.0 - float(((shares - 1.0 / tree.n_leaves) ** 2).sum()))
+    # log D is nothing for one hyperplane and less for none; the bound speaks of deeper trees.
+    product = effective * (d + 1) * log(n) ** 2 * log(max(tree.depth, 1)) / n
+    return PlaneTerms(
+        tree.n_leaves, effective, tree.depth, product ** (1 / 3), float(1.0 - right.mean())
+    )
+
+
+def relative_error(error: float, linear: float, kernel: float) -> float:
+    """RE (12): 0 for as many errors as a linear SVM makes, 1 for as few as a kernel SVM.
+
+    Examples
+    --------
+    >>> round(relative_error(2.36, linear=7.82, kernel=1.01), 2)
+    0.8
+    """
+    return (linear - error) / (linear - kernel) if linear != kernel else np.nan
+
+
+def relative_complexity(hyperplanes: float, support_vectors: float) -> float:
+    """RC (13): 0 for the cost of one hyperplane, 1 for that of a kernel SVM.
+
+    Examples
+    --------
+    >>> round(relative_complexity(7.28, support_vectors=3154), 4)
+    0.002
+    """
+    return (hyperplanes - 1) / (support_vectors - 1) if support_vectors != 1 else np.nan

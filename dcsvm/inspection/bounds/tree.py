@@ -1,0 +1,223 @@
+"""The terms of the TD paper's bound for divisions into regions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import log10, sqrt
+from typing import Any
+
+import attrs
+import numpy as np
+from scipy import sparse
+
+from dcsvm.base.member import Member
+from dcsvm.base.models import Constant, Hyperplanes, KernelExpansion
+from dcsvm.drive.committee.committee import Committee
+from dcsvm.drive.fitted import Composite
+from dcsvm.inspection.bounds.machines import Bound, divided, norms_squared, training_rows
+from dcsvm.numeric import FloatArray, IntArray, Kernel, Matrix
+
+
+@attrs.frozen
+class TreeTerms:
+    """The terms of the TD paper's bound (2), for a division into regions or none.
+
+    Parameters
+    ----------
+    leaves : int
+        L, the regions, or all members where there are none. 1 means an undivided classifier,
+        whose `R` is the paper's S.
+    R : Bound
+        The sum over regions of squared norm (times rho^2) and squared slacks; with several binary
+        classifiers, their average.
+    T1, T2 : Bound
+        R log^2(n) and L log(d n L^2), to base 10 as in the paper's table 16; T2 is 0 for L = 1,
+        where nothing was divided.
+    rho : float
+        The largest norm of a training row in feature space, 1 for RBF kernels.
+    classifiers : int
+        How many binary classifiers R is the average of.
+    """
+
+    leaves: int
+    R: Bound
+    T1: Bound
+    T2: Bound
+    rho: float
+    classifiers: int
+
+    @property
+    def R_per_leaf(self) -> Bound:  # noqa: N802 - the paper's R
+        """R / L."""
+        if self.R.value is None:
+            return self.R
+        return Bound(self.R.value / self.leaves)
+
+
+def tree_terms(classifier: Any, X: Any, y: Any) -> TreeTerms:
+    """T1, T2, R and R / L of the TD paper's section 4.3; S is the R of an undivided classifier.
+
+    Parameters
+    ----------
+    classifier : fitted DivideAndConquerClassifier, a search for one, or a pipeline that ends so
+        Over regions (each row asks one) or over one part, with or without a preparation of the
+        rows, with kernel machines at the regions: binary, one against one, or nested pipelines
+        over class pairs or one against the rest.
+    X, y : (n, d) and (n,)
+        The rows that it learned from, those of weight zero left out; others are refused where
+        their number differs.
+
+    Notes
+    -----
+    Where there are more than two classes the paper takes the average over the binary classifiers:
+    here, over all pairs of classes or over all classes, with nothing added by a region that lacks
+    a side. That the logarithms are to base 10 follows from its T2 in table 16.
+
+    References
+    ----------
+    Chang, Guo, Lin, Lu: Tree decomposition for large-scale SVM problems (2010).
+    """
+    classifier, X, labels = training_rows(classifier, X, y, "tree_terms")
+    committee, X = _regions(classifier.model_, X)
+    home = _homes(committee, X)
+    terms: list[_Term] = []
+    reason = "" if home is not None else "rows ask more than one region"
+    for number, member in enumerate(committee.members if home is not None else ()):
+        rows = np.flatnonzero(home == number)
+        found = _terms(member, X[rows], labels[rows], len(classifier.classes_))
+        if isinstance(found, str):
+            reason = f"region {number} {found}"
+            break
+        terms += found
+    leaves, n = len(committee.members), len(labels)
+    T2 = Bound(leaves * log10(X.shape[1] * n * leaves**2) if leaves > 1 else 0.0)
+    count = _classifiers(terms, len(classifier.classes_))
+    if reason:
+        none = Bound(None, reason)
+        return TreeTerms(leaves, none, none, none if home is None else T2, np.nan, count)
+    rho_squared = max((term.rho_squared for term in terms), default=1.0)
+    total = sum(rho_squared * term.norm_squared + term.slack_squared for term in terms) / count
+    return TreeTerms(
+        leaves, Bound(total), Bound(total * log10(n) ** 2), T2, sqrt(rho_squared), count
+    )
+
+
+@attrs.frozen
+class _Term:
+    """One binary classifier of a region: which sides, how long its normal is, how it slacks."""
+
+    sides: tuple[frozenset[int], frozenset[int]]
+    norm_squared: float
+    slack_squared: float
+    rho_squared: float
+
+
+def _regions(model: Composite, X: Matrix) -> tuple[Committee, Matrix]:
+    """The committee over regions, below a preparation of the rows, and rows as it sees them."""
+    inner, seen = divided(model, X)
+    is_routed = any(group.router is not None for group in inner.groups)
+    return (inner, seen) if is_routed or len(inner.members) == 1 else (model.committee, X)
+
+
+def _homes(committee: Committee, X: Matrix) -> IntArray | None:
+    """The one region that each row asks, or None where rows ask several."""
+    if len(committee.groups) != 1:
+        return None
+    router = committee.groups[0].router
+    if router is None:
+        return np.zeros(X.shape[0], dtype=np.intp) if len(committee.members) == 1 else None
+    routing = router.route(X)
+    if len(routing.row) != X.shape[0] or (np.bincount(routing.row) != 1).any():
+        return None
+    home = np.empty(X.shape[0], dtype=np.intp)
+    home[routing.row] = routing.member
+    return home
+
+
+def _terms(member: Member, X: Any, labels: IntArray, n_classes: int) -> list[_Term] | str:
+    """The binary classifiers of a region, or why they cannot be told."""
+    if isinstance(member.model, Constant) or not len(labels):
+        return []
+    seen = X if member.view is None else member.view.apply(X)
+    if isinstance(member.model, Composite):
+        inner = member.model.committee
+        if any(group.router is not None for group in inner.groups):
+            return "is divided again"
+        present = np.flatnonzero(member.code.any(axis=0))
+        terms: list[_Term] = []
+        for each in inner.members:
+            # Inside, classes are numbers of the region's own.
+            code = np.zeros((len(each.code), n_classes), dtype=np.int8)
+            code[:, present] = each.code
+            found = _terms(attrs.evolve(each, code=code), seen, labels, n_classes)
+            if isinstance(found, str):
+                return found
+            terms += found
+        return terms
+    model = member.model
+    if isinstance(model, Hyperplanes):
+        norms = (model.weights**2).sum(axis=0)
+        return list(_of_columns(norms, model.scores(seen), Kernel("linear"), member, seen, labels))
+    if isinstance(model, KernelExpansion) and model.kernel.kind != "precomputed":
+        columns = _columns(model)
+        norms, decisions = norms_squared(model, columns), _decisions(model, columns, seen)
+        return list(_of_columns(norms, decisions, model.kernel, member, seen, labels))
+    return f"holds a {type(model).__name__}, which is no hyperplane in a feature space"
+
+
+def _of_columns(
+    norms: FloatArray,
+    decisions: FloatArray,
+    kernel: Kernel,
+    member: Member,
+    seen: Any,
+    labels: IntArray,
+) -> Iterator[_Term]:
+    rho_squared = float(kernel.diagonal(seen).max())
+    for norm, decision, (plus, minus) in zip(norms, decisions.T, _sides(member), strict=True):
+        signs = np.isin(labels, list(plus)).astype(float) - np.isin(labels, list(minus))
+        slacks = np.maximum(0.0, 1.0 - signs * decision)[signs != 0]
+        yield _Term((plus, minus), float(norm), float(slacks @ slacks), rho_squared)
+
+
+def _sides(member: Member) -> list[tuple[frozenset[int], frozenset[int]]]:
+    """The classes on the two sides of each binary classifier of a member."""
+    code = member.code
+    if getattr(member.model, "class_sizes", None) is not None:
+        names = code.argmax(axis=1).tolist()
+        return [(frozenset({i}), frozenset({j})) for i, j in combinations(names, 2)]
+    everyone = frozenset(np.flatnonzero(code.any(axis=0)).tolist())
+    sides = []
+    for column in code:
+        plus = frozenset(np.flatnonzero(column > 0).tolist())
+        minus = frozenset(np.flatnonzero(column < 0).tolist())
+        sides.append((plus, minus or everyone - plus))
+    return sides
+
+
+def _decisions(model: KernelExpansion, columns: Any, seen: Any) -> FloatArray:
+    decisions = np.empty((seen.shape[0], columns.shape[1]))
+    for rows, gram in model.kernel.in_blocks(seen, model.points.rows()):
+        decisions[rows] = gram @ columns + model.biases
+    return decisions
+
+
+def _columns(model: KernelExpansion) -> Any:
+    """The coefficients of every binary classifier: (points, classifiers) as CSR."""
+    if model.class_sizes is None:
+        return sparse.csr_array(model.coefficients)
+    k = len(model.class_sizes)
+    own = np.repeat(np.arange(k), model.class_sizes)
+    table = sparse.lil_array((len(own), k * (k - 1) // 2))
+    for number, (i, j) in enumerate(combinations(range(k), 2)):
+        table[own == i, [number]] = model.coefficients[own == i, j - 1]
+        table[own == j, [number]] = model.coefficients[own == j, i]
+    return table.tocsr()
+
+
+def _classifiers(terms: Sequence[_Term], n_classes: int) -> int:
+    """How many binary classifiers stand for the classes: all pairs, or one for each class."""
+    sides = {term.sides for term in terms}
+    against_rest = any(len(plus | minus) > 2 or (minus, plus) in sides for plus, minus in sides)
+    return n_classes if against_rest else n_classes * (n_classes - 1) // 2

@@ -1,0 +1,304 @@
+"""Fitted trees as small fast things: a callable for rows as they come, and C code without us."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import string
+from math import isfinite
+from typing import Any
+
+import attrs
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from dcsvm.base.errors import CompositionError, DataError, SettingError
+from dcsvm.base.feature_views import Scaling
+from dcsvm.base.member import Member
+from dcsvm.base.models import Constant, LocalModel, winners
+from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.drive.innermost import descent_of, innermost
+from dcsvm.drive.unwrap import best_of
+from dcsvm.drive.validation import is_finite
+from dcsvm.numeric.array_types import FloatArray
+from dcsvm.numeric.backend import library
+from dcsvm.numeric.native import address
+from dcsvm.numeric.trees.hyperplane_tree import PlaneTree
+from dcsvm.toolbox.table_preparation import Preparation
+
+NOT_FINITE = "a compiled tree takes finite numbers only, neither missing values nor infinite ones"
+#: Names that the exported code, or C itself, has a use for.
+TAKEN = (
+    "auto break case char const continue default do double else enum extern float for goto if "
+    "inline int long register restrict return short signed sizeof static struct switch typedef "
+    "union unsigned void volatile while FEATURES NODES LANES weights thresholds children labels "
+    "offset factor single"
+)
+
+
+@attrs.define(eq=False, slots=False)
+class CompiledTree:
+    """A tree of hyperplanes with a label at each leaf, and nothing else.
+
+    Its labels are those of the classifier that it was made from, bit for bit, for dense rows of
+    finite numbers. Others are refused, missing values too, even where the classifier fills them
+    in; a scaling is part of the tree.
+
+    Parameters
+    ----------
+    tree : PlaneTree
+    labels : (leaves,) array
+        What each leaf answers, as the classifier's own labels.
+    offset, factor : (d,) arrays
+        A row x is asked as `(x - offset) * factor`.
+    """
+
+    tree: PlaneTree
+    labels: Any
+    offset: FloatArray | None = None
+    factor: FloatArray | None = None
+
+    def __attrs_post_init__(self) -> None:
+        n_features = self.tree.n_features
+        compiled = library() if len(self.tree.thresholds) else None
+        # One row's own room: to copy a row here costs less than to ask where it lies.
+        self._row, self._leaf = np.zeros(n_features), np.zeros(2, dtype=np.int32)
+        # The product with small numbers is finite if the row is, and takes a third of a
+        # microsecond; to ask each number takes as long as the whole answer.
+        self._product, self._small = self._row.dot, np.full(n_features, 2.0**-60)
+        leaf = self._leaf.ctypes.data
+        self._call = None if compiled is None else compiled.dcsvm_oblique_route
+        self._arguments = (
+            *(ctypes.byref(self.tree.structure), address(self.tree.lengths)),
+            *(self._row.ctypes.data, n_features),
+            *(address(self.offset), address(self.factor), 1, leaf, leaf + 4),
+        )
+        self._answers = self.labels.tolist()
+
+    def predict(self, X: Any) -> Any:
+        """The labels of rows X (n, d)."""
+        n_features = self.tree.n_features
+        if sparse.issparse(X):
+            raise DataError("a compiled tree takes dense rows: give it X.toarray()")
+        X = _as_numbers(X)
+        if X.shape == (n_features,):
+            raise DataError("predict takes rows (n, d): ask for a single row by one(x)")
+        if X.ndim != 2 or X.shape[1] != n_features:
+            raise DataError(f"the tree takes rows of {n_features} features, not {X.shape}")
+        if not is_finite(X):
+            raise DataError(NOT_FINITE)
+        return self.labels[self.tree.route(X, self.offset, self.factor)[0]]
+
+    def one(self, x: Any) -> Any:
+        """The label of one row x (d,), in microseconds.
+
+        Two threads must not ask the same CompiledTree at the same time: make one for each.
+        """
+        try:
+            fits = len(x) == len(self._row)
+            if fits:
+                self._row[:] = x
+        except (TypeError, ValueError):
+            fits = False
+        if not fits:
+            raise DataError(_why_not(x, len(self._row)))
+        if not isfinite(self._product(self._small)):
+            raise DataError(NOT_FINITE)
+        if self._call is None:
+            return self.predict(self._row[None, :])[0]
+        self._call(*self._arguments)
+        return self._answers[self._leaf[0]]
+
+    def c_source(self, name: str = "dcsvm_tree") -> str:
+        """C code of `int name(const double *x)`: arrays and a loop, and no library.
+
+        The function returns the number of the answer among the sorted labels of the leaves, and
+        `name_labels[number]` is that label as text in UTF-8. Every compiler that keeps to IEEE
+        arithmetic comes to the same answers as `predict`. The numbers x must be finite: nothing
+        checks them.
+        """
+        if not re.fullmatch("[A-Za-z_][A-Za-z_0-9]*", name) or name in TAKEN.split():
+            raise DataError(f"c_source: {name!r} cannot be the name of a C function")
+        return _c_source(self, name)
+
+
+def compile_tree(classifier: Any) -> CompiledTree:
+    """Make a fitted tree of hyperplanes answer in microseconds.
+
+    Parameters
+    ----------
+    classifier : fitted DivideAndConquerClassifier, or a search that learned one
+        Its router must be a tree of hyperplanes (`oblique_tree`, `svm_tree`, or any that offers
+        `descent`), its members must give one answer each (`majority`), and the features may be
+        rescaled before all.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier
+    >>> from dcsvm.inspection import compile_tree
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = DivideAndConquerClassifier("oblique_tree", "majority", random_state=0).fit(X, y)
+    >>> fast = compile_tree(clf)
+    >>> int(fast.one(X[0])), bool((fast.predict(X) == clf.predict(X)).all())
+    (0, True)
+    """
+    classifier = best_of(classifier)
+    if not isinstance(classifier, DivideAndConquerClassifier):
+        raise SettingError(
+            "compile_tree takes a fitted DivideAndConquerClassifier or a search for one, not a "
+            f"{type(classifier).__name__}"
+        )
+    check_is_fitted(classifier)
+    model, views, classes = innermost(classifier.model_)
+    descent = descent_of(model)
+    if descent is None:
+        raise CompositionError(
+            "compile_tree: only trees of hyperplanes can be compiled, such as those of "
+            "oblique_tree and svm_tree"
+        )
+    scalings = [each for each in map(_scaling, views) if each is not None]
+    if len(scalings) > 1:
+        raise CompositionError("compile_tree: features are rescaled more than once")
+    tree, asked = descent
+    members = model.committee.members
+    answers = np.array([_answer(each, number) for number, each in enumerate(members)])
+    offset, factor = scalings[0] if scalings else (None, None)
+    return CompiledTree(tree, classifier.classes_[classes[answers[asked]]], offset, factor)
+
+
+def _answer(member: Member, number: int) -> int:
+    """The one class that a member answers with."""
+    scores = _fixed(member.model)
+    if scores is None:
+        raise CompositionError(
+            f"compile_tree: member {number} is a {type(member.model).__name__}, whose answers "
+            "depend on the row; the learner majority gives one answer"
+        )
+    if len(member.code) > 1:
+        return int(member.code.argmax(axis=1)[winners(scores[None, :])[0]])
+    side = 1 if scores[0] > 0 else -1
+    return int(np.flatnonzero(member.code[0] == side)[0])
+
+
+def _fixed(model: LocalModel) -> FloatArray | None:
+    """The scores that a model gives to every row, where it says that it does."""
+    if isinstance(model, Constant):
+        return np.array([model.value])
+    scores = getattr(model, "fixed_scores", None)
+    return None if scores is None else np.asarray(scores)
+
+
+def _as_numbers(rows: Any) -> FloatArray:
+    try:
+        return np.asarray(rows, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"the tree takes rows of numbers: {error}") from None
+
+
+def _why_not(x: Any, n_features: int) -> str:
+    """Why x is no row of so many features."""
+    if sparse.issparse(x):
+        return "a compiled tree takes dense rows: give it x.toarray()[0]"
+    shape = _as_numbers(x).shape
+    if len(shape) == 1:
+        return f"the tree takes rows of {n_features} features, not {shape[0]}"
+    return f"one takes a single row ({n_features},), not {shape}: ask for several by predict(X)"
+
+
+def _scaling(view: Any) -> tuple[FloatArray, FloatArray] | None:
+    """A view as `(x - offset) * factor`; None where it changes nothing."""
+    if isinstance(view, Preparation):
+        if view.n_levels.any() or (view.marked is not None and len(view.marked)):
+            raise CompositionError(
+                "compile_tree: categories and marks of missing values cannot be compiled; turn "
+                "such columns into numbers and fill in missing values before you fit, or leave "
+                "the columns out"
+            )
+        view = view.scaling
+    if view is None:
+        return None
+    if not isinstance(view, Scaling) or view.offset is None or view.factor is None:
+        raise CompositionError(
+            f"compile_tree: a {type(view).__name__} before the tree cannot be compiled, only a "
+            "scaling of dense features"
+        )
+    return view.offset, view.factor
+
+
+C_SOURCE = """\
+/* A tree of hyperplanes: {nodes} nodes, {features} features. */
+#include <float.h>
+#include <stdint.h>
+
+enum {{ FEATURES = {features}, NODES = {nodes}, LANES = 16 }};
+static const float weights[][FEATURES] = {{
+{weights}}};
+static const double thresholds[] = {{{thresholds}}};
+/* Left and right: a node, or ~leaf. */
+static const int32_t children[][2] = {{{children}}};
+static const int32_t labels[] = {{{labels}}};
+const char *const {name}_labels[] = {{{answers}}};
+{scaling}
+static float single(double value) {{
+    return value > FLT_MAX ? FLT_MAX : value < -FLT_MAX ? -FLT_MAX : (float)value;
+}}
+
+int {name}(const double *x) {{
+    float row[FEATURES];
+    int32_t node = NODES ? 0 : ~0;
+    for (int j = 0; j < FEATURES; j++) row[j] = single({value});
+    while (node >= 0) {{
+        /* Products of floats are exact in double, and the sums have one order: the same bits with
+           any compiler. */
+        double sums[LANES] = {{0.0}};
+        for (int j = 0; j < FEATURES; j++)
+            sums[j % LANES] += (double)row[j] * (double)weights[node][j];
+        for (int half = LANES / 2; half; half /= 2)
+            for (int l = 0; l < half; l++) sums[l] += sums[l + half];
+        node = children[node][!(sums[0] <= thresholds[node])];
+    }}
+    return labels[~node];
+}}
+"""
+
+
+def _c_source(compiled: CompiledTree, name: str) -> str:
+    tree = compiled.tree
+    answers, labels = np.unique(compiled.labels, return_inverse=True)
+    # A tree without nodes still needs arrays of one entry.
+    planes = tree.weights[:, : tree.n_features] if len(tree.weights) else np.zeros((1, 1))
+    scaling = ""
+    if compiled.offset is not None:
+        scaling = "".join(
+            f"static const double {word}[] = {{{_doubles(values)}}};\n"
+            for word, values in (("offset", compiled.offset), ("factor", compiled.factor))
+        )
+    return C_SOURCE.format(
+        name=name,
+        nodes=len(tree.thresholds),
+        features=tree.n_features,
+        answers=", ".join(_quoted(str(each)) for each in answers.tolist()),
+        weights="".join(f"    {{{_floats(plane)}}},\n" for plane in planes),
+        thresholds=_doubles(tree.thresholds) or "0.0",
+        children=", ".join(f"{{{left}, {right}}}" for left, right in tree.children) or "{0, 0}",
+        labels=", ".join(map(str, labels.tolist())),
+        scaling=scaling,
+        value="(x[j] - offset[j]) * factor[j]" if scaling else "x[j]",
+    )
+
+
+def _quoted(text: str) -> str:
+    """A text as a C literal; what is not plain ASCII, or means something to C, as octal codes."""
+    plain = string.ascii_letters + string.digits + " !#$%&'()*+,-./:;<=>@[]^_`{|}~"
+    codes = text.encode("utf-8", "surrogatepass")
+    return '"{}"'.format("".join(chr(c) if chr(c) in plain else f"\\{c:03o}" for c in codes))
+
+
+def _floats(values: FloatArray) -> str:
+    return ", ".join(f"{value:.9e}f" for value in values.tolist())
+
+
+def _doubles(values: FloatArray | None) -> str:
+    return ", ".join(f"{value:.17e}" for value in np.asarray(values).tolist())

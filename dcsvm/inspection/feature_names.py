@@ -1,0 +1,81 @@
+"""What classes and features are called inside a model, and in which units they are told."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dcsvm.base.feature_views import View
+from dcsvm.base.member import Member
+from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.toolbox.table_preparation import Preparation
+from dcsvm.toolbox.table_schema import Column
+
+
+@attrs.frozen
+class Names:
+    """What a committee's classes and features are called, where features have names.
+
+    `columns` are those of the table that the rows come from: a preparation that was loaded from a
+    file no longer knows them itself. `views` lead from the data's own features to these.
+    """
+
+    classes: list[Any]
+    features: tuple[str, ...] | None
+    columns: tuple[Column, ...] = ()
+    views: tuple[View, ...] = ()
+
+    @classmethod
+    def of(cls, classifier: DivideAndConquerClassifier) -> Names:
+        layout = getattr(classifier.decomposer, "layout", None)
+        columns = () if layout is None else layout.features
+        features = getattr(classifier, "feature_names_in_", [each.name for each in columns])
+        return cls(classifier.classes_.tolist(), tuple(map(str, features)) or None, columns)
+
+    def inside(self, member: Member) -> Names:
+        """What they are called in a pipeline that is a member: labels, or tuples of them."""
+        view = member.view
+        if view is None:
+            return attrs.evolve(self, classes=self._classes(member))
+        if isinstance(view, Preparation) and self.columns:
+            view = attrs.evolve(view, columns=self.columns)
+        views = (*self.views, view)
+        return Names(self._classes(member), view.names(self.features), views=views)
+
+    def with_features(self, sentence: str) -> str:
+        """Give features their names and units: a router knows them as `feature 3`."""
+        if self.views:
+            sentence = re.sub(r"\bfeature (\d+): (\S+) (<=|>) (\S+)$", self._in_units, sentence)
+        features = self.features
+        if features is None:
+            return sentence
+        return re.sub(r"\bfeature (\d+)\b", lambda found: features[int(found[1])], sentence)
+
+    def with_classes(self, sentence: str) -> str:
+        """Give classes their names: a combiner knows them as `class 3`."""
+        return re.sub(
+            r"\bclass (\d+)\b", lambda found: repr(self.classes[int(found[1])]), sentence
+        )
+
+    def _in_units(self, found: re.Match[str]) -> str:
+        """What a router says of one feature, in the data's own units where there are such."""
+        told = []
+        for number in (found[2], found[4]):
+            place, value = int(found[1]), float(number)
+            for view in reversed(self.views):
+                before = view.undone(place, value)
+                if before is None:
+                    return found[0]
+                place, value = before
+            told.append(f"{value:.5g}")
+        return f"feature {found[1]}: {told[0]} {found[3]} {told[1]}"
+
+    def _classes(self, member: Member) -> list[Any]:
+        if len(member.code) > 1:
+            return [self.classes[label] for label in np.flatnonzero(member.code.any(axis=0))]
+        sides = [np.flatnonzero(member.code[0] == sign) for sign in (-1, 1)]
+        called = [tuple(self.classes[label] for label in side) for side in sides]
+        return [each[0] if len(each) == 1 else each for each in called]

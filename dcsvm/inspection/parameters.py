@@ -1,0 +1,99 @@
+"""How large a fitted classifier is: its parameters, with shared support vectors counted once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dcsvm.base.models import Constant, Hyperplanes, KernelExpansion, MappedHyperplanes
+from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.drive.fitted import Composite
+from dcsvm.numeric import IntArray
+
+
+@attrs.frozen
+class Size:
+    """What a classifier keeps of numbers. NaN where a model does not tell.
+
+    Parameters
+    ----------
+    support_vectors : float
+        Different training rows kept.
+    coordinates : float
+        Their features, once for every view they are kept through: the zeros of sparse rows are not
+        counted.
+    coefficients : float
+        Coefficients that are not zero, weights of hyperplanes, and biases.
+    """
+
+    support_vectors: float
+    coordinates: float
+    coefficients: float
+
+    @property
+    def parameters(self) -> float:
+        """All numbers: coordinates and coefficients."""
+        return self.coordinates + self.coefficients
+
+
+def size_of(classifier: DivideAndConquerClassifier) -> Size:
+    """Count the parameters of a fitted classifier, as the DAGSVM paper's table 1 does.
+
+    A support vector that several members share is counted once, at any depth of nesting; its
+    features are counted once for every view. The routers of regions are not counted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = DivideAndConquerClassifier("class_pairs", "linear_svm", "vote").fit(X, y)
+    >>> size_of(clf).parameters
+    15.0
+    """
+    seen: dict[tuple[tuple[int, ...], int], float] = {}
+    coefficients = sum(_counted(classifier.model_, (), lambda rows: rows, seen))
+    rows = {row for _, row in seen}
+    return Size(float(len(rows)), float(sum(seen.values())), float(coefficients))
+
+
+def _counted(
+    model: Composite,
+    views: tuple[int, ...],
+    training_rows: Callable[[IntArray], IntArray],
+    seen: dict[tuple[tuple[int, ...], int], float],
+) -> Iterator[float]:
+    """The coefficients of each member; support vectors are put into `seen` with their features."""
+    for member in model.committee.members:
+        inner, path = member.model, views
+        if member.view is not None:
+            path = (*views, id(member.view))
+        if isinstance(inner, Composite):
+            kept, outside = inner.support, training_rows(member.support)
+            yield from _counted(inner, path, partial(_outside, kept, outside), seen)
+        elif isinstance(inner, KernelExpansion):
+            points = inner.points.rows()
+            rows = training_rows(member.support).tolist()
+            seen.update(zip(((path, row) for row in rows), _features(points), strict=True))
+            yield float(np.count_nonzero(inner.coefficients) + len(inner.biases))
+        elif isinstance(inner, Hyperplanes | MappedHyperplanes):
+            planes = inner if isinstance(inner, Hyperplanes) else inner.hyperplanes
+            yield float(planes.weights.size + planes.biases.size)
+        else:
+            yield 1.0 if isinstance(inner, Constant) else np.nan
+
+
+def _outside(kept: IntArray, outside: IntArray, rows: IntArray) -> IntArray:
+    """The ids, outside a pipeline, of rows that it kept."""
+    return np.asarray(outside[np.searchsorted(kept, rows)])
+
+
+def _features(points: Any) -> list[float]:
+    """How many features each point stores; a column number counts as one."""
+    if hasattr(points, "indptr"):
+        return np.diff(points.indptr).astype(float).tolist()  # type: ignore[no-any-return]
+    width = points.shape[1] if points.ndim == 2 else 1
+    return [float(width)] * len(points)

@@ -1,0 +1,306 @@
+"""The granularity search as a scikit-learn meta-estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import attrs
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from dcsvm.base.errors import CompositionError, SettingError, did_you_mean
+from dcsvm.base.models import Cost
+from dcsvm.base.routing import Level
+from dcsvm.base.settings import check_value, component
+from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.drive.compatibility import without_levels
+from dcsvm.drive.engine import Engine
+from dcsvm.drive.observers import Callbacks, CallbackSupport, with_callbacks
+from dcsvm.drive.registry import default_registry
+from dcsvm.drive.strategy import DIVISION, Pipeline
+from dcsvm.model_selection.levels import Prepared, Search, Step, is_undivided, parts_of, with_cells
+from dcsvm.model_selection.path_job import Cell
+from dcsvm.model_selection.validation_rows import Rows
+from dcsvm.numeric.array_types import FloatArray
+
+#: The values of C and gamma that the TD paper tries: 63 cells.
+PAPER_GRID: Mapping[str, Sequence[float]] = {
+    "learner__C": [10.0**power for power in range(-1, 6)],
+    "learner__gamma": [10.0**power for power in range(-4, 5)],
+}
+LEARNER, DECOMPOSER = "learner__", "decomposer__"
+
+
+@component
+class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Finds how finely to divide, and the learner's parameters, by held-out rows.
+
+    Searching all parameters where parts are smallest is cheap; the best few of them are then
+    tried on ever larger parts, for as long as that pays. Any decomposer with levels will do.
+
+    Parameters
+    ----------
+    estimator : DivideAndConquerClassifier
+    param_grid : dict or list of dicts, optional
+        Values by name, for settings of the learner: `{"learner__C": [1, 10]}`. None means C in
+        10^-1 .. 10^5 and gamma in 10^-4 .. 10^4.
+    top : int, default=5
+        How many cells of the finest level are tried at coarser ones.
+    factor : int, default=4
+        How much larger the parts of the next level are.
+    min_gain : float, default=0.005
+        The search ends where a coarser level gains less accuracy than this.
+    levels : int, optional
+        How many levels are tried at the most. 1: the grid on the division as it is.
+    scoring : "accuracy" or "balanced_accuracy", default="accuracy"
+        What cells are judged by; balanced, every class counts alike, however many rows it has.
+    validation : float or array of row numbers, default=0.2
+        The rows to hold out: a share of every class, or these. Not used if `fit` is given some.
+    per_part : bool, default=False
+        Whether each part takes the parameters that are best for its own held-out rows. The level's
+        score is then a maximum over many small samples, and flatters itself.
+    seconds : float, optional
+        The time budget: no coarser level is begun once it is used up.
+    refit : bool or "training", default=True
+        Learn all rows with the best parameters when the search is done, as scikit-learn's searches
+        do, undivided if that was best; "training": only the rows that were not held out, with the
+        division that was searched (as the paper does, and always so with `per_part`); False: only
+        search.
+    n_jobs : int, optional
+        How many parts are worked on at the same time. The result does not depend on it.
+    random_state : int, RandomState instance or None
+        Chooses the rows to hold out, and the estimator's own random state if it has none.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        For `estimator.set_params`: the level's settings and the best cell there.
+    best_score_ : float
+        Its accuracy on the held-out rows.
+    best_estimator_ : DivideAndConquerClassifier
+    undivided_ : bool
+        Whether it was best not to divide.
+    part_params_ : list of dict
+        With `per_part`: the best cell of each part of the chosen level.
+    results_ : dict of arrays
+        One entry for every level and cell tried: `level`, `parts`, `params`, a `param_...` for
+        each name, `mean_test_score`, `rank_test_score`, `nsv` (kernel evaluations for a held-out
+        row), `seconds` of work.
+    stopped_ : str
+        Why the search ended.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from dcsvm import DivideAndConquerClassifier, GranularitySearch, build
+    >>> X, y = load_digits(return_X_y=True)
+    >>> clf = DivideAndConquerClassifier(build("decomposer", "tree", ceiling=300))
+    >>> grid = {"learner__C": [1, 10], "learner__gamma": [0.1, 1, 10]}
+    >>> search = GranularitySearch(clf, grid, random_state=0).fit(X[:1200] / 16, y[:1200])
+    >>> search.score(X[1200:] / 16, y[1200:]) > 0.9
+    True
+
+    References
+    ----------
+    Chang, Guo, Lin, Lu: Tree decomposition for large-scale SVM problems (2010), section 2.2.
+    """
+
+    name = "granularity_search"
+
+    # scikit-learn wants constructors that accept anything: `fit` checks these, not attrs.
+    estimator: Any = attrs.field()
+    param_grid: Any = None
+    top: int = attrs.field(default=5, metadata={"limits": {"at_least": 1}})
+    factor: int = attrs.field(default=4, metadata={"limits": {"at_least": 2}})
+    min_gain: float = 0.005
+    levels: int | None = attrs.field(default=None, metadata={"limits": {"at_least": 1}})
+    scoring: Literal["accuracy", "balanced_accuracy"] = "accuracy"
+    validation: Any = 0.2
+    per_part: bool = False
+    seconds: float | None = attrs.field(default=None, metadata={"limits": {"above": 0}})
+    refit: bool | Literal["training"] = True
+    n_jobs: Any = None
+    random_state: Any = None
+
+    @with_callbacks  # type: ignore[untyped-decorator, unused-ignore]
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
+    ) -> GranularitySearch:
+        """Search with rows X (n, d) and labels y (n,), judged by X_val and y_val if given."""
+        return self.fit_with(Engine(self.n_jobs), X, y, sample_weight, X_val=X_val, y_val=y_val)
+
+    def fit_with(
+        self,
+        engine: Engine,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+    ) -> GranularitySearch:
+        """Like `fit`, on an engine of one's own: watched, or with checkpoints."""
+        for name in self.get_params(deep=False):
+            check_value(type(self), name, getattr(self, name))
+        validate_data(self, X, skip_check_array=True)
+        random_state = check_random_state(self.random_state)
+        estimator, pipeline = self._resolved(random_state)
+        cells = self._cells(pipeline)
+        if X_val is not None or y_val is not None:
+            rows = Rows.given(X, y, sample_weight, X_val, y_val)
+        else:
+            rows = Rows.split(X, y, sample_weight, estimator, self.validation, random_state)
+        balanced = self.scoring == "balanced_accuracy"
+        problem, held_out = rows.problems(estimator, balanced=balanced)
+        if lacking := without_levels(pipeline.decomposer, default_registry()):
+            raise CompositionError(f"{lacking}; for any other there is GridSearchCV")
+        callbacks = Callbacks(self)
+        engine = attrs.evolve(engine, watchers=(*engine.watchers, callbacks))
+        work = None if self.seconds is None else self.seconds * effective_n_jobs(engine.n_jobs)
+        search = Search(self.top, self.factor, self.min_gain, self.per_part, work, self.levels)
+        steps, best, self.stopped_ = engine.run(search.steps(pipeline, problem, held_out, cells))
+        self.classes_ = estimator.classes_
+        self.results_ = _table(steps)
+        self.best_score_ = search.score(best)
+        self.best_params_ = _named(best, best.best)
+        self.undivided_ = is_undivided(best.level)
+        if self.per_part:
+            self.part_params_ = [_of_learner(best.cells[place]) for place in best.best_by_part()]
+        if self.refit:
+            self.best_estimator_ = self._refitted(engine, estimator, best, rows)
+        callbacks.fit_ends()
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The labels of rows X (n, d)."""
+        return self._best().predict(X)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Scores of rows X: (n, n_classes), or (n,) for two classes, positive for the second."""
+        return self._best().decision_function(X)
+
+    def cost(self, X: Any) -> Cost:
+        """What it takes to answer rows X, counted row by row."""
+        return self._best().cost(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = bool(getattr(self.estimator, "pairwise", False))
+        return tags
+
+    def _best(self) -> DivideAndConquerClassifier:
+        check_is_fitted(self, "results_")
+        if not self.refit:
+            raise AttributeError("refit is False: nothing was learned with the best parameters")
+        return self.best_estimator_
+
+    def _resolved(self, random_state: Any) -> tuple[DivideAndConquerClassifier, Pipeline]:
+        """The estimator with components for names and a seed of its own, and its pipeline."""
+        if not isinstance(self.estimator, DivideAndConquerClassifier):
+            raise SettingError(
+                "granularity_search: estimator must be a DivideAndConquerClassifier, not "
+                f"{self.estimator!r}"
+            )
+        estimator = clone(self.estimator)
+        pipeline = Pipeline.of(
+            estimator.decomposer, estimator.learner, estimator.combiner, default_registry()
+        )
+        if pipeline.combiner.wants_answers:
+            raise CompositionError(
+                f"combiner {pipeline.combiner.name!r} learns from its members' answers: a search "
+                "cannot judge parts without it; search with another, and set it afterwards"
+            )
+        if estimator.random_state is None:
+            estimator.random_state = int(random_state.randint(2**31 - 1))
+        estimator.set_params(**attrs.asdict(pipeline, recurse=False))
+        return estimator, pipeline
+
+    def _cells(self, pipeline: Pipeline) -> list[Cell]:
+        """The grid as settings of the learner; each is tried on, so that bad values fail here."""
+        known = pipeline.learner.get_params()
+        cells: list[Cell] = []
+        for point in ParameterGrid(PAPER_GRID if self.param_grid is None else self.param_grid):
+            for name in point:
+                if name.removeprefix(LEARNER) not in known or not name.startswith(LEARNER):
+                    if name.startswith(DECOMPOSER):
+                        raise SettingError(
+                            f"granularity_search: the grid lists settings of the learner, not "
+                            f"{name!r}: levels begin with what the decomposer is set to, and each "
+                            f"is {self.factor} times as coarse as the one before (factor); try "
+                            "its other settings with GridSearchCV, or with one search each"
+                        )
+                    names = [LEARNER + each for each in known]
+                    meant = LEARNER + name.rpartition("__")[2]
+                    raise SettingError(
+                        f"granularity_search: the grid's {name!r} is no setting of learner "
+                        f"{pipeline.learner.name!r}; {did_you_mean(meant, names)}"
+                    )
+            cells.append({name.removeprefix(LEARNER): value for name, value in point.items()})
+            clone(pipeline.learner).set_params(**cells[-1])
+        return cells
+
+    def _refitted(
+        self, engine: Engine, estimator: DivideAndConquerClassifier, best: Step, rows: Rows
+    ) -> DivideAndConquerClassifier:
+        chosen: DivideAndConquerClassifier = clone(estimator).set_params(**self.best_params_)
+        if self.refit is True and not self.per_part and not rows.own_validation:
+            if self.undivided_ and self.levels != 1:
+                self.best_params_ |= self.undivided_params(*rows.everything)
+                chosen.set_params(**self.best_params_)
+            return chosen.fit_with(engine, *rows.everything)
+        # The rows are those of the search, and so is the division: nothing is divided again.
+        decomposer, level = chosen.decomposer, best.level
+        if self.per_part:
+            level = with_cells(level, chosen.learner, best)
+        chosen.set_params(decomposer=Prepared(level, decomposer))
+        chosen.fit_with(engine, *rows.training)
+        chosen.set_params(decomposer=decomposer)
+        return chosen
+
+    def undivided_params(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]:
+        """Of the decomposer, what leaves rows X undivided; nothing if no level of it does."""
+        estimator, pipeline = self._resolved(check_random_state(self.random_state))
+        problem = estimator._problem(X, y, sample_weight).seeded(DIVISION)
+        levels = pipeline.decomposer.levels(problem, self.factor)
+        return next((_of_division(each) for each in levels if is_undivided(each)), {})
+
+
+def _named(step: Step, place: int) -> dict[str, Any]:
+    """The parameters of an estimator with a level's settings and one of its cells."""
+    return _of_division(step.level) | _of_learner(step.cells[place])
+
+
+def _of_division(level: Level) -> dict[str, Any]:
+    return {DECOMPOSER + name: value for name, value in level.settings.items()}
+
+
+def _of_learner(cell: Cell) -> dict[str, Any]:
+    return {LEARNER + name: value for name, value in cell.items()}
+
+
+def _table(steps: Sequence[Step]) -> dict[str, Any]:
+    """What was tried and what it was worth, as scikit-learn's `cv_results_` lays it out."""
+    params = [_named(step, place) for step in steps for place in range(len(step.cells))]
+    sizes = [len(step.cells) for step in steps]
+    scores = np.concatenate([step.verdict.scores for step in steps])
+    table: dict[str, Any] = {
+        "level": np.repeat(np.arange(len(steps)), sizes),
+        "parts": np.repeat([len(parts_of(step.level)) for step in steps], sizes),
+        "params": params,
+        "mean_test_score": scores,
+        "rank_test_score": 1 + (scores[None, :] > scores[:, None]).sum(axis=1),
+        "nsv": np.concatenate([step.verdict.evaluations for step in steps]),
+        "seconds": np.concatenate([step.verdict.seconds for step in steps]),
+    }
+    for name in dict.fromkeys(name for each in params for name in each):
+        values = np.empty(len(params), dtype=object)
+        values[:] = [each.get(name) for each in params]
+        missing = [name not in each for each in params]
+        table[f"param_{name}"] = np.ma.MaskedArray(values, mask=missing)
+    return table

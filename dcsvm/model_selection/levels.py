@@ -1,0 +1,267 @@
+"""Levels of a division, judged one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+from sklearn.base import clone
+
+from dcsvm.base.combiner import Combiner
+from dcsvm.base.decomposer import Decomposer
+from dcsvm.base.learner import LocalLearner
+from dcsvm.base.problem import Part, Problem
+from dcsvm.base.routing import Division, Level, Router, Routing
+from dcsvm.base.settings import component
+from dcsvm.base.stages import Stages
+from dcsvm.drive.strategy import DIVISION, PARTS, Pipeline
+from dcsvm.drive.subproblem import Job
+from dcsvm.model_selection.path_job import Cell, HeldOut, PathJob, PathOutcome, Told, combined
+from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+
+USED_UP = "the time budget was used up"
+
+
+@attrs.frozen(eq=False)
+class Search:
+    """The search of section 2.2 of the TD paper, as work for an engine.
+
+    All cells are tried at the finest level, the `top` best of these at each coarser one, until
+    the best score gains less than `min_gain` or one part is left. Once the work of the levels so
+    far took `seconds` or more, or `levels` were tried, no other is begun.
+    """
+
+    top: int
+    factor: int
+    min_gain: float
+    per_part: bool
+    seconds: float | None = None
+    levels: int | None = None
+
+    def steps(
+        self, pipeline: Pipeline, problem: Problem, held_out: HeldOut, cells: Sequence[Cell]
+    ) -> Generator[list[Any], list[Any], tuple[list[Step], Step, str]]:
+        """Return all steps, the one to take, and why the search ended."""
+        taken: list[Step] = []
+        for level in pipeline.decomposer.levels(problem.seeded(DIVISION), self.factor):
+            if taken and len(parts_of(level)) == len(parts_of(taken[-1].level)):
+                continue  # no two parts of the finer level were joined
+            pipeline.checked(parts_of(level), problem)
+            plan = Plan(
+                level, problem, pipeline.learner, pipeline.combiner, held_out, self.per_part
+            )
+            step = Step(level, cells, (yield from plan.judge(cells)))
+            taken.append(step)
+            if len(taken) == 1:
+                cells = [cells[place] for place in step.ranked()[: self.top]]
+            else:
+                gain = self.score(step) - self.score(taken[-2])
+                if gain < self.min_gain:
+                    return taken, taken[-2], self._too_little(gain)
+            if len(taken) == self.levels:
+                break
+            if self.seconds is not None and _work(taken) >= self.seconds:
+                return taken, step, USED_UP
+        if len(taken) == 1:
+            return taken, taken[0], all_tried(len(taken[0].cells))
+        if len(taken) == self.levels:
+            return taken, taken[-1], f"{self.levels} levels were tried, no more were asked for"
+        left = len(parts_of(taken[-1].level))
+        return taken, taken[-1], "one part is left" if left == 1 else "no level is coarser"
+
+    def _too_little(self, gain: float) -> str:
+        if gain < 0:
+            return f"a coarser level loses {-gain:.2%}"
+        return f"a coarser level gains {gain:.2%}, less than {self.min_gain:.2%}"
+
+    def score(self, step: Step) -> float:
+        if self.per_part:
+            return float(step.verdict.right.max(axis=1).sum())
+        return float(step.verdict.scores[step.best])
+
+
+def all_tried(n_cells: int) -> str:
+    """Why a search ended that left nothing out."""
+    if n_cells == 1:
+        return "the one combination was tried"
+    return f"all {n_cells} combinations were tried"
+
+
+def _work(taken: Sequence[Step]) -> float:
+    """Seconds that the parts of all levels took: those of parts kept from before included."""
+    return sum(float(step.verdict.seconds.sum()) for step in taken)
+
+
+@attrs.frozen(eq=False)
+class Step:
+    """One level that was tried: its cells, and what they were worth."""
+
+    level: Level
+    cells: Sequence[Cell]
+    verdict: Verdict
+
+    def ranked(self) -> IntArray:
+        """The cells from best to worst; of equals, the one with fewer kernel evaluations first."""
+        return np.lexsort((self.verdict.evaluations, -self.verdict.scores))
+
+    @property
+    def best(self) -> int:
+        return int(self.ranked()[0])
+
+    def best_by_part(self) -> IntArray:
+        """Each part's own best cell; of equals, the one that is best for all parts together."""
+        order = self.ranked()
+        return np.asarray(order[self.verdict.right[:, order].argmax(axis=1)])
+
+
+@attrs.frozen(eq=False)
+class Verdict:
+    """What a level is worth: arrays over its cells, and `right` (parts, cells) part by part."""
+
+    scores: FloatArray
+    right: FloatArray
+    evaluations: FloatArray
+    seconds: FloatArray
+
+
+@attrs.frozen(eq=False)
+class Plan:
+    """A level with all that its parts are trained with, and the held-out rows that ask each."""
+
+    level: Level
+    problem: Problem
+    learner: LocalLearner
+    combiner: Combiner
+    held_out: HeldOut
+    by_part: bool = False
+
+    def judge(self, cells: Sequence[Cell]) -> Generator[list[PathJob], list[PathOutcome], Verdict]:
+        """Work for an engine: every cell on every part that a held-out row asks."""
+        groups = groups_of(self.level)
+        routings = [_routing(group, self.held_out.X) for group in groups]
+        asked = [
+            np.sort(rows) for each in zip(groups, routings, strict=True) for rows in _by(*each)
+        ]
+        pairs = np.concatenate([routing.row for routing in routings])
+        alone = len(groups) == 1 and len(np.unique(pairs)) == len(pairs)
+        parts = parts_of(self.level)
+        places = [place for place in range(len(parts)) if len(asked[place])]
+        outcomes = yield [self._job(parts[p], p, cells, asked[p], alone) for p in places]
+        right = np.zeros((len(parts), len(cells)))
+        right[places] = [outcome.right for outcome in outcomes]
+        scores = right.sum(axis=0)
+        if not alone:
+            told = dict(zip(places, outcomes, strict=True))
+            members = [(asked[p], told.get(p)) for p in range(len(parts))]
+            sent = [
+                (len(group.parts), group.router and Sent(routing))
+                for group, routing in zip(groups, routings, strict=True)
+            ]
+            scores = np.array([self._score(members, sent, cell) for cell in range(len(cells))])
+        evaluations = np.sum([outcome.evaluations for outcome in outcomes], axis=0)
+        seconds = np.sum([outcome.seconds_by_cell for outcome in outcomes], axis=0)
+        return Verdict(scores, right, evaluations / self.held_out.n_rows, seconds)
+
+    def _job(
+        self, part: Part, place: int, cells: Sequence[Cell], rows: IntArray, alone: bool
+    ) -> PathJob:
+        seed = self.problem.seed.child(PARTS, 0, place)
+        job = Job(self.problem, part, part.learner or self.learner, seed)
+        return PathJob(job, cells, self.combiner, self.held_out, rows, alone, self.by_part)
+
+    def _score(
+        self,
+        members: Sequence[tuple[IntArray, PathOutcome | None]],
+        groups: Sequence[tuple[int, Router | None]],
+        cell: int,
+    ) -> float:
+        told, codes = [], []
+        silent = np.zeros((1, self.problem.n_classes), dtype=np.int8)
+        for rows, outcome in members:
+            told.append(Told(rows, np.zeros((0, 1)) if outcome is None else outcome.values[cell]))
+            codes.append(silent if outcome is None else outcome.code)
+        everyone = np.arange(self.held_out.n_rows)
+        winners = combined(told, codes, groups, self.combiner, self.problem, len(everyone))
+        return self.held_out.share(winners == self.held_out.y, everyone)
+
+
+@attrs.frozen(eq=False)
+class Sent(Router):
+    """Where rows were sent before: rows (n, 1) hold their numbers."""
+
+    routing: Routing
+
+    def route(self, X: Matrix) -> Routing:
+        asked = np.isin(self.routing.row, X[:, 0].astype(np.intp))
+        place = np.searchsorted(X[:, 0], self.routing.row[asked])
+        weight = None if self.routing.weight is None else self.routing.weight[asked]
+        return Routing(place, self.routing.member[asked], weight)
+
+
+@component
+class Prepared(Decomposer):
+    """A division that was made before: the parts of a level, and its routers."""
+
+    name = "prepared"
+
+    level: Any = attrs.field()
+    decomposer: Any = attrs.field()
+
+    @property
+    def yields(self) -> frozenset[str]:  # type: ignore[override]
+        return self.decomposer.yields  # type: ignore[no-any-return]
+
+    def divide(self, problem: Problem) -> Stages:
+        members = yield parts_of(self.level)
+        divisions = []
+        for group in groups_of(self.level):
+            mine, members = members[: len(group.parts)], members[len(group.parts) :]
+            divisions.append(Division(group.router, mine))
+        return divisions[0] if len(divisions) == 1 else Division(groups=divisions)
+
+
+def groups_of(level: Level) -> list[Level]:
+    """The groups of a level that have parts of their own, in order."""
+    mine = [level] if level.parts else []
+    return [group for each in level.groups for group in groups_of(each)] + mine
+
+
+def parts_of(level: Level) -> list[Part]:
+    """The parts of all groups of a level."""
+    return [part for group in groups_of(level) for part in group.parts]
+
+
+def is_undivided(level: Level) -> bool:
+    """Whether each group of a level has one part only."""
+    return all(len(group.parts) == 1 for group in groups_of(level))
+
+
+def _routing(level: Level, X: Matrix) -> Routing:
+    if level.router is not None:
+        return level.router.route(X)
+    n_rows, n_parts = X.shape[0], len(level.parts)
+    return Routing(np.tile(np.arange(n_rows), n_parts), np.repeat(np.arange(n_parts), n_rows))
+
+
+def _by(level: Level, routing: Routing) -> list[IntArray]:
+    """The rows that ask each part."""
+    order = np.argsort(routing.member, kind="stable")
+    edges = np.searchsorted(routing.member[order], np.arange(1, len(level.parts)))
+    return np.split(routing.row[order], edges)
+
+
+def with_cells(level: Level, learner: LocalLearner, step: Step) -> Level:
+    """The level with a learner of its own for each part, set to the part's best cell."""
+    cells = iter(step.best_by_part())
+
+    def chosen(part: Part) -> Part:
+        cell = step.cells[next(cells)]
+        return attrs.evolve(part, learner=part.learner or clone(learner).set_params(**cell))
+
+    groups = [
+        attrs.evolve(each, parts=[chosen(part) for part in each.parts])
+        for each in groups_of(level)
+    ]
+    return Level(level.settings, groups=groups)

@@ -1,0 +1,203 @@
+"""Many parameter values on one part, each judged by held-out rows as soon as it is learned."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, TypeAlias, cast
+
+import attrs
+import numpy as np
+
+from dcsvm.base.combiner import Combiner
+from dcsvm.base.learner import LocalLearner
+from dcsvm.base.member import Member
+from dcsvm.base.models import LocalModel, winners
+from dcsvm.base.problem import Problem
+from dcsvm.base.routing import Router
+from dcsvm.drive.committee.committee import Committee, Group
+from dcsvm.drive.digest import digest
+from dcsvm.drive.fitted import Composite
+from dcsvm.drive.subproblem import Cut, Job
+from dcsvm.model_selection.candidate_scoring import Asked
+from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
+
+#: Answers of several cells are combined together up to so many rows.
+JUDGED_ROWS = 50_000
+#: Settings of the learner by name: one point of a grid.
+Cell: TypeAlias = Mapping[str, Any]
+
+
+@attrs.frozen(eq=False, slots=False)
+class HeldOut:
+    """Rows to judge by: X (n, d), classes y (n,) with -1 for unknown ones, weights (n,)."""
+
+    X: Matrix
+    y: IntArray
+    weights: FloatArray
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.y)
+
+    def share(self, right: BoolArray, rows: IntArray) -> float:
+        """The weight of those of `rows` that were answered right, as a share of all held out."""
+        return float(self.weights[rows][right].sum() / self._total)
+
+    @cached_property
+    def _total(self) -> float:
+        return float(self.weights.sum())
+
+
+@attrs.frozen(eq=False)
+class PathJob:
+    """A part to be trained with every cell, and the held-out rows that ask it: engine's work.
+
+    Nothing is kept of a model but what it is worth; unless its rows ask others too (`alone` is
+    False): then its answers are kept, to be combined with the others', and what it is worth by
+    itself is worked out only where parts are compared one by one (`by_part`).
+    """
+
+    job: Job
+    cells: Sequence[Cell]
+    combiner: Combiner
+    held_out: HeldOut
+    rows: IntArray
+    alone: bool
+    by_part: bool
+
+    @property
+    def learner(self) -> LocalLearner:
+        return self.job.learner
+
+    @property
+    def n_rows(self) -> int:
+        return self.job.n_rows
+
+    @property
+    def joins_others(self) -> bool:
+        return False  # it is judged cell by cell as it is learned
+
+    @property
+    def is_made_of_others(self) -> bool:
+        return False  # a path runs in one piece, whatever its learner is made of
+
+    def key(self) -> str:
+        judged_by = (self.held_out.X[self.rows], self.held_out.y[self.rows], self.held_out.weights)
+        cells = [dict(cell) for cell in self.cells]
+        ways = (self.alone, self.by_part)
+        return digest(self.job.key(), cells, self.combiner, self.rows, *judged_by, *ways)
+
+    def run(self) -> PathOutcome:
+        """Train and judge; called in a worker."""
+        started = lap = time.perf_counter()
+        cut = self.job.cut()
+        asked = Asked(self.held_out.X, self.rows, cut)
+        outcome = PathOutcome.empty(len(self.cells), len(cut.rows), cut.code)
+        waiting: list[tuple[list[int], FloatArray]] = []
+        last = None
+        for places, model in self._models(cut):
+            if model is not last:  # cells that mean the same share their model
+                values, cost = asked.answer(model)
+                last = model
+            if self.alone or self.by_part:
+                waiting.append((places, values))
+                if len(waiting) * len(values) > JUDGED_ROWS:
+                    self._judge(outcome, waiting)
+            outcome.evaluations[places] = np.broadcast_to(
+                cost.kernel_evaluations, len(values)
+            ).sum()
+            if not self.alone:
+                outcome.values.update(dict.fromkeys(places, values))
+            now = time.perf_counter()
+            outcome.seconds_by_cell[places] = (now - lap) / len(places)
+            lap = now
+        self._judge(outcome, waiting)
+        return attrs.evolve(outcome, seconds=time.perf_counter() - started)
+
+    def _models(self, cut: Cut) -> Iterator[tuple[list[int], LocalModel]]:
+        """Each model with the places of the cells it stands for."""
+        everyone = list(range(len(self.cells)))
+        constant = cut.constant()
+        if constant is not None:
+            yield everyone, constant
+        elif self.job.part.learner is not None:  # the decomposer's choice, not ours to change
+            yield everyone, self.learner.fit(cut.problem)
+        else:
+            for cell, model in self.learner.fit_path(cut.problem, self.cells):
+                yield [self.cells.index(cell)], model
+
+    def _judge(self, outcome: PathOutcome, waiting: list[tuple[list[int], FloatArray]]) -> None:
+        """Enter what the waiting answers are worth, combined all at once; then none wait."""
+        if not waiting:
+            return
+        values = np.concatenate([values for _, values in waiting])
+        told = [Told(np.arange(len(values)), values)]
+        problem, groups = self.job.problem, [(1, None)]
+        winners = combined(told, [outcome.code], groups, self.combiner, problem, len(values))
+        wanted = self.held_out.y[self.rows]
+        by_cell = winners.reshape(len(waiting), -1)
+        for (places, _), said in zip(waiting, by_cell, strict=True):
+            outcome.right[places] = self.held_out.share(said == wanted, self.rows)
+        waiting.clear()
+
+
+@attrs.frozen(eq=False)
+class PathOutcome:
+    """What each cell was worth on one part: arrays over the cells.
+
+    `right` is the weight of its rows that were answered right, as a share of all held-out rows;
+    `evaluations` the kernel evaluations that took.
+    """
+
+    right: FloatArray
+    evaluations: FloatArray
+    seconds_by_cell: FloatArray
+    n_rows: int
+    code: IntArray
+    values: dict[int, FloatArray]
+    seconds: float = 0.0
+
+    @classmethod
+    def empty(cls, n_cells: int, n_rows: int, code: IntArray) -> PathOutcome:
+        return cls(np.zeros(n_cells), np.zeros(n_cells), np.zeros(n_cells), n_rows, code, {})
+
+
+@attrs.frozen(eq=False)
+class Told:
+    """Answers given before, in the place of a model: X (n, 1) holds the numbers of the rows.
+
+    No LocalModel, for it is never kept.
+    """
+
+    rows: IntArray
+    values: FloatArray
+
+    def scores(self, X: Matrix) -> FloatArray:
+        places = np.searchsorted(self.rows, X[:, 0].astype(np.intp))
+        return np.asarray(self.values[places])
+
+    def labels(self, X: Matrix) -> IntArray:
+        return winners(self.scores(X))
+
+
+def combined(
+    told: Sequence[Told],
+    codes: Sequence[IntArray],
+    groups: Iterable[tuple[int, Router | None]],
+    combiner: Combiner,
+    problem: Problem,
+    n_rows: int,
+) -> IntArray:
+    """The winning class of rows 0 .. n_rows - 1, from what the members told of them."""
+    members = tuple(
+        Member(cast(LocalModel, one), code) for one, code in zip(told, codes, strict=True)
+    )
+    seats, first = [], 0
+    for size, router in groups:
+        seats.append(Group(first, first + size, router))
+        first += size
+    committee = Committee(members, tuple(seats), problem.n_classes)
+    composite = Composite(committee, combiner.fit(committee, problem, None))
+    return composite.labels(np.arange(n_rows, dtype=float)[:, None])

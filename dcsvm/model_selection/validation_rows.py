@@ -1,0 +1,163 @@
+"""Which rows are learned and which are held out."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import attrs
+import numpy as np
+from sklearn.utils import assert_all_finite, column_or_1d, indexable
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight
+
+from dcsvm.base.errors import DataError, SettingError
+from dcsvm.base.problem import Problem
+from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.drive.validation import check_labels, validated
+from dcsvm.model_selection.path_job import HeldOut
+from dcsvm.numeric.array_types import IntArray
+
+
+@attrs.frozen(eq=False)
+class Rows:
+    """Rows as they were given: (X, y, weights or None) for training, holding out, and all."""
+
+    training: tuple[Any, Any, Any]
+    held_out: tuple[Any, Any, Any]
+    everything: tuple[Any, Any, Any]
+    own_validation: bool = False
+
+    @classmethod
+    def given(cls, X: Any, y: Any, weights: Any, X_val: Any, y_val: Any) -> Rows:
+        """Hold out rows of their own."""
+        if X_val is None or y_val is None:
+            there, lacks = ("X_val", "y_val") if y_val is None else ("y_val", "X_val")
+            raise DataError(f"{there} was given without {lacks}")
+        with _naming("y_val"):
+            check_labels(y_val)
+            y_val = column_or_1d(y_val)
+            assert_all_finite(y_val, input_name="y")
+        everything = (X, y, weights)
+        return cls(everything, (X_val, y_val, None), everything, True)
+
+    @classmethod
+    def split(
+        cls,
+        X: Any,
+        y: Any,
+        weights: Any,
+        estimator: DivideAndConquerClassifier,
+        validation: Any,
+        random_state: np.random.RandomState,
+    ) -> Rows:
+        """Hold out some of the rows: a share of every class, or those numbered."""
+        X, y, weights = indexable(X, y, weights)
+        check_labels(y)
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        held_out = _numbers(validation, y, random_state)
+        learned = np.setdiff1d(np.arange(len(y)), held_out)
+        training, tested = (
+            (*_safe_split(estimator, X, y, rows, learned), _taken(weights, rows))
+            for rows in (learned, held_out)
+        )
+        return cls(training, tested, (X, y, weights))
+
+    def problems(
+        self, estimator: DivideAndConquerClassifier, *, balanced: bool
+    ) -> tuple[Problem, HeldOut]:
+        """What to learn from and what to judge by, encoded alike.
+
+        Balanced, the rows to judge by weigh the same in every class.
+        """
+        problem = estimator._problem(*self.training)
+        X, y, weights = self.held_out
+        with _naming("X_val") if self.own_validation else nullcontext():
+            X = validated(estimator, X, reset=False)
+        if X.shape[0] != len(y):
+            raise DataError(f"X_val has {X.shape[0]} rows, but y_val has {len(y)} labels")
+        known = _known(estimator.classes_, y)
+        weights = _check_sample_weight(weights, X, ensure_non_negative=True)
+        if balanced:
+            own = np.unique(y, return_inverse=True)[1]
+            totals = np.bincount(own, weights)
+            weights = weights / np.where(totals > 0, totals, 1.0)[own]
+        return problem, HeldOut(X, known, weights)
+
+
+def _known(classes: Any, y: Any) -> IntArray:
+    """The class of each label, -1 where no row to learn from has it."""
+    if isinstance(classes[0], str) == isinstance(y[0], str):
+        place = np.searchsorted(classes, y).clip(max=len(classes) - 1)
+        known = np.where(classes[place] == y, place, -1)
+        if (known >= 0).any():
+            _warn_of_unknown(y, known)
+            return known
+    told = ", ".join(map(repr, classes[:3].tolist()))
+    raise DataError(
+        f"y_val has no label that y has: {y[:1].tolist()[0]!r}, say, but not {told}"
+        + (", ..." if len(classes) > 3 else "")
+    )
+
+
+def _warn_of_unknown(y: Any, known: IntArray) -> None:
+    strange = np.flatnonzero(known < 0)
+    if len(strange):
+        warnings.warn(
+            f"{len(strange)} of the {len(y)} rows to judge by have a class that no row to learn "
+            f"from has, such as {y[strange[:1]].tolist()[0]!r}: they count as answered wrongly",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+@contextmanager
+def _naming(argument: str) -> Iterator[None]:
+    """Let checks that know rows and labels as X and y speak of the argument that they are of."""
+    try:
+        yield
+    except ValueError as error:
+        known_as = argument.partition("_")[0]
+        said = str(error)
+        named = re.sub(rf"^(Input )?{known_as}\b", rf"\g<1>{argument}", said)
+        raise DataError(named if named != said else f"{argument}: {said}") from error
+
+
+def _taken(weights: Any, rows: IntArray) -> Any:
+    return None if weights is None else np.asarray(weights)[rows]
+
+
+def _numbers(validation: Any, y: Any, random_state: np.random.RandomState) -> IntArray:
+    """The rows to hold out, ascending."""
+    if np.ndim(validation) == 1:
+        numbers = np.unique(np.asarray(validation))
+        some = numbers.dtype.kind in "iu" and 0 < len(numbers) < len(y)
+        if some and numbers[0] >= 0 and numbers[-1] < len(y):
+            return numbers
+    elif isinstance(validation, float) and 0 < validation < 1:
+        return _share_of_each_class(validation, y, random_state)
+    raise SettingError(
+        "granularity_search: validation must be a share between 0 and 1, or the numbers of some "
+        f"of the {len(y)} rows, not {validation!r}"
+    )
+
+
+def _share_of_each_class(share: float, y: Any, random_state: np.random.RandomState) -> IntArray:
+    """A share of every class at random; a class keeps at least one row to learn from."""
+    held_out = []
+    for label in np.unique(y):
+        rows = random_state.permutation(np.flatnonzero(y == label))
+        held_out.append(rows[: min(round(share * len(rows)), len(rows) - 1)])
+    numbers = np.sort(np.concatenate(held_out))
+    if len(numbers) == 0:
+        raise DataError(
+            f"n_samples={len(y)} is too few to hold out a share of {share:g}: give more rows, a "
+            "larger share, or X_val and y_val"
+        )
+    return numbers

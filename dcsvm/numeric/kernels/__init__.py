@@ -1,0 +1,1 @@
+"""Kernels, distances and Gram matrices."""

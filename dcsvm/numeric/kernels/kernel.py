@@ -1,0 +1,267 @@
+"""Kernel functions: one frozen description that evaluates to matrices, blocks and diagonals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dcsvm.numeric.kernels.distances import (
+    BLOCK_BYTES,
+    Floats,
+    Rows,
+    as_dense,
+    as_rows,
+    products,
+    row_slices,
+    squared_distances,
+    squared_norms,
+)
+from dcsvm.numeric.kernels.manhattan import manhattan_distances
+from dcsvm.numeric.kernels.truncated_features import truncated_exponential, truncated_rbf_features
+
+KINDS = ("rbf", "linear", "poly", "laplacian", "sigmoid", "trbf", "precomputed", "callable")
+"""Every value that ``Kernel.kind`` may have."""
+
+
+@attrs.frozen
+class Kernel:
+    """A kernel function k(x, y).
+
+    Parameters
+    ----------
+    kind : str
+        ``rbf`` exp(-gamma |x - y|^2), ``linear`` x.y, ``poly`` (gamma x.y + coef0)^degree,
+        ``laplacian`` exp(-gamma |x - y|_1), ``sigmoid`` tanh(gamma x.y + coef0), ``trbf`` the
+        RBF kernel with its series cut after order `degree`:
+        exp(-gamma |x|^2) exp(-gamma |y|^2) sum_{k <= degree} (2 gamma x.y)^k / k!,
+        ``precomputed`` (X is the Gram matrix itself and Y, where given, the columns to take) or
+        ``callable`` (`function` is called with X and Y and gives the matrix).
+    gamma : float
+    degree : int
+    coef0 : float
+    function : callable, optional
+
+    Notes
+    -----
+    The truncated RBF is the one of Wu, Kung et al. with sigma^2 = 1 / (2 gamma). The paper on
+    feature space decomposition names the kernel and the length C(m + p, p) of its map but
+    prints no formula; this definition is the one that has a map of that length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 0.0], [1.0, 1.0]])
+    >>> Kernel("rbf", gamma=0.5)(X, X).round(4).tolist()
+    [[1.0, 0.3679], [0.3679, 1.0]]
+    """
+
+    kind: str = attrs.field(default="rbf", validator=attrs.validators.in_(KINDS))
+    gamma: float = attrs.field(default=1.0, validator=attrs.validators.gt(0.0))
+    degree: int = attrs.field(default=3, validator=attrs.validators.ge(0))
+    coef0: float = 0.0
+    function: Callable[[Any, Any], Any] | None = None
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse a callable kernel without its function, and a function that nobody calls."""
+        if (self.kind == "callable") != (self.function is not None):
+            raise ValueError(
+                f"Kernel: kind is {self.kind!r} and function is {self.function!r}; "
+                "a function is given with kind 'callable' and with no other kind"
+            )
+
+    def __call__(self, X: Rows, Y: Rows | None = None) -> Floats:
+        """The kernel matrix of the rows of X and of Y.
+
+        Parameters
+        ----------
+        X : (n, features) array or CSR
+        Y : (m, features) array or CSR, optional
+            The same rows as X where absent.
+
+        Returns
+        -------
+        (n, m) array of float64
+        """
+        if self.kind == "rbf":
+            return self.from_distances(squared_distances(X, Y))
+        if self.kind == "laplacian":
+            return self.from_distances(manhattan_distances(X, Y))
+        if self.kind == "precomputed":
+            columns = slice(None) if Y is None or Y is X else np.asarray(Y)
+            return np.ascontiguousarray(as_dense(X)[:, columns])
+        if self.function is not None:
+            return np.ascontiguousarray(self.function(X, X if Y is None else Y), dtype=np.float64)
+        left = as_rows(X)
+        right = left if Y is None or Y is X else as_rows(Y)
+        if self.kind == "trbf":
+            return self.from_products(
+                products(left, right), squared_norms(left), squared_norms(right)
+            )
+        return self.from_products(products(left, right))
+
+    def diagonal(self, X: Rows) -> Floats:
+        """The values k(x, x) of the rows of X, an (n,) array, without the matrix."""
+        if self.kind in ("rbf", "laplacian"):
+            return np.ones(X.shape[0])
+        if self.kind == "precomputed":
+            return np.array(np.diagonal(as_dense(X)))
+        if self.kind == "callable":
+            return np.array([self(X[row : row + 1])[0, 0] for row in range(X.shape[0])])
+        squares = squared_norms(X)
+        if self.kind == "trbf":
+            series = truncated_exponential(2.0 * self.gamma * squares, self.degree)
+            return np.asarray(np.exp(-2.0 * self.gamma * squares) * series)
+        return self.from_products(squares)
+
+    def bound(self, X: Rows) -> float:
+        """What no |k(x, y)| of rows of X exceeds, and nothing that it is computed from.
+
+        Maybe inf, and NaN for a kernel that nobody knows.
+        """
+        if self.kind in ("precomputed", "callable"):
+            return float("nan")
+        if self.kind not in ("linear", "poly", "trbf"):
+            return 1.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            product = squared_norms(X).max(initial=0.0)
+            if self.kind == "linear":
+                return float(product)
+            if self.kind == "trbf":
+                return float(truncated_exponential(2.0 * self.gamma * product, self.degree))
+            return float((self.gamma * product + abs(self.coef0)) ** self.degree)
+
+    def in_blocks(
+        self, X: Rows, Y: Rows | None = None, budget_bytes: int = BLOCK_BYTES
+    ) -> Iterator[tuple[slice, Floats]]:
+        """The kernel matrix a block of rows at a time.
+
+        Parameters
+        ----------
+        X : (n, features) array or CSR
+        Y : (m, features) array or CSR, optional
+        budget_bytes : int
+            Room for a block and its temporaries; at least one row is computed at a time.
+
+        Yields
+        ------
+        (slice, (rows, m) array)
+            The rows of X and their part of the matrix.
+        """
+        other = X if Y is None else Y
+        columns = other.shape[0] if self.kind != "precomputed" else X.shape[1]
+        for rows in row_slices(X.shape[0], 3 * 8 * columns, budget_bytes):
+            yield rows, self(X[rows], None if self.kind == "precomputed" and Y is None else other)
+
+    def common(self, X: Rows, Y: Rows | None = None) -> Floats:
+        """The matrix that all kernels of this kind share: distances or products, (n, m)."""
+        if self.kind == "rbf":
+            return squared_distances(X, Y)
+        if self.kind == "laplacian":
+            return manhattan_distances(X, Y)
+        if self.kind in ("linear", "poly", "sigmoid"):
+            return products(X, Y)
+        raise ValueError(f"Kernel: {self.kind!r} kernels of different gamma share no matrix")
+
+    def from_common(self, common: Floats) -> Floats:
+        """The kernel matrix from what `common` gave, for this kernel's own gamma."""
+        if self.kind in ("rbf", "laplacian"):
+            return self.from_distances(common)
+        return self.from_products(common)
+
+    def from_distances(self, distances: Floats) -> Floats:
+        """The matrix of an RBF kernel from squared distances, of a Laplacian one from L1 ones."""
+        if self.kind not in ("rbf", "laplacian"):
+            raise ValueError(f"Kernel: {self.kind!r} is not a function of a distance")
+        result = np.multiply(distances, -self.gamma)
+        return np.exp(result, out=result)
+
+    def from_products(
+        self,
+        inner: Floats,
+        left_squares: Floats | None = None,
+        right_squares: Floats | None = None,
+    ) -> Floats:
+        """The matrix of a kernel that is a function of inner products.
+
+        Parameters
+        ----------
+        inner : (n, m) array
+        left_squares, right_squares : (n,) and (m,) arrays
+            Squared norms of both sides' rows, for ``trbf`` only.
+        """
+        if self.kind == "linear":
+            return np.array(inner, dtype=np.float64)
+        if self.kind == "poly":
+            return _power(self.gamma * inner + self.coef0, self.degree)
+        if self.kind == "sigmoid":
+            return np.asarray(np.tanh(self.gamma * inner + self.coef0))
+        if self.kind != "trbf" or left_squares is None or right_squares is None:
+            raise ValueError(f"Kernel: {self.kind!r} is not a function of these products")
+        result = truncated_exponential(2.0 * self.gamma * inner, self.degree)
+        result *= np.exp(-self.gamma * left_squares)[:, None]
+        result *= np.exp(-self.gamma * right_squares)[None, :]
+        return result
+
+    def feature_map(self, X: Rows) -> Floats:
+        """The explicit map of a ``trbf`` kernel: k(x, y) is the product of two mapped rows.
+
+        Parameters
+        ----------
+        X : (n, features) array or CSR
+
+        Returns
+        -------
+        (n, C(features + degree, degree)) array of float64
+        """
+        if self.kind != "trbf":
+            raise ValueError(
+                f"Kernel: {self.kind!r} has no explicit feature map here; 'trbf' has one"
+            )
+        return truncated_rbf_features(as_dense(X), self.gamma, self.degree)
+
+
+def _power(base: Floats, exponent: int) -> Floats:
+    """The power by multiplication, as the compiled loops have it: numpy's is slow beyond 2."""
+    if not 1 <= exponent <= 8:
+        return np.asarray(base**exponent)
+    result = base.copy()
+    for _ in range(exponent - 1):
+        result *= base
+    return result
+
+
+def kernel_of(
+    kind: str | Callable[[Any, Any], Any],
+    gamma: str | float,
+    degree: int,
+    coef0: float,
+    X: Rows,
+    weights: Floats | None = None,
+) -> Kernel:
+    """The kernel that settings describe, once the rows X (n, d) and their weights (n,) are known.
+
+    `gamma` may be "scale", 1 / (d * variance of X), or "auto", 1 / d, as in scikit-learn; a row
+    of weight w counts as w rows.
+    """
+    if gamma == "scale":
+        variance = _variance(X, weights)
+        gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    elif gamma == "auto":
+        gamma = 1.0 / X.shape[1]
+    if callable(kind):
+        return Kernel("callable", float(gamma), degree, coef0, kind)
+    return Kernel(kind, float(gamma), degree, coef0)
+
+
+def _variance(X: Rows, weights: Floats | None) -> float:
+    """The variance of all entries of X, each with the weight of its row."""
+    if weights is None and not hasattr(X, "multiply"):
+        return float(X.var())
+    shares = np.full(X.shape[0], 1.0) if weights is None else weights
+    shares = shares / (shares.sum() * X.shape[1])
+    squares = X.multiply(X) if hasattr(X, "multiply") else X * X
+    mean = float(np.sum(shares @ X))
+    return float(np.sum(shares @ squares)) - mean**2

@@ -1,0 +1,189 @@
+"""Kernel rows of a large problem: computed in bulk, kept within a budget of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dcsvm.numeric import backend
+from dcsvm.numeric.kernels.distances import Floats, Rows, as_dense, is_sparse, row_slices
+from dcsvm.numeric.kernels.gram import BLOCK
+from dcsvm.numeric.kernels.kernel import Kernel
+from dcsvm.numeric.native import address
+
+Integers = npt.NDArray[np.int64]
+
+PANEL = 8
+GATHER_FROM = 256
+"""From so many features on, entries of small matrices are picked from kept rows."""
+SLICE = 4096
+"""Columns that one thread takes at a time; fixed, so that threads never change a bit."""
+
+
+class KernelRows:
+    """Rows of the float32 matrix ``K - shift`` of one problem, the most recent ones kept.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : (n, features) array or CSR
+    cache_bytes : int
+        Room for kept rows; there is always room for `least` of them.
+    least : int
+    pool : Executor, optional
+        Threads that share the work.
+    """
+
+    def __init__(
+        self, kernel: Kernel, X: Rows, cache_bytes: int, least: int, pool: Executor | None
+    ) -> None:
+        self.kernel, self.pool, self.n = kernel, pool, X.shape[0]
+        self.stride = (self.n + PANEL - 1) // PANEL * PANEL
+        slots = min(self.n, max(least, cache_bytes // (4 * self.stride)))
+        self.store = np.zeros((slots, self.stride), dtype=np.float32)
+        self.slot_of = np.full(self.n, -1, dtype=np.int64)
+        self.row_in = np.full(slots, -1, dtype=np.int64)
+        self.used = np.zeros(slots, dtype=np.int64)
+        self.buffer = np.empty(0, dtype=np.float32)
+        self.clock = 0
+        self.computed = 0
+        self.native = kernel.kind == "rbf" and not is_sparse(X) and backend.library() is not None
+        self.shift = 1.0 if kernel.kind in ("rbf", "laplacian") else 0.0
+        self.X = X
+        if self.native:
+            self._pack(as_dense(X))
+
+    def _pack(self, X: Floats) -> None:
+        self.X = np.ascontiguousarray(X - X.mean(axis=0))
+        self.panels, self.squares = packed(self.X, self.stride)
+
+    def square(self, rows: Integers) -> npt.NDArray[np.float32]:
+        """The matrix of the given rows among themselves, (m, m padded to whole blocks).
+
+        No more rows than have room. The array is overwritten by the next call: a new one each
+        time would cost more in fresh pages than it takes to fill.
+        """
+        m, library = len(rows), backend.library()
+        wide = (m + BLOCK - 1) // BLOCK * BLOCK
+        if self.buffer.size < m * wide:
+            self.buffer = np.empty(m * wide, dtype=np.float32)
+        out = self.buffer[: m * wide].reshape(m, wide)
+        if library is None:
+            out[:, :m] = self.store[self._slots(rows)][:, rows]
+        elif self.native and self.X.shape[1] <= GATHER_FROM:
+            self._compute_square(rows, out)
+        else:
+            slots = self._slots(rows)
+            _share(
+                *(self.pool, m, 256, library.dcsvm_gather),
+                *(address(self.store), self.stride, address(slots), address(rows), m),
+                after=(address(out),),
+            )
+        out[:, m:] = 0.0
+        return out
+
+    def _compute_square(self, rows: Integers, out: npt.NDArray[np.float32]) -> None:
+        """Few columns: computing is quicker than picking entries from all over the store."""
+        chosen, whole = self.X[rows], (len(rows) + PANEL - 1) // PANEL * PANEL
+        panels, squares = packed(chosen, whole)
+        places = np.arange(len(rows), dtype=np.int64)
+        self._fill(chosen, squares, (panels, squares, whole), places, out)
+
+    def add(self, rows: Integers, steps: Floats, f: Floats) -> None:
+        """f += sum of steps times rows; f has `stride` entries.
+
+        Rows beyond the room of the cache are taken in turns.
+        """
+        library = backend.library()
+        for part in row_slices(len(rows), 1, len(self.store)):
+            slots, taken = self._slots(rows[part]), np.ascontiguousarray(steps[part])
+            if library is None:
+                f[: self.n] += taken @ self.store[slots, : self.n].astype(np.float64)
+                continue
+            _share(
+                *(self.pool, self.stride, SLICE, library.dcsvm_add_rows),
+                *(address(self.store), self.stride, address(slots), address(taken), len(slots)),
+                after=(address(f),),
+            )
+
+    def _slots(self, rows: Integers) -> Integers:
+        """Where the rows are in the store, computing those that are not."""
+        self.clock += 1
+        known = self.slot_of[rows]
+        self.used[known[known >= 0]] = self.clock
+        missing = rows[known < 0]
+        if len(missing):
+            # Oldest first; a stable order keeps the choice the same everywhere.
+            free = np.argsort(self.used, kind="stable")[: len(missing)].astype(np.int64)
+            old = self.row_in[free]
+            self.slot_of[old[old >= 0]] = -1
+            self.row_in[free], self.slot_of[missing] = missing, free
+            self.used[free] = self.clock
+            self.computed += len(missing)
+            self._compute(missing, free)
+        return self.slot_of[rows]
+
+    def _compute(self, rows: Integers, slots: Integers) -> None:
+        library = backend.library()
+        if not self.native or library is None:
+            for part in row_slices(len(rows), 24 * self.n, 1 << 28):
+                block = self.kernel(self.X[rows[part]], self.X) - self.shift
+                self.store[slots[part], : self.n] = block
+            return
+        points = (self.panels, self.squares, self.stride)
+        self._fill(self.X[rows], self.squares[rows], points, slots, self.store)
+
+    def _fill(
+        self,
+        chosen: Floats,
+        chosen_squares: Floats,
+        points: tuple[Floats, Floats, int],
+        slots: Integers,
+        out: npt.NDArray[np.float32],
+    ) -> None:
+        """Rows of `out` named by `slots` := values of the chosen rows with the packed points."""
+        library = backend.library()
+        assert library is not None
+        _share(
+            *(
+                self.pool,
+                points[2],
+                SLICE if points[2] > 4 * SLICE else 512,
+                library.dcsvm_rbf_rows,
+            ),
+            *(address(chosen), address(chosen_squares), len(chosen)),
+            *(address(points[0]), address(points[1]), chosen.shape[1], self.kernel.gamma),
+            after=(address(slots), out.shape[1], address(out)),
+        )
+
+
+def packed(X: Floats, whole: int) -> tuple[Floats, Floats]:
+    """Rows by panels, and their squared norms, both padded to `whole` rows."""
+    panels, squares = np.empty(whole * X.shape[1]), np.zeros(whole)
+    library = backend.library()
+    assert library is not None
+    library.dcsvm_pack(address(X), len(X), X.shape[1], address(panels), address(squares))
+    return panels, squares
+
+
+def _share(
+    pool: Executor | None,
+    count: int,
+    step: int,
+    function: Callable[..., Any],
+    *before: Any,
+    after: tuple[Any, ...],
+) -> None:
+    """Call ``function(*before, begin, end, *after)`` for slices of range(count)."""
+    starts = range(0, count, step)
+    ends = [min(count, start + step) for start in starts]
+
+    def work(begin: int, end: int) -> None:
+        function(*before, begin, end, *after)
+
+    for _ in (map if pool is None else pool.map)(work, starts, ends):
+        pass

@@ -1,0 +1,215 @@
+"""Weighted Pegasos: hyperplanes by stochastic subgradients, in C or in numpy."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import attrs
+import numpy as np
+from scipy import sparse
+
+from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+from dcsvm.numeric.backend import library
+from dcsvm.numeric.native import PegasosStructure, RowsStructure, address
+
+#: Dense rows are padded with zeros to whole chunks of so many entries.
+LANES = 16
+LARGEST = float(np.finfo(np.float32).max)
+
+
+@attrs.frozen(eq=False)
+class Rows:
+    """Rows in single precision, dense and padded or CSR, as the compiled loops read them."""
+
+    n_rows: int
+    n_features: int
+    dense: FloatArray | None = None
+    sparse: Any = None
+
+    @classmethod
+    def of(cls, X: Matrix) -> Rows:
+        """Convert X (n, d), dense or CSR; numbers too large for single precision are clipped."""
+        n_rows, n_features = X.shape
+        if sparse.issparse(X):
+            return cls(n_rows, n_features, sparse=_sorted(X))
+        dense = np.zeros((n_rows, padded(n_features)), dtype=np.float32)
+        with np.errstate(over="ignore"):
+            dense[:, :n_features] = X
+        # To look costs a third of what it costs to clip.
+        if dense.size and not (dense.min() >= -LARGEST and dense.max() <= LARGEST):
+            np.clip(dense, -LARGEST, LARGEST, out=dense)
+        return cls(n_rows, n_features, dense)
+
+    @property
+    def stride(self) -> int:
+        return padded(self.n_features)
+
+    def structure(self) -> RowsStructure:
+        """The C struct; it holds addresses only, so keep the rows alive while it is used."""
+        if self.dense is not None:
+            return RowsStructure(self.n_features, self.stride, address(self.dense))
+        entries = (self.sparse.data, self.sparse.indices, self.sparse.indptr)
+        return RowsStructure(self.n_features, self.stride, None, *map(address, entries))
+
+    def subset(self, rows: IntArray) -> Rows:
+        """Some of the rows."""
+        taken = self.take(rows)
+        if self.dense is not None:
+            return Rows(len(rows), self.n_features, taken)
+        return Rows(len(rows), self.n_features, sparse=_sorted(taken))
+
+    def take(self, rows: IntArray) -> Any:
+        """Some rows as an (m, stride) array or an (m, d) CSR matrix."""
+        return self.sparse[rows] if self.dense is None else self.dense[rows]
+
+
+def padded(n_features: int) -> int:
+    """How long rows of so many features are with their padding."""
+    return -(-n_features // LANES) * LANES
+
+
+def _sorted(X: Any) -> Any:
+    X = X.tocsr().astype(np.float64)
+    X.sum_duplicates()
+    values = np.clip(X.data, -LARGEST, LARGEST).astype(np.float32)
+    kept = sparse.csr_array(
+        (values, X.indices.astype(np.int32), X.indptr.astype(np.int64)), shape=X.shape
+    )
+    # The constructor may narrow indices; the C struct has one type for each.
+    kept.indices, kept.indptr = kept.indices.astype(np.int32), kept.indptr.astype(np.int64)
+    return kept
+
+
+@attrs.frozen
+class PegasosSettings:
+    """How Pegasos goes about it.
+
+    Parameters
+    ----------
+    regularization : float
+        lambda in lambda / 2 |w|^2 + mean of weight x hinge loss.
+    batch : int
+        k, the rows that a step looks at.
+    iterations : int
+        T, the steps at the most.
+    tolerance : float
+        A step by which w moves less is the last one.
+    bias_rate : float
+        tau, what a step of the bias is smaller by.
+    project : bool
+        Bring w back to the ball of radius 1 / sqrt(lambda), where the optimum is.
+    average : bool
+        Give the mean of the later half of the steps instead of the last one.
+    """
+
+    regularization: float = 1e-4
+    batch: int = 64
+    iterations: int = 10_000
+    tolerance: float = 0.0
+    bias_rate: float = 0.01
+    project: bool = True
+    average: bool = True
+
+    def structure(self) -> PegasosStructure:
+        return PegasosStructure(
+            *(self.regularization, self.bias_rate, self.tolerance),
+            *(self.batch, self.iterations, self.project, self.average),
+        )
+
+
+@attrs.frozen(eq=False)
+class Plane:
+    """A hyperplane `x @ weights + bias`, and the steps it took."""
+
+    weights: FloatArray
+    bias: float
+    iterations: int
+
+
+def pegasos_plane(
+    rows: Rows,
+    signs: FloatArray,
+    masses: FloatArray | None,
+    order: IntArray,
+    settings: PegasosSettings,
+) -> Plane:
+    """Minimise lambda / 2 |w|^2 + sum(masses hinge) / sum(masses), the bias being free.
+
+    Parameters
+    ----------
+    rows : Rows
+    signs : (n,) array of +1 and -1
+    masses : (n,) array, optional
+        Weights of the rows, of any scale; None means 1.
+    order : (n,) int array
+        The order that batches are taken in, again and again: a permutation of the rows.
+    settings : PegasosSettings
+
+    References
+    ----------
+    Shalev-Shwartz, Singer, Srebro: Pegasos: primal estimated sub-gradient solver for SVM (2007).
+    """
+    weights = np.ones(rows.n_rows) if masses is None else masses
+    pulls = (signs * weights / weights.mean())[order].astype(np.float32)
+    order = np.ascontiguousarray(order, dtype=np.int64)
+    compiled = library()
+    if compiled is None:
+        return _pegasos_numpy(rows, pulls, order, settings)
+    w, bias = np.empty(rows.stride), ctypes.c_double()
+    given, wanted = rows.structure(), settings.structure()
+    taken = compiled.dcsvm_pegasos(
+        *(ctypes.byref(given), address(order), rows.n_rows, address(pulls)),
+        *(ctypes.byref(wanted), address(w), ctypes.byref(bias)),
+    )
+    if taken < 0:
+        raise MemoryError("pegasos: no memory for a hyperplane")
+    return Plane(w[: rows.n_features], bias.value, int(taken))
+
+
+def _pegasos_numpy(
+    rows: Rows, pulls: FloatArray, order: IntArray, settings: PegasosSettings
+) -> Plane:
+    """The same steps in double precision."""
+    n, k, lam = rows.n_rows, min(settings.batch, rows.n_rows), settings.regularization
+    width = rows.stride if rows.dense is not None else rows.n_features
+    w, bias, first = np.zeros(width), 0.0, 0
+    sums, bias_sum, summed = np.zeros(width), 0.0, 0
+    step = 0
+    for step in range(1, settings.iterations + 1):
+        places = (first + np.arange(k)) % n
+        batch, pull = rows.take(order[places]), pulls[places].astype(np.float64)
+        inside = np.sign(pull) * (batch @ w + bias) < 1.0
+        pull = np.where(inside, pull, 0.0)
+        rate = 1.0 / (lam * step)
+        after = (1.0 - 1.0 / step) * w + rate / k * np.asarray(batch.T @ pull)
+        moved = float(np.linalg.norm(after - w))
+        size = float(np.linalg.norm(after))
+        if settings.project and size > 1.0 / np.sqrt(lam):
+            after *= 1.0 / (np.sqrt(lam) * size)
+        w, bias = after, bias + settings.bias_rate * rate / k * float(pull.sum())
+        first = (first + k) % n
+        if settings.average and 2 * step > settings.iterations:
+            sums, bias_sum, summed = sums + w, bias_sum + bias, summed + 1
+        if moved <= settings.tolerance:
+            break
+    if summed:
+        w, bias = sums / summed, bias_sum / summed
+    return Plane(w[: rows.n_features], bias, step)
+
+
+def best_bias(scores: FloatArray, signs: FloatArray, masses: FloatArray | None) -> float:
+    """The bias that loses least when added to scores (n,): sum(masses hinge) has its least there.
+
+    The loss is convex and made of straight pieces; its slope grows at each `sign - score` by the
+    row's mass, and begins at less than nothing by all that pulls upwards.
+    """
+    mass = np.ones(len(scores)) if masses is None else masses
+    corners = signs - scores
+    order = np.argsort(corners, kind="stable")
+    slopes = np.cumsum(mass[order]) - mass[signs > 0].sum()
+    flat = 1e-9 * mass.sum()
+    first, last = np.searchsorted(slopes, [-flat, flat])
+    # Where the least is a whole stretch, its middle.
+    ends = corners[order[np.minimum([first, last], len(order) - 1)]]
+    return float(ends.mean())

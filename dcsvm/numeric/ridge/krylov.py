@@ -1,0 +1,146 @@
+"""Many shifted systems from one subspace: block Lanczos with full orthogonalisation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.linalg import eigvals_banded
+from scipy.linalg.blas import dsymv
+from scipy.linalg.lapack import dpbsv
+
+from dcsvm.numeric.kernels.distances import Floats
+
+FAR, PATIENCE = 5.0, 2
+"""A shift is far that, as fast as it came nearer last time, would need more looks than this; when
+the nearest was far so often in a row, the subspace grows no more. Five looks cost about as much as
+a Cholesky factor of the shift's own."""
+
+PRECISION = 1e-15
+"""The backward error of an answer, as a Cholesky factorisation would leave it."""
+
+
+def times(matrix: Floats, block: Floats) -> Floats:
+    """A symmetric matrix times an (n, columns) array; half of it is read for one column."""
+    if block.shape[1] == 1:
+        return np.asarray(dsymv(1.0, matrix.T, block[:, 0]))[:, None]
+    return np.asarray(matrix @ block)
+
+
+def lengths(block: Floats) -> Floats:
+    """The norm of each column."""
+    return np.asarray(np.sqrt(np.einsum("ij,ij->j", block, block)))
+
+
+class Krylov:
+    """An orthonormal basis of b, Ab, AAb ..., in which every system (A + shift) x = b is small.
+
+    Parameters
+    ----------
+    matrix : (n, n) array
+        Symmetric and positive semidefinite.
+    right : (n, columns) array
+        The right-hand sides b.
+    most : int
+        Room for so many vectors.
+    """
+
+    def __init__(self, matrix: Floats, right: Floats, most: int) -> None:
+        self.matrix = matrix
+        self.right_lengths = lengths(right)
+        block, self.first = np.linalg.qr(right)
+        self.width = block.shape[1]
+        self.basis = np.empty((len(right), most + self.width), order="F")
+        self.basis[:, : self.width] = block
+        self.projected = np.zeros((most + self.width, most))
+        self.size = 0
+        self.largest = 0.0
+
+    def grow_for(self, shifts: Sequence[float]) -> dict[float, Floats]:
+        """Take steps while they answer further shifts precisely, and return these answers."""
+        each = max(8 // self.width, 1)
+        found: dict[float, Floats] = {}
+        before: dict[float, float] = {}
+        far = 0
+        while self.size + self.width <= self.projected.shape[1] and far < PATIENCE:
+            self.grow()
+            if (self.size // self.width) % each == 0 or self._closed():
+                found, missing = self.solve(shifts)
+                if not missing:
+                    break
+                far = far + 1 if _is_far(missing, before) else 0
+                before = missing
+        return found
+
+    def grow(self) -> None:
+        """One step: the last block through the matrix, made orthogonal to all before it."""
+        begin, end = self.size, self.size + self.width
+        known = self.basis[:, :end]
+        new = times(self.matrix, self.basis[:, begin:end])
+        share = known.T @ new
+        new -= known @ share
+        again = known.T @ new  # rounding leaves something the first time
+        new -= known @ again
+        block, rest = np.linalg.qr(new)
+        if np.abs(np.diagonal(rest)).min() <= 1e-2 * np.abs(share).max():
+            # The less is left of a column, the more of it is rounding, which lies anywhere.
+            block -= known @ (known.T @ block)
+            block = np.linalg.qr(block - known @ (known.T @ block))[0]
+            rest = block.T @ new
+        self.basis[:, end : end + self.width] = block
+        self.projected[:end, begin:end] = share + again
+        self.projected[end : end + self.width, begin:end] = rest
+        self.size = end
+
+    def _closed(self) -> bool:
+        """Whether the matrix leads out of the basis no more."""
+        return bool(np.abs(self._rest()).max() <= 1e-12 * np.abs(self.projected).max())
+
+    def _rest(self) -> Floats:
+        end = self.size
+        return self.projected[end : end + self.width, end - self.width : end]
+
+    def solve(self, shifts: Sequence[float]) -> tuple[dict[float, Floats], dict[float, float]]:
+        """The answers in the basis, (size, columns) arrays, to those shifts that are precise.
+
+        For the others, how many times their error is too large.
+        """
+        bands, right = self._bands(), np.zeros((self.size, len(self.right_lengths)))
+        right[: self.width] = self.first
+        if self.largest == 0.0:
+            self.largest = float(eigvals_banded(bands, check_finite=False)[-1])
+        found, missing = {}, {}
+        for shift in shifts:
+            shifted = bands.copy()
+            shifted[-1] += shift
+            _, answer, failed = dpbsv(shifted, right, overwrite_ab=1)
+            if failed:
+                missing[shift] = np.inf
+                continue
+            outside = lengths(self._rest() @ answer[-self.width :])
+            allowed = PRECISION * (self.largest * lengths(answer) + self.right_lengths)
+            if (outside <= allowed).all():
+                found[shift] = answer
+            else:
+                missing[shift] = float((outside[allowed > 0] / allowed[allowed > 0]).max())
+        return found, missing
+
+    def _bands(self) -> Floats:
+        """The projected matrix, which is zero off its band, as LAPACK keeps upper bands."""
+        matrix = self.projected[: self.size, : self.size]
+        bands = np.zeros((self.width + 1, self.size))
+        for place in range(min(self.width + 1, self.size)):
+            above, below = np.diagonal(matrix, place), np.diagonal(matrix, -place)
+            bands[self.width - place, place:] = 0.5 * (above + below)
+        return bands
+
+    def lift(self, answer: Floats) -> Floats:
+        """An answer in the basis as an (n, columns) array."""
+        return np.asarray(self.basis[:, : self.size] @ answer)
+
+
+def _is_far(missing: dict[float, float], before: dict[float, float]) -> bool:
+    """Whether the shift with the smallest error is many looks away, given the errors before."""
+    nearest = min(missing, key=missing.__getitem__)
+    now, then = missing[nearest], before.get(nearest, np.inf)
+    return not np.log(now) <= FAR * np.log(then / now)

@@ -1,0 +1,234 @@
+"""Kernel ridge regression: one Gram matrix serves every ridge, with exact leave-one-out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import eigh
+from scipy.linalg.lapack import dpstrf
+
+from dcsvm.numeric import backend
+from dcsvm.numeric.kernels.distances import Floats, Rows, as_dense, is_sparse
+from dcsvm.numeric.kernels.kernel import Kernel
+from dcsvm.numeric.ridge.shifted_systems import solve_shifted
+
+SHARING = frozenset({"rbf", "laplacian", "linear", "poly", "sigmoid"})
+"""Kinds of kernels whose matrices for all gammas come from one matrix."""
+
+
+@attrs.frozen(eq=False)
+class Ridge:
+    """A kernel ridge regression for one ridge value.
+
+    Parameters
+    ----------
+    ridge : float
+    coefficients : (n, outputs) array
+        Predictions are ``k(x, X) @ coefficients``.
+    """
+
+    ridge: float
+    coefficients: Floats
+    _matrix: Weighted = attrs.field(repr=False)
+
+    @property
+    def left_out(self) -> Floats:
+        """What a regression without row i would predict for row i, (n, outputs); exact.
+
+        The first of a Gram matrix decomposes it, the other ridges then take next to nothing.
+        """
+        # With G the inverse of the matrix plus ridge, leaving row i out gives the residual
+        # c_i / G_ii.
+        matrix = self._matrix
+        scale = matrix.spectrum.diagonal(self.ridge) * matrix.roots**2
+        return np.asarray(matrix.targets - self.coefficients / scale[:, None])
+
+
+@attrs.define(eq=False)
+class Weighted:
+    """A weighted Gram matrix and what is to be regressed on it.
+
+    With weights w, the problem min sum_i w_i (y_i - f(x_i))^2 + ridge |f|^2 is that of the matrix
+    ``sqrt(w) K sqrt(w)`` and the targets ``sqrt(w) y``. Regressions outlive the matrix, which
+    `gram` makes again where one of them needs it.
+    """
+
+    gram: Callable[[], Floats]
+    targets: Floats
+    roots: Floats
+    _spectrum: Spectrum | None = None
+
+    @property
+    def spectrum(self) -> Spectrum:
+        """The eigendecomposition, made when first asked for."""
+        if self._spectrum is None:
+            self._spectrum = decompose(self.weighted(self.gram()))
+        return self._spectrum
+
+    def weighted(self, gram: Floats) -> Floats:
+        """``sqrt(w) K sqrt(w)``; K itself where all weights are one."""
+        if (self.roots == 1.0).all():
+            return gram
+        return gram * self.roots[:, None] * self.roots[None, :]
+
+    def solve(self, gram: Floats, ridges: Sequence[float]) -> list[Ridge]:
+        """The regression of every ridge."""
+        roots = self.roots[:, None]
+        duals = solve_shifted(self.weighted(gram), roots * self.targets, ridges)
+        return [
+            Ridge(ridge, roots * dual, self) for ridge, dual in zip(ridges, duals, strict=True)
+        ]
+
+
+@attrs.frozen(eq=False)
+class Spectrum:
+    """Eigenvalues, and what each unit vector has of each eigenvector, squared.
+
+    A matrix of rank r < n has r values; what their vectors leave of each unit vector is `rest`.
+    """
+
+    values: Floats
+    squares: Floats
+    rest: Floats
+
+    def diagonal(self, ridge: float) -> Floats:
+        """The diagonal of the inverse of the matrix plus ridge, an (n,) array."""
+        return np.asarray(self.squares @ (1.0 / (self.values + ridge)) + self.rest / ridge)
+
+
+def ridge_path(
+    K: npt.NDArray[np.floating],
+    targets: npt.ArrayLike,
+    ridges: Sequence[float],
+    weights: npt.ArrayLike | None = None,
+) -> list[Ridge]:
+    """Regressions on one Gram matrix, for every ridge.
+
+    Parameters
+    ----------
+    K : (n, n) array
+        Symmetric and positive semidefinite.
+    targets : (n,) or (n, outputs) array
+    ridges : values
+        Positive; what scikit-learn's KernelRidge calls alpha.
+    weights : (n,) array, optional
+        All positive.
+    """
+    matrix = np.asarray(K, dtype=np.float64)
+    return _path(matrix, lambda: matrix, targets, ridges, weights)
+
+
+def _path(
+    matrix: Floats,
+    gram: Callable[[], Floats],
+    targets: npt.ArrayLike,
+    ridges: Sequence[float],
+    weights: npt.ArrayLike | None,
+) -> list[Ridge]:
+    """As `ridge_path`; the regressions keep `gram`, which makes the matrix again."""
+    for ridge in ridges:
+        if not ridge > 0.0:
+            raise ValueError(f"ridge_path: a ridge is positive, not {ridge}")
+    y = np.asarray(targets, dtype=np.float64)
+    y = y[:, None] if y.ndim == 1 else y
+    given = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if not (given > 0.0).all():
+        raise ValueError("ridge_path: weights are positive; leave out rows that weigh nothing")
+    if matrix.shape != (len(y), len(y)):
+        raise ValueError(f"ridge_path: {len(y)} targets do not fit a matrix of {matrix.shape}")
+    return Weighted(gram, y, np.sqrt(given)).solve(matrix, ridges)
+
+
+def decompose(matrix: Floats) -> Spectrum:
+    """The eigendecomposition of a symmetric, positive semidefinite matrix."""
+    values, vectors = _eigenpairs(matrix)
+    squares = vectors * vectors
+    return Spectrum(values, squares, np.maximum(1.0 - squares.sum(axis=1), 0.0))
+
+
+def _eigenpairs(matrix: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues that rounding has not swallowed, and their vectors."""
+    n = len(matrix)
+    # A smooth kernel has a low numerical rank: its pivoted Cholesky factor stops early, and the
+    # small matrix of its products has the same eigenvalues.
+    factor, pivots, rank, _ = dpstrf(matrix, lower=1)
+    if 5 * rank > 4 * n:
+        values, vectors = eigh(matrix, driver="evd", check_finite=False)
+        return np.maximum(values, 0.0), vectors
+    tall = np.tril(factor[:, :rank])
+    values, inner = eigh(tall.T @ tall, check_finite=False, overwrite_a=True)
+    kept = values > 0.0
+    vectors = np.empty((n, int(kept.sum())))
+    vectors[pivots - 1] = (tall @ inner[:, kept]) / np.sqrt(values[kept])
+    return values[kept], vectors
+
+
+def ridge_grid(
+    kernel: Kernel,
+    X: Rows,
+    targets: npt.ArrayLike,
+    ridges: Sequence[float],
+    gammas: Sequence[float],
+    *,
+    weights: npt.ArrayLike | None = None,
+) -> Iterator[tuple[float, float, Ridge]]:
+    """Regressions for every gamma and ridge: one matrix of distances for all.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Its gamma is replaced by each of `gammas`.
+    X : (n, features) array or CSR
+    targets : (n,) or (n, outputs) array
+    ridges, gammas : values
+    weights : (n,) array, optional
+
+    Yields
+    ------
+    (ridge, gamma, Ridge)
+    """
+    matrices = Matrices(X)
+    room = None
+    for gamma in gammas:
+        one = attrs.evolve(kernel, gamma=gamma)
+        room = matrices.of(one, room)
+        for model in _path(room, partial(matrices.of, one), targets, ridges, weights):
+            yield model.ridge, gamma, model
+
+
+def kernel_matrices(kernels: Iterable[Kernel], X: Rows) -> Iterator[Floats]:
+    """The Gram matrices of several kernels; those of one kind share distances or products."""
+    matrices = Matrices(X)
+    for kernel in kernels:
+        yield matrices.of(kernel)
+
+
+class Matrices:
+    """Gram matrices of one set of rows; those of one kind share distances or products.
+
+    Parameters
+    ----------
+    X : (n, features) array or CSR
+    """
+
+    def __init__(self, X: Rows) -> None:
+        self.X = X
+        self.common: dict[str, Floats] = {}
+
+    def of(self, kernel: Kernel, room: Floats | None = None) -> Floats:
+        """The matrix of a kernel, in `room` where that saves taking more memory."""
+        kind = kernel.kind
+        if kind not in SHARING:
+            return kernel(self.X)
+        if kind not in self.common:
+            dense = kind == "rbf" and not is_sparse(self.X)
+            self.common[kind] = (
+                backend.distances(as_dense(self.X)) if dense else kernel.common(self.X)
+            )
+        if kind == "rbf":
+            return backend.rbf_values(self.common[kind], kernel.gamma, room)
+        return kernel.from_common(self.common[kind])

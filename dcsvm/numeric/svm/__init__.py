@@ -1,0 +1,1 @@
+"""Dual solvers for support vector machines."""

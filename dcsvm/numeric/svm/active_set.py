@@ -1,0 +1,143 @@
+"""The dual of parts with many features: rows that turn out to matter, not all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from dcsvm.numeric import backend
+from dcsvm.numeric.kernels.distances import Floats, Rows, is_sparse
+from dcsvm.numeric.kernels.gram import Gram, as_gram
+from dcsvm.numeric.kernels.kernel import Kernel
+from dcsvm.numeric.svm.numpy_solver import stricter
+from dcsvm.numeric.svm.solver import Solution, solve
+
+Places = npt.NDArray[np.intp]
+Values = npt.NDArray[np.floating]
+
+FEATURES, LEAST_ROWS, MOST_ROWS = 64, 500, 4000
+"""From so many features on a kernel value costs more than what the solver does with it."""
+FIRST, LEAST_FIRST = 1 / 4, 128
+"""The share of the rows to begin with, and how many of them at the least."""
+MOST = 0.5
+"""With a larger share of the rows, all of them together are quicker."""
+
+
+def is_wide(kernel: Kernel, X: Rows) -> bool:
+    """Whether a problem is worth solving by a growing set of rows."""
+    return (
+        kernel.kind in ("rbf", "poly", "linear")
+        and not is_sparse(X)
+        and LEAST_ROWS <= X.shape[0] <= MOST_ROWS
+        and X.shape[1] >= FEATURES
+    )
+
+
+def solve_wide(
+    kernel: Kernel,
+    X: Floats,
+    signs: npt.ArrayLike,
+    C: float | npt.ArrayLike,
+    *,
+    start: npt.ArrayLike | None = None,
+    tol: float = 1e-3,
+    **options: Any,
+) -> Solution:
+    """Solve the dual of some rows, add those that it gets wrong, and so on until there are none.
+
+    Rows at zero need no kernel row of their own, only their value under the solution. The first
+    rows are those that lean most towards the other side's mean. Where half of the rows are in, the
+    whole problem is solved from what was found.
+
+    Parameters
+    ----------
+    kernel, X, signs, C, start, tol
+        As in `solve_large`.
+    **options
+        ``max_iterations``, ``max_seconds`` of each problem, as in `solve`.
+    """
+    y = np.asarray(signs, dtype=np.float64)
+    bounds = np.array(np.broadcast_to(np.asarray(C, dtype=np.float64), y.shape))
+    alphas = np.zeros(len(y)) if start is None else np.array(start, dtype=np.float64)
+    chosen = np.zeros(len(y), dtype=bool)
+    chosen[_first(X, y, alphas)] = True
+    # Rows that are in stand in front of the others, so that neither need be copied.
+    order, size = np.argsort(~chosen, kind="stable"), int(np.count_nonzero(chosen))
+    X, y, bounds, alphas = X[order], y[order], bounds[order], alphas[order]
+    slack, iterations = 0.5 * tol * stricter(len(y)), 0
+    block = _values(kernel, X[:size])
+    while size <= MOST * len(y):
+        block = _grown(kernel, X[:size], block)
+        found = solve(
+            *(_gram(kernel, X[:size], block), y[:size], bounds[:size]),
+            **{"start": alphas[:size], "tol": tol, **options},
+        )
+        iterations += found.iterations
+        alphas[:size] = found.alphas
+        support = np.flatnonzero(alphas)
+        values = kernel(X[size:], X[support]) @ (alphas * y)[support] + found.bias
+        wrong = 1.0 - y[size:] * values
+        added = np.argsort(-wrong, kind="stable")[: max(size // 2, LEAST_FIRST)]
+        added = added[wrong[added] > slack]
+        if not len(added):
+            gap = found.gap + max(0.0, float(wrong.max()))
+            return attrs.evolve(
+                found, alphas=_put_back(alphas, order), gap=gap, iterations=iterations
+            )
+        zone, content = _exchanged(size, size + added)
+        for each in (X, y, bounds, order):
+            each[zone] = each[content]
+        size += len(added)
+    gram = _gram(kernel, X, _grown(kernel, X, block))
+    whole = solve(gram, y, bounds, start=alphas, tol=tol, **options)
+    return attrs.evolve(
+        whole, alphas=_put_back(whole.alphas, order), iterations=whole.iterations + iterations
+    )
+
+
+def _exchanged(size: int, added: Places) -> tuple[Places, Places]:
+    """Places from `size` on that change hands, and which take them: those added come first."""
+    front = np.arange(size, size + len(added))
+    return np.union1d(front, added), np.concatenate([added, np.setdiff1d(front, added)])
+
+
+def _put_back(alphas: Floats, order: Places) -> Floats:
+    result = np.empty_like(alphas)
+    result[order] = alphas
+    return result
+
+
+def _values(kernel: Kernel, X: Floats, Y: Floats | None = None) -> Values:
+    """Kernel values, of the Gaussian kernel less one and in single precision."""
+    return backend.rbf_rows(X, Y, kernel.gamma) if kernel.kind == "rbf" else kernel(X, Y)
+
+
+def _grown(kernel: Kernel, X: Floats, block: Values) -> Values:
+    """The values of all rows X, of which those in front were worked out before."""
+    size = len(block)
+    if size == len(X):
+        return block
+    result = np.empty((len(X), len(X)), dtype=block.dtype)
+    result[:size, :size] = block
+    result[size:, :size] = _values(kernel, X[size:], X[:size])
+    result[:size, size:] = result[size:, :size].T
+    result[size:, size:] = _values(kernel, X[size:])
+    return result
+
+
+def _gram(kernel: Kernel, X: Floats, block: Values) -> Gram:
+    if kernel.kind != "rbf":
+        return as_gram(block)
+    return Gram(block, shift=1.0, X=X, gamma=kernel.gamma)
+
+
+def _first(X: Floats, y: Floats, alphas: Floats) -> Places:
+    """The rows of either side that lean most towards the other, and those that were given."""
+    towards = X @ (X[y < 0].mean(axis=0) - X[y > 0].mean(axis=0)) * y
+    size = max(int(FIRST * len(y)), LEAST_FIRST) // 2
+    sides = [np.flatnonzero(y > 0), np.flatnonzero(y < 0)]
+    chosen = [side[np.argsort(-towards[side], kind="stable")[:size]] for side in sides]
+    return np.concatenate([*chosen, np.flatnonzero(alphas)])

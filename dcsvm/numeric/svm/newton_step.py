@@ -1,0 +1,76 @@
+"""Newton steps on the free rows of the dual, in numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from dcsvm.numeric.kernels.distances import Floats
+from dcsvm.numeric.svm.refinement import Bounded, Integers
+
+SOON = 0.2
+"""How much longer a step is looked at for rows that would stop it."""
+
+
+def newton_steps(problem: Bounded, free: Integers, A: Floats, ridge: float) -> tuple[Floats, int]:
+    """To the minimum over the free rows with their sum kept, dropping each that hits a bound.
+
+    Rows that would soon hit one are dropped with it, where they are: they are left to pairwise
+    steps.
+
+    Parameters
+    ----------
+    problem : Bounded
+        Its coefficients are moved, its gradient is not.
+    free : (m,) array of int
+    A : (m, m) array
+        The matrix among the free rows, positive semidefinite.
+    ridge : float
+        What is added to its diagonal; more where that is not enough.
+
+    Returns
+    -------
+    (m,) array
+        How far each row moved.
+    int
+        The linear systems solved.
+    """
+    before, gradient = problem.beta[free].copy(), problem.f[free].copy()
+    rows, solves = free, 0
+    while len(rows) >= 2:
+        try:
+            factor = cho_factor(A + ridge * np.eye(len(rows)), lower=True)
+        except LinAlgError:
+            ridge *= 30.0
+            if ridge > 1e-3 * np.abs(A).max():
+                break
+            continue
+        u, v = cho_solve(factor, np.stack([gradient, np.ones(len(rows))], axis=1)).T
+        level = u.sum() / v.sum()
+        direction = level * v - u
+        direction -= direction.mean()  # where curvature is close to none, rounding moves the sum
+        if not gradient @ direction < 0:
+            break
+        share, hit = _longest_step(problem, rows, direction)
+        problem.beta[rows] += share * direction
+        gradient += share * (level - gradient) - ridge * share * direction
+        solves += 1
+        if hit < 0:
+            break
+        row = rows[hit]
+        problem.beta[row] = (problem.upper if direction[hit] > 0 else problem.lower)[row]
+        to = problem.beta[rows] + SOON * (share + 0.01) * direction
+        stays = (to <= problem.upper[rows]) & (to >= problem.lower[rows])
+        stays[hit] = False
+        rows, gradient, A = rows[stays], gradient[stays], A[np.ix_(stays, stays)]
+    return problem.beta[free] - before, solves
+
+
+def _longest_step(problem: Bounded, rows: Integers, direction: Floats) -> tuple[float, int]:
+    """The share of a step that the bounds leave room for, and which row stops it, or -1."""
+    target = np.where(direction > 0, problem.upper[rows], problem.lower[rows])
+    room = np.full(len(rows), np.inf)
+    moving = direction != 0
+    room[moving] = (target[moving] - problem.beta[rows][moving]) / direction[moving]
+    hit = int(np.argmin(room))
+    return (max(float(room[hit]), 0.0), hit) if room[hit] < 1.0 else (1.0, -1)

@@ -1,0 +1,1 @@
+"""Axis-parallel and oblique trees."""

@@ -1,0 +1,97 @@
+"""Oblique trees grown in one call, in C or in numpy."""
+
+from __future__ import annotations
+
+import ctypes
+
+import attrs
+import numpy as np
+
+from dcsvm.numeric.array_types import FloatArray, IntArray
+from dcsvm.numeric.backend import library
+from dcsvm.numeric.linear.pegasos_solver import PegasosSettings, Rows
+from dcsvm.numeric.native import GrowthStructure, ObliqueStructure, address
+from dcsvm.numeric.trees.hyperplane_tree import PlaneTree
+from dcsvm.numeric.trees.oblique_numpy import PlaneOf, grow_numpy
+
+
+@attrs.frozen
+class GrowthSettings:
+    """How a tree is grown.
+
+    Parameters
+    ----------
+    pegasos : PegasosSettings
+        How hyperplanes are learned; `iterations` is the most that any node takes.
+    passes : float
+        How often the rows of a node are visited at the most.
+    fewest : int
+        A node with at most so many rows is a leaf.
+    deepest : int
+        A node at this depth is a leaf.
+    by_impurity : bool
+        Move each hyperplane to where it lowers the entropy most; or leave it where it was learned.
+    """
+
+    pegasos: PegasosSettings = attrs.field(factory=PegasosSettings)
+    passes: float = 20.0
+    fewest: int = 1
+    deepest: int = 2**31 - 1
+    by_impurity: bool = True
+
+    def structure(self) -> GrowthStructure:
+        return GrowthStructure(
+            *(self.pegasos.structure(), self.passes, self.fewest, self.deepest, self.by_impurity)
+        )
+
+
+def grow_oblique(
+    rows: Rows,
+    y: IntArray,
+    n_classes: int,
+    masses: FloatArray | None,
+    order: IntArray,
+    settings: GrowthSettings,
+    plane_of: PlaneOf | None = None,
+) -> PlaneTree:
+    """Grow an oblique tree: at every node a hyperplane between two groups of its classes.
+
+    Parameters
+    ----------
+    rows : Rows
+    y : (n,) int array
+    n_classes : int
+    masses : (n,) array, optional
+        Row weights. At each node both sides weigh the same in all, whatever these say.
+    order : (n,) int array
+        A random permutation of the rows, the only randomness there is.
+    settings : GrowthSettings
+    plane_of : function, optional
+        Learns a node's hyperplane instead of Pegasos, from rows (m,), signs (m,), weights (m,).
+
+    References
+    ----------
+    Rodriguez-Lujan, Santa Cruz, Huerta: Hierarchical linear support vector machine (2012).
+    """
+    compiled = library()
+    if compiled is None or plane_of is not None:
+        return PlaneTree(*grow_numpy(rows, y, n_classes, masses, order, settings, plane_of))
+    n, stride = rows.n_rows, rows.stride
+    # Pages that no node needs are never touched.
+    weights = np.empty((max(n - 1, 0), stride), dtype=np.float32)
+    thresholds, children = np.empty(max(n - 1, 0)), np.empty((max(n - 1, 0), 2), dtype=np.int32)
+    tree = ObliqueStructure(stride, address(weights), address(thresholds), address(children))
+    given, wanted = rows.structure(), settings.structure()
+    labels = np.ascontiguousarray(y, dtype=np.int32)
+    mass = None if masses is None else np.ascontiguousarray(masses, dtype=np.float64)
+    places = np.array(order, dtype=np.int64)
+    nodes = compiled.dcsvm_oblique_grow(
+        *(ctypes.byref(given), n, address(labels), n_classes, address(mass), address(places)),
+        *(ctypes.byref(wanted), ctypes.byref(tree)),
+    )
+    if nodes < 0:
+        raise MemoryError("oblique tree: no memory to grow in")
+    return PlaneTree(
+        *(weights[:nodes].copy(), thresholds[:nodes].copy(), children[:nodes].copy()),
+        rows.n_features,
+    )

@@ -1,0 +1,205 @@
+"""From a fitted model to JSON and arrays: stored types are walked field by field."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cache
+from typing import Any, TypeAlias
+
+import attrs
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from dcsvm.base.component import Component
+from dcsvm.base.errors import ModelFileError
+from dcsvm.base.settings import settings_of
+from dcsvm.persistence.archive import Pieces
+from dcsvm.persistence.array_codec import Packer, is_stored
+from dcsvm.persistence.sklearn_estimators import dumped
+from dcsvm.persistence.stored_types import Catalogue
+
+OBJECTS = "objects.json"
+#: The sparse matrices that are stored, by the name of their type.
+SPARSE_TYPES = {
+    cls.__name__: cls
+    for cls in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix)
+}
+#: Whose field a value is in: what an error sentence names.
+Where: TypeAlias = tuple[str, str]
+
+
+def stored_fields(cls: type) -> tuple[attrs.Attribute[Any], ...]:
+    """The fields of a stored type that are written to a file."""
+    return tuple(field for field in attrs.fields(cls) if field.metadata.get("stored", True))
+
+
+_stored_names = cache(lambda cls: tuple(field.name for field in stored_fields(cls)))
+
+
+class Encoder:
+    """Turns values into JSON that refers to tables of arrays, matrices, estimators and objects.
+
+    What is referred to twice is stored once. An object stands in its table after everything that
+    it refers to.
+    """
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self.catalogue = catalogue
+        self.used: set[str] = set()
+        self.arrays = Packer()
+        self.types: dict[type, int] = {}
+        self.objects: list[list[Any]] = []
+        self.texts: list[list[Any]] = []
+        self.matrices: list[list[Any]] = []
+        self.estimators: list[bytes] = []
+        self._seen: dict[int, Any] = {}
+        self._alive: list[Any] = []  # so that no id is given out twice
+
+    def entries(self) -> dict[str, Pieces]:
+        """Everything that the values refer to, as entries of a model file."""
+        tables = {
+            "types": [
+                {"name": self.catalogue.type_names[cls], "fields": _stored_names(cls)}
+                for cls in self.types
+            ],
+            "objects": self.objects,
+            "matrices": self.matrices,
+            "estimators": len(self.estimators),
+            "texts": self.texts,
+            "arrays": self.arrays.places,
+        }
+        text = json.dumps(tables, separators=(",", ":"), allow_nan=False)
+        return {
+            OBJECTS: [text.encode()],
+            **self.arrays.entries(),
+            **{f"estimators/{n}.skops": [data] for n, data in enumerate(self.estimators)},
+        }
+
+    def value(self, value: Any, where: Where) -> Any:
+        """The JSON of one value; a ModelFileError if a file cannot hold it."""
+        cls = type(value)
+        if value is None or cls in (bool, int, str):
+            return value
+        if cls is float:
+            return value if math.isfinite(value) else {"float": repr(value)}
+        if cls is list:
+            return [self.value(each, where) for each in value]
+        if cls is tuple:
+            return {"tuple": [self.value(each, where) for each in value]}
+        if cls is dict:
+            pairs = value.items()
+            return {"dict": [[self.value(k, where), self.value(v, where)] for k, v in pairs]}
+        if isinstance(value, np.generic):
+            return {"scalar": self._array(np.asarray(value), where)}
+        if isinstance(value, Component):
+            return self.component(value, where)
+        return self._shared(value, where)
+
+    def component(self, component: Component, where: Where) -> dict[str, Any]:
+        """A component by its registered name, with its settings."""
+        cls = type(component)
+        name = self.catalogue.component_names.get(cls)
+        if name is None:
+            raise ModelFileError(
+                f"cannot save {cls.__name__}: no loaded plugin offers it, so it could not be "
+                "loaded again; offer it from an installed plugin, or from a plugin file "
+                "(dcsvm.load_plugin)"
+            )
+        self.used.add(name)
+        title = component.name or cls.__name__
+        settings = {}
+        for key, field in settings_of(cls).items():
+            if not field.metadata.get("stored", True):  # how it was trained, not what it is
+                continue
+            given = getattr(component, key)
+            settings[key] = self.value(given, (title, key))
+            if field.metadata.get("kind") and isinstance(given, str):
+                self.used.add(f"{field.metadata['kind']}:{given}")
+        return {"component": name, "settings": settings}
+
+    def _shared(self, value: Any, where: Where) -> Any:
+        """A reference to what is stored once, however often it is referred to."""
+        reference = self._seen.get(id(value))
+        if reference is not None:
+            return reference
+        if id(value) in self._seen:
+            raise ModelFileError(f"cannot save {where[0]}: {where[1]} refers to itself")
+        self._seen[id(value)] = None
+        self._alive.append(value)
+        self._seen[id(value)] = reference = self._reference(value, where)
+        return reference
+
+    def _reference(self, value: Any, where: Where) -> dict[str, Any]:
+        cls = type(value)
+        if cls in self.catalogue.type_names:
+            return {"object": self._object(value)}
+        if cls in (np.ndarray, np.memmap):
+            if value.dtype == object:
+                self.texts.append([list(value.shape), *self._texts(value, where)])
+                return {"texts": len(self.texts) - 1}
+            return {"array": self._array(value, where)}
+        if cls.__name__ in SPARSE_TYPES and cls is SPARSE_TYPES[cls.__name__]:
+            parts = [self.value(part, where) for part in (value.data, value.indices, value.indptr)]
+            self.matrices.append([cls.__name__, list(map(int, value.shape)), *parts])
+            return {"matrix": len(self.matrices) - 1}
+        if cls is np.random.RandomState:
+            name, *state = value.get_state(legacy=True)
+            if name == "MT19937":
+                return {"random_state": [self.value(each, where) for each in state]}
+        if isinstance(value, BaseEstimator):
+            self.estimators.append(dumped(value, where))
+            return {"estimator": len(self.estimators) - 1}
+        raise _refusal(value, where)
+
+    def _object(self, value: Any) -> int:
+        cls = type(value)
+        self.used.add(self.catalogue.type_names[cls])
+        if not attrs.has(cls):
+            raise ModelFileError(
+                f"cannot save {cls.__name__}: it is among the stored_types of a plugin, but it is "
+                "not an attrs class"
+            )
+        owner = cls.__name__
+        fields = [self.value(getattr(value, n), (owner, n)) for n in _stored_names(cls)]
+        kind = self.types.setdefault(cls, len(self.types))
+        self.objects.append([kind, *fields])
+        return len(self.objects) - 1
+
+    def _array(self, array: Any, where: Where) -> int:
+        if not is_stored(array.dtype):
+            raise ModelFileError(
+                f"cannot save {where[0]}: {where[1]} is an array of dtype {array.dtype}, but a "
+                "model file holds arrays of numbers, truth values and texts only"
+            )
+        return self.arrays.add(array)
+
+    def _texts(self, array: Any, where: Where) -> list[str]:
+        texts: list[Any] = array.ravel().tolist()
+        if not all(type(each) is str for each in texts):
+            raise ModelFileError(
+                f"cannot save {where[0]}: {where[1]} is an array of objects that are not all "
+                "texts; convert it to an array of numbers or of texts"
+            )
+        return texts
+
+
+def _refusal(value: Any, where: Where) -> ModelFileError:
+    owner, field = where
+    title = type(value).__name__
+    if attrs.has(type(value)):
+        return ModelFileError(
+            f"cannot save {owner}: {field} holds a {title}, which no registered component lists; "
+            "add it to the stored_types of the component that makes it"
+        )
+    if callable(value):
+        name = getattr(value, "__name__", title)
+        return ModelFileError(
+            f"cannot save {owner}: {field} is a function ({name}), and a model file holds no "
+            "code; choose one that has a name"
+        )
+    return ModelFileError(
+        f"cannot save {owner}: {field} holds a {title}, but a model file holds arrays, sparse "
+        "matrices by rows or columns, numbers, texts, lists, tuples, dicts and stored types only"
+    )

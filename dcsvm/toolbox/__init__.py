@@ -1,0 +1,71 @@
+"""Help for authors of plugins: regions, hyperplane routers, pruning, subspaces, feature views."""
+
+from dcsvm.base.answers import Answers, mean_or_nan
+from dcsvm.base.decomposer import Repeat, Sum
+from dcsvm.base.errors import did_you_mean
+from dcsvm.base.feature_views import (
+    Chain,
+    Columns,
+    LinearMap,
+    LocalScaling,
+    Scaling,
+    View,
+    local_view,
+)
+from dcsvm.base.models import (
+    Constant,
+    Cost,
+    Hyperplanes,
+    KernelExpansion,
+    MappedHyperplanes,
+    Wrapped,
+)
+from dcsvm.base.problem import Joined, parts_by
+from dcsvm.base.routing import Level
+from dcsvm.base.stages import Stages, duals_of
+from dcsvm.toolbox.hyperplane_router import PlaneRouter, all_nodes, leaf_masses
+from dcsvm.toolbox.pruning import Branches, held_back, prune
+from dcsvm.toolbox.regions import Regions, regions_around
+from dcsvm.toolbox.subspaces import BlockSum, Subspaces
+from dcsvm.toolbox.table_preparation import Prepared, Scaled
+from dcsvm.toolbox.table_schema import Column, Layout
+
+__all__ = [
+    "Answers",
+    "BlockSum",
+    "Branches",
+    "Chain",
+    "Column",
+    "Columns",
+    "Constant",
+    "Cost",
+    "Hyperplanes",
+    "Joined",
+    "KernelExpansion",
+    "Layout",
+    "Level",
+    "LinearMap",
+    "LocalScaling",
+    "MappedHyperplanes",
+    "PlaneRouter",
+    "Prepared",
+    "Regions",
+    "Repeat",
+    "Scaled",
+    "Scaling",
+    "Stages",
+    "Subspaces",
+    "Sum",
+    "View",
+    "Wrapped",
+    "all_nodes",
+    "did_you_mean",
+    "duals_of",
+    "held_back",
+    "leaf_masses",
+    "local_view",
+    "mean_or_nan",
+    "parts_by",
+    "prune",
+    "regions_around",
+]

@@ -1,0 +1,74 @@
+"""Routers made of hyperplanes: a tree of them, and which of its leaves asks which member."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from dcsvm.base.routing import Router, Routing
+from dcsvm.drawing import Scene, Sketch, draw_tree
+from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+from dcsvm.numeric.trees.hyperplane_tree import PlaneTree
+
+
+@attrs.frozen(eq=False)
+class PlaneRouter(Router):
+    """A tree of hyperplanes; a row asks the one member of its leaf, `member[leaf]`."""
+
+    tree: PlaneTree
+    member: IntArray
+
+    def route(self, X: Matrix) -> Routing:
+        leaf, passed = self.tree.route(X)
+        return Routing.to_one(self.member[leaf], passed.astype(float))
+
+    def descent(self) -> tuple[PlaneTree, IntArray]:
+        """The tree, and the member that each leaf asks: what `compile_tree` needs to know."""
+        return self.tree, self.member
+
+    def trace(self, x: Matrix) -> list[str]:
+        sentences = [
+            f"hyperplane {node}: {abs(away):.4g} to the {'right' if away > 0 else 'left'}"
+            for node, away in self.tree.path(x)
+        ]
+        return [*sentences, f"leaf {self.tree.route(x)[0][0]}"]
+
+    def overview(self, scene: Scene) -> str:
+        inner, n_nodes = len(self.tree.thresholds), 2 * self.tree.n_leaves - 1
+        X, y = (scene.X, scene.y) if scene.learned is None else scene.learned
+        counts = np.zeros((n_nodes, len(scene.classes)), dtype=np.intp)
+        np.add.at(counts, (inner + self.tree.route(X)[0], y), 1)
+        home = inner + self.tree.route(scene.X)[0]
+        pairs = all_nodes(self.tree)[:inner].tolist()
+        sketch = Sketch(
+            [*map(tuple, pairs), *[()] * self.tree.n_leaves],
+            [self._question(scene, node) for node in range(inner)] + [""] * self.tree.n_leaves,
+            counts,
+            np.bincount(home, minlength=n_nodes),
+            np.bincount(home[scene.wrong], minlength=n_nodes),
+        )
+        return draw_tree(sketch, scene.classes)
+
+    def _question(self, scene: Scene, node: int) -> str:
+        """The two features that weigh most, and a sign that there are more."""
+        weights = self.tree.weights[node, : self.tree.n_features]
+        heaviest = np.argsort(-np.abs(weights), kind="stable")[:2]
+        words = [f"{weights[j]:+.3g} {scene.features[j]}" for j in heaviest if weights[j]]
+        more = " ..." if np.count_nonzero(weights) > len(words) else ""
+        return f"{' '.join(words)}{more} ≤ {self.tree.thresholds[node]:.3g}"
+
+
+def all_nodes(tree: PlaneTree) -> IntArray:
+    """The children of all nodes, (nodes, 2): inner ones first, then the leaves with -1, -1."""
+    inner = len(tree.thresholds)
+    children = np.where(tree.children < 0, inner + ~tree.children, tree.children)
+    return np.concatenate([children, np.full((tree.n_leaves, 2), -1)])
+
+
+def leaf_masses(
+    tree: PlaneTree, X: Matrix, y: IntArray, weights: FloatArray | None, n_classes: int
+) -> FloatArray:
+    """The weight of the rows of each class at each leaf, (leaves, classes)."""
+    masses = np.zeros((tree.n_leaves, n_classes))
+    np.add.at(masses, (tree.route(X)[0], y), 1.0 if weights is None else weights)
+    return masses

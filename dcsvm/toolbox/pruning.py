@@ -1,0 +1,143 @@
+"""Cost-complexity pruning of any binary tree, judged by rows that it was not grown from."""
+
+from __future__ import annotations
+
+import heapq
+
+import attrs
+import numpy as np
+
+from dcsvm.numeric.array_types import FloatArray, IntArray
+
+
+@attrs.frozen(eq=False)
+class Branches:
+    """A binary tree as pruning sees it: children after their parents, and masses by class.
+
+    Parameters
+    ----------
+    children : (nodes, 2) int array
+        Left and right, both larger than the node's own number; -1, -1 for a leaf.
+    learned : (nodes, classes) array
+        The weight of the rows of each class that the tree was grown from, by node.
+    judged : (nodes, classes) array
+        The same of the rows that were held back.
+    n_judged : int
+        How many rows were held back.
+    """
+
+    children: IntArray
+    learned: FloatArray
+    judged: FloatArray
+    n_judged: int
+
+    @classmethod
+    def of(
+        cls, children: IntArray, learned: FloatArray, judged: FloatArray, n_judged: int
+    ) -> Branches:
+        """Give masses at leaves only; those of inner nodes are added up here."""
+        learned, judged = np.array(learned, dtype=float), np.array(judged, dtype=float)
+        for node in range(len(children) - 1, -1, -1):
+            left, right = children[node]
+            if left >= 0:
+                learned[node] = learned[left] + learned[right]
+                judged[node] = judged[left] + judged[right]
+        return cls(children, learned, judged, n_judged)
+
+
+def prune(branches: Branches, standard_errors: float = 0.0) -> IntArray:
+    """Choose the nodes that become leaves.
+
+    The weakest link is cut again and again, until the root is left: the subtree that lowers the
+    error on the learned rows least for each leaf it has. Of this sequence of trees the smallest
+    is chosen whose error on the judged rows is within so many standard errors of the least.
+
+    Parameters
+    ----------
+    branches : Branches
+    standard_errors : float
+
+    Returns
+    -------
+    (m,) int array of inner nodes; some may be below others.
+
+    References
+    ----------
+    Breiman, Friedman, Olshen, Stone: Classification and regression trees (1984), chapter 3.
+    """
+    mass = float(branches.judged[0].sum())
+    if mass <= 0 or branches.children[0, 0] < 0:
+        return np.zeros(0, dtype=np.intp)
+    cuts, errors = _sequence(branches)
+    least = errors.min() / mass
+    spread = np.sqrt(least * (1.0 - least) / max(branches.n_judged, 1))
+    within = errors <= mass * (least + standard_errors * spread) * (1 + 1e-12) + 1e-12
+    return np.array(cuts[: int(np.flatnonzero(within)[-1])], dtype=np.intp)
+
+
+def _sequence(branches: Branches) -> tuple[list[int], FloatArray]:
+    """The nodes in the order they are cut, and the judged error before, between and after."""
+    children = branches.children.tolist()
+    answer = branches.learned.argmax(axis=1)
+    as_leaf = (branches.learned.sum(axis=1) - branches.learned.max(axis=1)).tolist()
+    own = branches.judged[np.arange(len(answer)), answer]
+    judged_as_leaf = (branches.judged.sum(axis=1) - own).tolist()
+    below, judged, leaves = list(as_leaf), list(judged_as_leaf), [1] * len(children)
+    parent = [-1] * len(children)
+    for node in range(len(children) - 1, -1, -1):
+        left, right = children[node]
+        if left >= 0:
+            parent[left] = parent[right] = node
+            below[node] = below[left] + below[right]
+            judged[node] = judged[left] + judged[right]
+            leaves[node] = leaves[left] + leaves[right]
+
+    def price(node: int) -> float:
+        return float(as_leaf[node] - below[node]) / (leaves[node] - 1)
+
+    inner = [node for node, (left, _) in enumerate(children) if left >= 0]
+    # Of equals the deepest first: numbers grow downwards.
+    waiting = [(price(node), -node) for node in inner]
+    heapq.heapify(waiting)
+    gone = [False] * len(children)
+    cuts: list[int] = []
+    errors = [judged[0]]
+    while waiting:
+        known, node = heapq.heappop(waiting)
+        node = -node
+        if gone[node] or leaves[node] == 1:
+            continue
+        # Cutting weaker links below never makes a link weaker, so an old price is a lower bound.
+        if price(node) > known:
+            heapq.heappush(waiting, (price(node), -node))
+            continue
+        change = (as_leaf[node] - below[node], judged_as_leaf[node] - judged[node])
+        fewer, at = leaves[node] - 1, node
+        while at >= 0:
+            below[at] += change[0]
+            judged[at] += change[1]
+            leaves[at] -= fewer
+            at = parent[at]
+        _mark_below(children, node, gone)
+        cuts.append(node)
+        errors.append(judged[0])
+    return cuts, np.array(errors)
+
+
+def _mark_below(children: list[list[int]], node: int, gone: list[bool]) -> None:
+    waiting = [node]
+    while waiting:
+        here = waiting.pop()
+        for child in children[here]:
+            if child >= 0 and not gone[child]:
+                gone[child] = True
+                waiting.append(child)
+
+
+def held_back(y: IntArray, share: float, generator: np.random.Generator) -> IntArray:
+    """Rows to judge by: that share of each class at random, and never a whole class."""
+    chosen = [
+        generator.permutation(rows)[: min(int(share * len(rows)), len(rows) - 1)]
+        for rows in (np.flatnonzero(y == label) for label in np.unique(y))
+    ]
+    return np.sort(np.concatenate(chosen)) if chosen else np.zeros(0, dtype=np.intp)

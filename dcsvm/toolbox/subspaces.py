@@ -1,0 +1,252 @@
+"""Feature subspaces: parts that hold every row and see some directions of the feature space."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+from scipy import sparse
+
+from dcsvm.base.decomposer import SUBSPACES, Decomposer
+from dcsvm.base.errors import DataError, SettingError, did_you_mean
+from dcsvm.base.feature_views import Chain, LocalScaling, View, local_view
+from dcsvm.base.problem import Part, Problem
+from dcsvm.base.settings import component, setting
+from dcsvm.base.stages import Stages
+from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+
+
+@component
+class Subspaces(Decomposer):
+    """What decomposers into feature subspaces share: settings, and one part for each view.
+
+    A complete one::
+
+        @component
+        class FirstAndLast(Subspaces):
+            name = "first_and_last"
+
+            def views(self, problem):
+                return [Columns(np.array([0])), Columns(np.array([problem.n_features - 1]))]
+    """
+
+    yields = frozenset({SUBSPACES})
+
+    subspaces: int = setting(4, at_least=1, help="how many subspaces")
+    features: int | float = setting(
+        0.5,
+        above=0,
+        help="features in a subspace: a whole number of them, or a share of the problem's",
+    )
+    groups: tuple[Any, ...] = setting(
+        (),
+        help="the features of each subspace as a list of lists of numbers or names; none: "
+        "at random",
+    )
+    local_scaling: LocalScaling = setting(
+        "none", help="rescale what a subspace sees: to [0, 1], to mean 0 and deviation 1"
+    )
+    learners: tuple[Any, ...] = setting(
+        (),
+        kind="learner",
+        help="who learns the subspaces, in turn: kernels of several widths, say; none: the "
+        "pipeline's learner",
+    )
+
+    @property
+    def brings_learners(self) -> bool:  # type: ignore[override]
+        return bool(self.learners)
+
+    def divide(self, problem: Problem) -> Stages:
+        everyone = np.arange(problem.n_rows)
+        scaling = local_view(self.local_scaling)
+        yield [
+            Part(
+                everyone,
+                view=view if scaling is None else Chain((view, scaling)),
+                learner=self.learners[number % len(self.learners)] if self.learners else None,
+                about={"transform": self.name, "subspace": number},
+            )
+            for number, view in enumerate(self.views(problem))
+        ]
+        return None
+
+    @abstractmethod
+    def views(self, problem: Problem) -> list[View]:
+        """What each subspace sees of the problem's features; called once per division."""
+
+    def size(self, n_features: int) -> int:
+        """How many features of so many a subspace has."""
+        if isinstance(self.features, int):
+            return min(self.features, n_features)
+        if self.features > 1.0:
+            raise SettingError(
+                f"{self.name}: features must be a whole number or a share of at most 1, "
+                f"not {self.features}"
+            )
+        return int(np.ceil(self.features * n_features))
+
+    def dealt(self, problem: Problem, *, named: bool = True) -> list[IntArray]:
+        """The features of each subspace, ascending: those given, or dealt at random.
+
+        Subspaces may overlap; dealt ones have every feature nearly equally often. Without `named`
+        the groups are of directions that a transform makes, which have no names.
+        """
+        if self.groups:
+            return self._given(problem, named)
+        d = problem.n_features
+        return deal(problem.seed.generator(), d, self.subspaces, self.size(d))
+
+    def groupings(self, problem: Problem) -> list[list[IntArray]]:
+        """Groups of features that share none and leave none out, as often as it takes.
+
+        As many groupings as make the wanted number of subspaces; the last may have more groups
+        than are wanted of it.
+        """
+        d = problem.n_features
+        if self.groups:
+            given = self._given(problem, named=True)
+            counts = np.bincount(np.concatenate(given), minlength=d)
+            if (counts != 1).any():
+                feature = int(np.flatnonzero(counts != 1)[0])
+                often = "in no group" if counts[feature] == 0 else "in several groups"
+                raise DataError(
+                    f"{self.name}: groups must hold every feature once, but feature "
+                    f"{_called(feature, problem)} is {often}"
+                )
+            return [given]
+        n_groups = -(-d // self.size(d))
+        generator = problem.seed.generator()
+        return [
+            [np.sort(group) for group in np.array_split(generator.permutation(d), n_groups)]
+            for _ in range(-(-self.subspaces // n_groups))
+        ]
+
+    def check_width(self, problem: Problem, max_features: int) -> None:
+        """Refuse more features than a matrix of features by features has room for."""
+        if problem.n_features > max_features:
+            raise DataError(
+                f"{self.name} makes a matrix of features by features, and {problem.n_features} "
+                f"features are more than max_features = {max_features}; use rd_subspaces or "
+                "abd_subspaces, or raise max_features if the memory allows"
+            )
+
+    def _given(self, problem: Problem, named: bool) -> list[IntArray]:
+        return [
+            _numbers(f"{self.name}: group {place}", group, problem, named)
+            for place, group in enumerate(self.groups)
+        ]
+
+
+@attrs.frozen(eq=False)
+class BlockSum(View):
+    """Blocks of features added up: feature j is added to the result's feature `place[j]`.
+
+    A sparse row stays sparse, and takes no longer than the values it holds.
+
+    Parameters
+    ----------
+    place : (d,) int array
+    block : (d,) int array
+        The block that a feature belongs to; no two features of one block have the same place.
+    weights : (blocks,) array
+        What the features of a block are multiplied with.
+    width : int
+        How many features the result has.
+    """
+
+    place: IntArray
+    block: IntArray
+    weights: FloatArray
+    width: int
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse places that compiled code for sparse rows would follow out of bounds."""
+        if len(self.place) and not 0 <= self.place.min() <= self.place.max() < self.width:
+            raise ValueError(f"BlockSum: places must be 0 to {self.width - 1}")
+
+    def apply(self, X: Matrix) -> Matrix:
+        factors = self.weights[self.block]
+        if sparse.issparse(X):
+            summed = sparse.csr_array(
+                (X.data * factors[X.indices], self.place[X.indices], X.indptr.copy()),
+                shape=(X.shape[0], self.width),
+            )
+            summed.sum_duplicates()
+            return summed
+        result = np.zeros((X.shape[0], self.width))
+        for number in range(len(self.weights)):
+            mine = np.flatnonzero(self.block == number)
+            result[:, self.place[mine]] += self.weights[number] * X[:, mine]
+        return result
+
+
+def deal(generator: np.random.Generator, n_items: int, n_hands: int, size: int) -> list[IntArray]:
+    """Deal items like cards, anew whenever none is left: hands of `size` different items.
+
+    Two items are dealt equally often, or one of them once more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dcsvm.toolbox.subspaces import deal
+    >>> [len(hand) for hand in deal(np.random.default_rng(0), 54, 4, 40)]
+    [40, 40, 40, 40]
+    """
+    hands: list[IntArray] = []
+    left: IntArray = np.zeros(0, dtype=np.intp)
+    for _ in range(n_hands):
+        hand = left[:size]
+        left = left[size:]
+        if len(hand) < size:
+            order = generator.permutation(n_items)
+            # What the hand holds already stays for the next one.
+            again = np.isin(order, hand)
+            fresh = order[~again]
+            hand, left = (
+                np.concatenate([hand, fresh[: size - len(hand)]]),
+                np.concatenate([order[again], fresh[size - len(hand) :]]),
+            )
+        hands.append(np.sort(hand))
+    return hands
+
+
+def _numbers(where: str, group: Any, problem: Problem, named: bool) -> IntArray:
+    """The numbers of the features that a group names."""
+    if isinstance(group, str) or not isinstance(group, Sequence | np.ndarray):
+        raise SettingError(f"{where} must be a list of features, not {group!r}")
+    if not len(group):
+        raise SettingError(f"{where} is empty")
+    found = [_number(where, each, problem, named) for each in group]
+    if len(set(found)) < len(found):
+        raise SettingError(f"{where} names a feature twice")
+    return np.array(found, dtype=np.intp)
+
+
+def _number(where: str, feature: Any, problem: Problem, named: bool) -> int:
+    d = problem.n_features
+    if isinstance(feature, str):
+        if not named:
+            raise SettingError(
+                f"{where} names {feature!r}, but directions have numbers only, 0 for the foremost"
+            )
+        if problem.names is None:
+            raise DataError(f"{where} names {feature!r}, but the features have no names here")
+        if feature not in problem.names:
+            raise DataError(
+                f"{where}: no feature is called {feature!r}; "
+                f"{did_you_mean(feature, problem.names)}"
+            )
+        return problem.names.index(feature)
+    if isinstance(feature, bool) or not isinstance(feature, int | np.integer):
+        raise SettingError(f"{where} must hold numbers or names of features, not {feature!r}")
+    if not 0 <= feature < d:
+        raise DataError(f"{where} names feature {feature}, but the features are 0 to {d - 1}")
+    return int(feature)
+
+
+def _called(feature: int, problem: Problem) -> str:
+    return str(feature) if problem.names is None else repr(problem.names[feature])

@@ -1,0 +1,71 @@
+"""The map of a model over two features: answers and parts on a grid, test rows on top."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dcsvm.numeric.array_types import IntArray, Matrix
+
+#: Points of the grid along each side.
+SIDE = 140
+#: Test rows that are drawn.
+DRAWN_ROWS = 600
+
+
+@attrs.frozen
+class Plane:
+    """A grid over two features; plain data, row after row from the bottom.
+
+    `answers` and `parts` hold a line of numbers separated by spaces for each row of the grid.
+    `points` are held-out rows: two values, true class, answered class. `names` are those of the
+    two features.
+    """
+
+    low: tuple[float, float]
+    high: tuple[float, float]
+    answers: tuple[str, ...]
+    parts: tuple[str, ...]
+    points: tuple[tuple[float, float, int, int], ...]
+    names: tuple[str, str] = ("feature 0", "feature 1")
+
+    def grid(self, lines: tuple[str, ...]) -> IntArray:
+        return np.array([line.split() for line in lines], dtype=np.intp)
+
+
+def plane_of(
+    classifier: Any,
+    X: Matrix,
+    y: Any,
+    parts_of: Callable[[Matrix], IntArray | None],
+    names: tuple[str, ...],
+    answers: Any,
+) -> Plane | None:
+    """Ask a classifier all over the plane; None where the data has not two plain features."""
+    if X.shape[1] != 2 or hasattr(X, "toarray") or X.shape[0] == 0 or np.isnan(X).any():
+        return None
+    low, high = X.min(axis=0), X.max(axis=0)
+    edge = 0.04 * np.where(high > low, high - low, 1.0)
+    low, high = low - edge, high + edge
+    sides = [np.linspace(low[axis], high[axis], SIDE) for axis in range(2)]
+    grid = np.column_stack([each.ravel() for each in np.meshgrid(*sides)])
+    there = np.searchsorted(classifier.classes_, classifier.predict(grid))
+    parts = parts_of(grid)
+    some = np.linspace(0, X.shape[0] - 1, min(DRAWN_ROWS, X.shape[0])).astype(np.intp)
+    truth = np.where(np.isin(y, classifier.classes_), np.searchsorted(classifier.classes_, y), -1)
+    said = np.searchsorted(classifier.classes_, answers)
+    return Plane(
+        (float(low[0]), float(low[1])),
+        (float(high[0]), float(high[1])),
+        _lines(there),
+        () if parts is None else _lines(parts),
+        tuple((float(X[i, 0]), float(X[i, 1]), int(truth[i]), int(said[i])) for i in some),
+        (names[0], names[1]),
+    )
+
+
+def _lines(values: IntArray) -> tuple[str, ...]:
+    return tuple(" ".join(map(str, line)) for line in values.reshape(SIDE, SIDE).tolist())

@@ -1,0 +1,220 @@
+"""Everything that a report tells, as plain data, and the numbers that follow from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dcsvm.drawing import StageCounts
+from dcsvm.model_selection.significance import mcnemar, paired_interval
+from dcsvm.numeric.array_types import BoolArray, IntArray
+from dcsvm_report.evidence import Evidence
+
+
+@attrs.frozen(eq=False)
+class Contender:
+    """A pipeline that was measured: its flat metrics and its answers to the test rows."""
+
+    name: str
+    metrics: Mapping[str, Any]
+    answers: IntArray | None = None
+
+    def number(self, key: str) -> float:
+        """A metric; NaN where it is unknown."""
+        value = self.metrics.get(key)
+        return math.nan if value is None else float(value)
+
+    @property
+    def accuracy(self) -> float:
+        return self.number("test_accuracy")
+
+    @property
+    def work(self) -> float:
+        """Kernel evaluations and hyperplanes that a row takes on average."""
+        return self.number("kernel_evaluations_mean") + self.number("hyperplanes_mean")
+
+    @property
+    def undivided(self) -> bool:
+        return self.metrics.get("n_parts") == 1
+
+
+@attrs.frozen
+class Trial:
+    """One point of a search: its parameters, and what they were worth."""
+
+    parameters: Mapping[str, Any]
+    score: float
+
+
+@attrs.frozen
+class ClassRow:
+    """How one class fared."""
+
+    name: str
+    rows: int
+    precision: float
+    recall: float
+    f1: float
+
+
+@attrs.frozen
+class Confusion:
+    """A pair of classes that was mixed up, and how often."""
+
+    truth: str
+    answer: str
+    rows: int
+
+
+@attrs.frozen(eq=False)
+class Facts:
+    """What a run was asked and what came out; the first contender is the one reported on.
+
+    `asked` and `environment` are pairs to list, `texts` are titles and files to unfold, `columns`
+    are names of the data's columns with what they were taken for, `has_budget` says that the
+    search had a time budget, `notes` say what to bear in mind.
+    """
+
+    title: str
+    contenders: tuple[Contender, ...]
+    classes: tuple[str, ...]
+    truth: IntArray
+    about: str = ""
+    asked: tuple[tuple[str, str], ...] = ()
+    texts: tuple[tuple[str, str], ...] = ()
+    ledger: tuple[Mapping[str, Any], ...] = ()
+    evidence: Evidence = attrs.field(factory=Evidence)
+    trials: tuple[Trial, ...] = ()
+    search_ended: str = ""
+    scored_by: str = "accuracy"
+    columns: tuple[tuple[str, str, str], ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+    again: tuple[str, ...] = ()
+    has_budget: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def own(self) -> Contender:
+        return self.contenders[0]
+
+    @property
+    def rivals(self) -> tuple[Contender, ...]:
+        return self.contenders[1:]
+
+    @property
+    def reference(self) -> Contender | None:
+        """The undivided model, where it was compared."""
+        return next((each for each in self.rivals if each.undivided), None)
+
+    @property
+    def wrong(self) -> BoolArray | None:
+        return None if self.own.answers is None else self.own.answers != self.truth
+
+    def confusion(self) -> IntArray:
+        """Rows by true class and answered class, (classes, classes)."""
+        k = len(self.classes)
+        counts = np.zeros((k, k), dtype=np.intp)
+        if self.own.answers is not None:
+            np.add.at(counts, (self.truth, self.own.answers), 1)
+        return counts
+
+    def class_rows(self) -> list[ClassRow]:
+        counts = self.confusion()
+        rows = []
+        for label, name in enumerate(self.classes):
+            hits = int(counts[label, label])
+            said, there = int(counts[:, label].sum()), int(counts[label].sum())
+            both = said + there
+            rows.append(
+                ClassRow(
+                    name,
+                    there,
+                    hits / said if said else math.nan,
+                    hits / there if there else math.nan,
+                    2 * hits / both if both else math.nan,
+                )
+            )
+        return rows
+
+    def mixed_up(self, most: int = 8) -> list[Confusion]:
+        """The pairs of classes that were mixed up most often."""
+        counts = self.confusion()
+        np.fill_diagonal(counts, 0)
+        order = np.argsort(-counts, axis=None, kind="stable")[:most]
+        places = [np.unravel_index(place, counts.shape) for place in order]
+        return [
+            Confusion(self.classes[i], self.classes[j], int(counts[i, j]))
+            for i, j in places
+            if counts[i, j]
+        ]
+
+    def compared(self, rival: Contender) -> str:
+        """Whether a rival differs by more than chance, in a sentence; empty if unknown."""
+        if self.own.answers is None or rival.answers is None:
+            return ""
+        test = mcnemar(self.truth, self.own.answers, rival.answers)
+        interval = paired_interval(self.truth, self.own.answers, rival.answers)
+        claim = "beyond chance" if test.significant else "within chance"
+        low, high = 100 * interval.low, 100 * interval.high
+        return (
+            f"{100 * interval.difference:+.2f} points of accuracy (95% interval {low:+.2f} to "
+            f"{high:+.2f}), {claim}: {test.only_first} rows right only with {self.own.name}, "
+            f"{test.only_second} only with {rival.name} (McNemar, p = {test.p_value:.2g})"
+        )
+
+    def stages(self) -> list[StageCounts]:
+        """What went into each stage and what was kept; empty where there is one, or none kept."""
+        parts = self.learned_parts()
+        if not any(part["support_vectors"] for part in parts):
+            return []
+        # Below wrappers of a single part, where the division begins: steps that all paths share.
+        shared = [len(set(steps)) == 1 for steps in zip(*(p["path"] for p in parts), strict=False)]
+        deep = (*shared, False).index(False) // 2 * 2
+        by_stage: dict[int, list[Mapping[str, Any]]] = {}
+        for part in parts:
+            if len(part["path"]) > deep:
+                by_stage.setdefault(part["path"][deep], []).append(part)
+        if len(by_stage) < 2:
+            return []
+        return [_stage(by_stage[number]) for number in sorted(by_stage)]
+
+    def learned_parts(self) -> list[Mapping[str, Any]]:
+        """The ledger without parts that a nested pipeline divided further."""
+        divided = {tuple(record["path"][:-2]) for record in self.ledger}
+        return [record for record in self.ledger if tuple(record["path"]) not in divided]
+
+
+def _stage(parts: Sequence[Mapping[str, Any]]) -> StageCounts:
+    steps = {str(part.get("step") or "") for part in parts}
+    # A part of one class keeps all its rows: nothing was learned about them.
+    kept = sum(
+        part["rows"] if part["model"] == "Constant" else part["support_vectors"] for part in parts
+    )
+    title = steps.pop() if len(steps) == 1 else ""
+    return StageCounts(title, len(parts), sum(part["rows"] for part in parts), kept)
+
+
+def encoded(*labels: Sequence[Any] | None) -> tuple[tuple[str, ...], list[IntArray | None]]:
+    """Class names, and each list of labels as places among them; numbers in their own order."""
+    texts = [None if each is None else np.array([str(label) for label in each]) for each in labels]
+    found = {str(label) for each in texts if each is not None for label in each.tolist()}
+    classes = sorted(found, key=_by_value)
+    place = {name: number for number, name in enumerate(classes)}
+    return tuple(classes), [
+        None
+        if each is None
+        else np.array([place[label] for label in each.tolist()], dtype=np.intp)
+        for each in texts
+    ]
+
+
+def _by_value(name: str) -> tuple[bool, float, str]:
+    try:
+        value = float(name)
+    except ValueError:
+        return True, 0.0, name
+    return math.isnan(value), 0.0 if math.isnan(value) else value, name

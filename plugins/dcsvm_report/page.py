@@ -1,0 +1,269 @@
+"""Facts become one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import re
+from typing import Any
+
+from dcsvm.base.errors import UsageError
+from dcsvm.drawing import class_colour, draw_stages
+from dcsvm_report.facts import ClassRow, Contender, Facts
+from dcsvm_report.svg_theme import Drawing
+
+#: What the extra `report` installs.
+NEEDED = ("jinja2", "matplotlib")
+#: The table of compared pipelines: what a line is called, its metric, how it is written.
+LINES = (
+    ("test accuracy", "test_accuracy", "share"),
+    ("always the largest class", "baseline_accuracy", "share"),
+    ("training accuracy", "train_accuracy", "share"),
+    ("kernel evaluations per row, mean", "kernel_evaluations_mean", "count"),
+    ("times fewer than undivided", "nsv_ratio", "times"),
+    ("kernel evaluations per row, most", "kernel_evaluations_max", "count"),
+    ("each kernel value once, mean", "unique_kernel_evaluations_mean", "count"),
+    ("hyperplanes per row, mean", "hyperplanes_mean", "count"),
+    ("support vectors", "n_unique_support_vectors", "count"),
+    ("parts", "n_parts", "count"),
+    ("parts of one class", "homogeneous_share", "share"),
+    ("seconds to train", "fit_seconds", "seconds"),
+    ("seconds to predict", "predict_seconds", "seconds"),
+)
+#: Parts listed as the slowest.
+SLOWEST = 10
+#: Pixels of a column on a wide screen.
+COLUMN = 500
+#: Classes listed one by one.
+MOST_ROWS = 120
+
+
+def lacking() -> str:
+    """What keeps a report from being written, in a sentence; empty where all is installed."""
+    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if not missing:
+        return ""
+    return (
+        f"a report needs {' and '.join(missing)}, not installed here: pip install 'dcsvm[report]'"
+    )
+
+
+def check_installed() -> None:
+    """Refuse to report without the libraries that the extra installs."""
+    if lacking():
+        raise UsageError(lacking())
+
+
+def page(facts: Facts) -> str:
+    """The report as HTML; the same facts give the same bytes."""
+    check_installed()
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    from dcsvm_report import figures
+    from dcsvm_report.curves import search_curves
+
+    environment = Environment(
+        loader=PackageLoader("dcsvm_report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(share=_share, count=_count, seconds=_seconds, written=_written)
+    parts = facts.learned_parts()
+    plane = facts.evidence.plane
+    k = len(facts.classes)
+    return environment.get_template("page.html.jinja").render(
+        facts=facts,
+        cards=_cards(facts),
+        verdict=_verdict(facts),
+        lines=[line for line in _all_lines(facts) if _is_told(facts, line)],
+        significance=[(each.name, facts.compared(each)) for each in facts.rivals],
+        cost=figures.accuracy_by_cost(facts),
+        confusion=facts.confusion() if k <= figures.TABLE_CLASSES else None,
+        heat=figures.confusion_heat(facts),
+        mixed_up=facts.mixed_up() if k > 2 else [],
+        class_rows=_listed_classes(facts),
+        errors=figures.errors_by_part(facts.evidence),
+        worst=_worst(facts),
+        counted=facts.evidence.counted if len(facts.evidence.parts) != 1 else "",
+        map=None if plane is None else figures.map_of(plane),
+        stages=_stages(facts),
+        pictures=[(each, _is_wide(each.svg)) for each in facts.evidence.pictures],
+        undivided=_undivided(facts),
+        legend=[(name, class_colour(label)) for label, name in enumerate(facts.classes[:10])],
+        sizes=figures.part_sizes(parts),
+        times=figures.part_times(parts),
+        slowest=sorted(parts, key=lambda each: -float(each.get("seconds") or 0))[:SLOWEST],
+        n_parts=len(parts),
+        search=search_curves(facts.trials, facts.scored_by),
+        best_trials=sorted(facts.trials, key=lambda each: -each.score)[:5],
+    )
+
+
+def _all_lines(facts: Facts) -> list[tuple[str, str, str]]:
+    """The lines of the table of results: with folds, the spread below each score."""
+    scores = [key for key in facts.own.metrics if key.startswith("test_") and "_fold_" not in key]
+    scores = [key for key in scores if key not in ("test_accuracy", "test_error")]
+    first = [*LINES[:2], *((_called(key), key, "score") for key in scores)]
+    lines = []
+    for line in (*first, *LINES[2:]):
+        lines.append(line)
+        form = "share" if line[2] == "share" else "score"
+        lines.append(("mean of the folds", f"{line[1]}_fold_mean", form))
+        lines.append(("deviation among folds", f"{line[1]}_fold_std", form))
+    return lines
+
+
+def _called(score: str) -> str:
+    return score.removeprefix("test_").replace("_", " ")
+
+
+def _stages(facts: Facts) -> Drawing | None:
+    """What every stage was given and kept, where there are several."""
+    stages = facts.stages()
+    if not stages:
+        return None
+    words = (
+        "Bars are rows by stage, filled as far as they were kept: for the next stage, or in the "
+        "last by the model. A row that several parts hold counts in each."
+    )
+    return Drawing("What each stage kept", words, draw_stages(stages))
+
+
+def _is_wide(svg: str) -> bool:
+    """Whether a picture is too wide for one of two columns."""
+    width = re.search(r'<svg[^>]*\swidth="([\d.]+)"', svg)
+    return width is not None and float(width[1]) > COLUMN
+
+
+def _undivided(facts: Facts) -> str:
+    """How to compare with the undivided model, where that was not done."""
+    if facts.own.undivided or facts.reference is not None:
+        return ""
+    return '--set \'compare.undivided={decomposer="whole", combiner="route"}\''
+
+
+def _cards(facts: Facts) -> list[tuple[str, str, str]]:
+    """The numbers at the top: value, what it is, how it compares with the undivided model."""
+    own, reference = facts.own, facts.reference
+    cards = [
+        (_share(own.accuracy), "of test rows right", _points(own, reference)),
+        (_count(own.work), _work_called(own), _ratio(own, reference, "work")),
+        (_count(own.number("n_parts")), "parts", ""),
+        (_seconds(own.number("fit_seconds")), "to train", _ratio(own, reference, "fit_seconds")),
+    ]
+    return [card for card in cards if card[0] != "unknown"]
+
+
+def _work_called(own: Contender) -> str:
+    if not own.number("hyperplanes_mean"):
+        return "kernel evaluations per answer"
+    if not own.number("kernel_evaluations_mean"):
+        return "hyperplanes per answer"
+    return "kernel evaluations and hyperplanes per answer"
+
+
+def _points(own: Contender, reference: Contender | None) -> str:
+    if reference is None or math.isnan(own.accuracy - reference.accuracy):
+        return ""
+    return f"{100 * (own.accuracy - reference.accuracy):+.2f} points against {reference.name}"
+
+
+def _ratio(own: Contender, reference: Contender | None, what: str) -> str:
+    if reference is None:
+        return ""
+    mine, other = (each.work if what == "work" else each.number(what) for each in (own, reference))
+    if not mine > 0 or not other > 0:
+        return ""
+    factor = other / mine
+    if 0.95 < factor < 1.05:
+        return f"about as much as {reference.name}"
+    than = f"than {reference.name}"
+    return (
+        f"{factor:.3g} times less {than}" if factor >= 1 else f"{1 / factor:.3g} times more {than}"
+    )
+
+
+def _verdict(facts: Facts) -> str:
+    """What came out, in a sentence."""
+    own, n = facts.own, len(facts.truth)
+    if facts.wrong is None:
+        return f"{_share(own.accuracy)} of {n:,} test rows were answered rightly."
+    right = n - int(facts.wrong.sum())
+    said = f"{right:,} of {n:,} test rows were answered rightly"
+    if n:
+        said += f", {_share(right / n)}"
+        most = max(facts.confusion().sum(axis=1)) / n
+        said += f"; always naming the largest class would be right for {_share(most)}"
+    reference = facts.reference
+    if reference is not None and reference.answers is not None:
+        gap = 100 * (own.accuracy - reference.accuracy)
+        how = "as accurate as" if abs(gap) < 0.005 else f"{abs(gap):.2f} points "
+        if abs(gap) >= 0.005:
+            how += "above" if gap > 0 else "below"
+        called = "" if reference.name == "undivided" else f", {reference.name}"
+        said += f". That is {how} the undivided model{called}"
+    return said + "."
+
+
+def _worst(facts: Facts) -> list[Any]:
+    if len(facts.evidence.parts) < 2:
+        return []  # a part that is alone has all errors, and there is nothing to tell
+    parts = [part for part in facts.evidence.parts if part.wrong]
+    return sorted(parts, key=lambda part: (-part.wrong, part.part))[:8]
+
+
+def _listed_classes(facts: Facts) -> list[ClassRow]:
+    """All classes in their order; of very many, those that fared worst."""
+    if facts.own.answers is None:
+        return []
+    rows = facts.class_rows()
+    if len(rows) <= MOST_ROWS:
+        return rows
+    return sorted(rows, key=lambda row: (math.isnan(row.f1), row.f1, row.name))[:MOST_ROWS]
+
+
+def _is_told(facts: Facts, line: tuple[str, str, str]) -> bool:
+    """Whether anyone knows the number of a line; a count of nothing tells nothing."""
+    _, key, form = line
+    known = [each.number(key) for each in facts.contenders if not math.isnan(each.number(key))]
+    return bool(known) and (form != "count" or any(known))
+
+
+def _share(value: float) -> str:
+    if math.isnan(value):
+        return "unknown"
+    # What only rounds to all or nothing is neither.
+    if 0 < value < 1 and f"{value:.2%}" in ("0.00%", "100.00%"):
+        return "under 0.01%" if value < 0.5 else "over 99.99%"
+    return f"{value:.2%}"
+
+
+def _count(value: float) -> str:
+    if math.isnan(value):
+        return "unknown"
+    return f"{value:,.0f}" if value == round(value) or value >= 100 else f"{value:.1f}"
+
+
+def _seconds(value: float) -> str:
+    if math.isnan(value):
+        return "unknown"
+    if value < 0.0995:
+        return f"{1000 * value:.2g} ms"
+    return f"{value:.2f} s" if value < 120 else f"{value / 60:.1f} min"
+
+
+def _written(contender: Contender, line: tuple[str, str, str]) -> str:
+    _, key, form = line
+    forms = {"share": _share, "count": _count, "seconds": _seconds}
+    forms |= {"score": _score, "times": _times}
+    return forms[form](contender.number(key))
+
+
+def _times(value: float) -> str:
+    return "unknown" if math.isnan(value) else f"{value:,.2f}"
+
+
+def _score(value: float) -> str:
+    return "unknown" if math.isnan(value) else f"{value:.4f}"

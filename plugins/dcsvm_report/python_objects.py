@@ -1,0 +1,182 @@
+"""Facts for a report from fitted models and rows in memory."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dcsvm.base.models import Cost
+from dcsvm.base.settings import settings_of
+from dcsvm_report.evidence import evidence
+from dcsvm_report.facts import Contender, Facts, Trial, encoded
+
+#: Distributions whose versions decide what comes out.
+LIBRARIES = ("dcsvm", "scikit-learn", "numpy", "scipy", "joblib")
+
+
+def facts_of(
+    classifier: Any,
+    X_test: Any,
+    y_test: Any,
+    *,
+    X_train: Any = None,
+    y_train: Any = None,
+    against: Mapping[str, Any] | None = None,
+    search: Any = None,
+    title: str = "",
+    about: str = "",
+    features: Sequence[str] = (),
+) -> Facts:
+    """Gather what a report tells of a fitted classifier; see `dcsvm_report.report`."""
+    if search is None and hasattr(classifier, "best_estimator_"):
+        search = classifier
+    model = getattr(classifier, "best_estimator_", classifier)
+    fitted = {_unlike(against or {}, _name(model)): model, **(against or {})}
+    said = {name: each.predict(X_test) for name, each in fitted.items()}
+    classes, (truth, *answers) = encoded(y_test, *said.values())
+    assert truth is not None
+    contenders = tuple(
+        Contender(name, _metrics(each, X_test, float(np.mean(answer == truth))), answer)
+        for (name, each), answer in zip(fitted.items(), answers, strict=True)
+    )
+    n_features = int(np.shape(X_test)[1])
+    names = tuple(features) or tuple(map(str, getattr(model, "feature_names_in_", ())))
+    learned = () if X_train is None else (("rows learned", f"{np.shape(X_train)[0]:,}"),)
+    return Facts(
+        title=title or _name(model),
+        about=about,
+        contenders=contenders,
+        classes=classes,
+        truth=truth,
+        asked=(
+            *learned,
+            ("rows held out", f"{len(truth):,}"),
+            ("features", f"{n_features:,}"),
+            ("classes", f"{len(classes):,}"),
+            *_pipeline(model),
+        ),
+        ledger=tuple(record_of(each) for each in getattr(model, "ledger_", ())),
+        evidence=evidence(
+            model,
+            X_test,
+            y_test,
+            X_train,
+            y_train,
+            features=names,
+            answers=said[contenders[0].name],
+        ),
+        trials=() if search is None else tuple(trials_of(search)),
+        environment=tuple(_environment()),
+    )
+
+
+def record_of(record: Any) -> dict[str, Any]:
+    """A ledger's record as plain data."""
+    found = attrs.asdict(record, recurse=False)
+    return {**found, "step": str(record.about.get("step", ""))}
+
+
+def trials_of(search: Any) -> list[Trial]:
+    """What a fitted search tried: scikit-learn's `cv_results_`, or a granularity search's."""
+    table = getattr(search, "results_", None)
+    if table is None:
+        table = getattr(search, "cv_results_", None)
+    if table is None:
+        return []
+    pairs = zip(table["params"], np.asarray(table["mean_test_score"]).tolist(), strict=True)
+    return [Trial(_plain(parameters), score) for parameters, score in pairs if score == score]
+
+
+def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: value if isinstance(value, bool | int | float | str) else _shown(value)
+        for name, value in parameters.items()
+    }
+
+
+def _unlike(names: Mapping[str, Any], name: str) -> str:
+    """A name that no rival has."""
+    while name in names:
+        name += " (own)"
+    return name
+
+
+def _name(model: Any) -> str:
+    decomposer = getattr(model, "decomposer", None)
+    if decomposer is None:
+        return type(model).__name__
+    inner = getattr(model, "learner", None)
+    if hasattr(inner, "decomposer"):
+        return _name(inner)
+    return decomposer if isinstance(decomposer, str) else decomposer.name
+
+
+def _pipeline(model: Any, depth: int = 0) -> list[tuple[str, str]]:
+    """The components and their settings, nested pipelines below one another."""
+    if not hasattr(model, "decomposer"):
+        return [("model", _shown(model))]
+    found = []
+    for kind in ("decomposer", "learner", "combiner"):
+        component = getattr(model, kind)
+        title = f"{'inner ' * depth}{kind}"
+        if kind == "learner" and hasattr(component, "decomposer"):
+            found += _pipeline(component, depth + 1)
+        else:
+            found.append((title, component if isinstance(component, str) else _shown(component)))
+    return found
+
+
+def _shown(value: Any) -> str:
+    """A component as its name and the settings that were changed, anything else in one line."""
+    if getattr(value, "name", "") and hasattr(value, "get_params"):
+        settings = value.get_params(deep=False)
+        defaults = {name: field.default for name, field in settings_of(type(value)).items()}
+        listed = ", ".join(
+            f"{key} = {_shown(each)}"
+            for key, each in settings.items()
+            if each is not defaults.get(key) and each != defaults.get(key)
+        )
+        return f"{value.name} ({listed})" if listed else str(value.name)
+    if isinstance(value, tuple | list):
+        return ", ".join(_shown(each) for each in value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except TypeError:
+        return " ".join(repr(value).split())
+
+
+def _metrics(model: Any, X: Any, accuracy: float) -> dict[str, Any]:
+    metrics: dict[str, Any] = {"test_accuracy": accuracy}
+    if hasattr(model, "cost"):
+        cost = model.cost(X)
+        for field in attrs.fields(Cost):
+            counts = np.atleast_1d(getattr(cost, field.name))
+            metrics[f"{field.name}_mean"] = _known(float(counts.mean()))
+            metrics[f"{field.name}_max"] = _known(float(counts.max()))
+    ledger = [record_of(each) for each in getattr(model, "ledger_", ())]
+    if ledger:
+        divided = {tuple(record["path"][:-2]) for record in ledger}
+        metrics["n_parts"] = sum(tuple(record["path"]) not in divided for record in ledger)
+    return metrics
+
+
+def _known(value: float) -> float | None:
+    return None if value != value else value
+
+
+def _environment() -> list[tuple[str, str]]:
+    found = [("Python", platform.python_version()), ("system", platform.platform(terse=True))]
+    for name in LIBRARIES:
+        try:
+            found.append((name, version(name)))
+        except PackageNotFoundError:
+            continue
+    return found
