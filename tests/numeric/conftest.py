@@ -27,7 +27,7 @@ def dataset():
 
     def load(name):
         named = os.environ.get("DCSVM_DATA")
-        beside = Path(__file__).resolve().parents[4] / "shared" / "data"
+        beside = Path(__file__).resolve().parents[3] / "shared" / "data"
         path = (Path(named) if named else beside) / f"{name}.npz"
         if not path.exists():
             pytest.skip(f"no data set {path.name}; set DCSVM_DATA to the folder that has it")

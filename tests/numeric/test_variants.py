@@ -16,7 +16,7 @@ from dcsvm.numeric import Kernel, backend, native, rbf_gram, solve
 from dcsvm.numeric.expansion.expansion import evaluate, prepare, vote, walk
 from dcsvm.numeric.svm.large_solver import solve_large
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def levels():
