@@ -1,8 +1,9 @@
-"""The classifier: divide, train, combine."""
+"""The classifier and its loop: divide the problem, train each stage, combine the answers."""
 
 from __future__ import annotations
 
-from typing import Any, overload
+from collections.abc import Generator
+from typing import Any, TypeAlias, TypeVar, overload
 
 import attrs
 import numpy as np
@@ -12,18 +13,78 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from dcsvm.base.combiner import Combiner
+from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.errors import DataError, SettingError, did_you_mean
 from dcsvm.base.learner import LocalLearner, Steps
 from dcsvm.base.models import Cost, LocalModel
-from dcsvm.base.problem import Problem, Seed
+from dcsvm.base.problem import DIVISION, PARTS, Problem, Seed
 from dcsvm.base.settings import component
+from dcsvm.base.stages import StagedDivision
+from dcsvm.drive.committee.committee import Committee
+from dcsvm.drive.compatibility import check_compatible, check_kept
 from dcsvm.drive.engine import Engine, in_one_go
-from dcsvm.drive.fitted import Composite, cost_of, in_chunks
-from dcsvm.drive.observers import Callbacks, CallbackSupport, with_callbacks
+from dcsvm.drive.fitted import FittedStrategy, cost_of, in_chunks
+from dcsvm.drive.ledger import Record, record_results
+from dcsvm.drive.observers import CallbackSupport, SklearnCallbacks, with_callbacks
+from dcsvm.drive.out_of_fold import training_answers
 from dcsvm.drive.registry import KINDS, default_registry
-from dcsvm.drive.strategy import Pipeline
+from dcsvm.drive.subproblem import FitResult, Subproblem, subproblems
 from dcsvm.drive.validation import check_labels, is_finite, validated
 from dcsvm.numeric.array_types import FloatArray, Matrix
+
+Result = TypeVar("Result")
+#: Work for the engine: lists of subproblems go out, the results of each list come back.
+Work: TypeAlias = Generator[list[Subproblem], list[FitResult], Result]
+
+
+@attrs.frozen(eq=False)
+class Strategy:
+    """A decomposer, a learner and a combiner that fit together, and the loop that uses them."""
+
+    decomposer: Decomposer
+    learner: LocalLearner
+    combiner: Combiner
+
+    @classmethod
+    def of(cls, decomposer: object, learner: object, combiner: object) -> Strategy:
+        """Look up names, and raise if the components do not fit together."""
+        registry = default_registry()
+        strategy = cls(
+            registry.resolve("decomposer", decomposer),
+            registry.resolve("learner", learner),
+            registry.resolve("combiner", combiner),
+        )
+        check_compatible(strategy.decomposer, strategy.learner, strategy.combiner, registry)
+        return strategy
+
+    def conquer(self, problem: Problem) -> Work[FittedStrategy]:
+        """Divide the problem, train each stage, combine the answers.
+
+        A generator, so that one engine serves strategies nested to any depth: it yields the
+        subproblems of a stage and is sent what was learned on each of them.
+        """
+        ledger: list[Record] = []
+        committee = yield from self.train(problem, problem.seed, ledger)
+        answers = None
+        if self.combiner.wants_answers:
+            answers = yield from training_answers(self, committee, problem)
+        combination = self.combiner.fit(committee, problem, answers)
+        return FittedStrategy(committee, combination, ledger)
+
+    def train(self, problem: Problem, seed: Seed, ledger: list[Record]) -> Work[Committee]:
+        """Divide by the problem's seed, train the parts by `seed`, seat those that predict."""
+        division = StagedDivision(self.decomposer.divide(problem.seeded(DIVISION)))
+        for stage, parts in enumerate(division):
+            jobs = subproblems(
+                problem, parts, self.decomposer, self.learner, seed.child(PARTS, stage)
+            )
+            results = yield jobs
+            members = [job.member(result) for job, result in zip(jobs, results, strict=True)]
+            check_kept(self.decomposer, self.learner, members)
+            record_results(ledger, stage, jobs, results)
+            division.reply(members)
+        return Committee.of(division.result, problem.n_classes)
 
 
 @component
@@ -46,7 +107,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
     Attributes
     ----------
     classes_ : (n_classes,) array
-    model_ : Composite
+    model_ : FittedStrategy
         The fitted committee and combination.
     ledger_ : list of Record
         One record for every part trained, nested ones included.
@@ -90,17 +151,18 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         self, engine: Engine, X: Any, y: Any, sample_weight: Any = None
     ) -> DivideAndConquerClassifier:
         """Like `fit`, on an engine of one's own: watched, or with checkpoints."""
-        pipeline = self._pipeline()
+        strategy = self._strategy()
         problem = self._problem(X, y, sample_weight)
-        callbacks = Callbacks(self)
-        engine = attrs.evolve(engine, watchers=(*engine.watchers, callbacks))
-        self.model_: Composite = engine.run(pipeline.conquer(problem))
+        callbacks = [SklearnCallbacks(self)] if getattr(self, "_skl_callbacks", ()) else []
+        engine = attrs.evolve(engine, observers=(*engine.observers, *callbacks))
+        self.model_: FittedStrategy = engine.run(strategy.conquer(problem))
         self.ledger_ = self.model_.ledger
-        callbacks.fit_ends()
+        for each in callbacks:
+            each.on_fit_end()
         return self
 
     def fit_in_steps(self, problem: Problem) -> Steps:
-        return self._pipeline().conquer(problem)
+        return self._strategy().conquer(problem)
 
     def set_params(self, **params: Any) -> DivideAndConquerClassifier:
         """Set parameters; a component given by name is built when one of its settings is set."""
@@ -127,7 +189,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         return f"did you mean {' or '.join(homes)}?" if homes else did_you_mean(name, settings)
 
     def check(self) -> None:
-        self._pipeline()
+        self._strategy()
 
     def decision_function(self, X: Any) -> FloatArray:
         """Scores of rows X: (n, n_classes), or (n,) for two classes, positive for the second."""
@@ -148,7 +210,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
 
     @property
     def releases_gil(self) -> bool:  # type: ignore[override]
-        return bool(self._pipeline().learner.releases_gil)
+        return bool(self._strategy().learner.releases_gil)
 
     @property
     def keeps_support(self) -> bool | None:  # type: ignore[override]
@@ -191,8 +253,8 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         finite = "allow-nan" if self._allows_missing else True
         return {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": finite}
 
-    def _pipeline(self) -> Pipeline:
-        return Pipeline.of(self.decomposer, self.learner, self.combiner, default_registry())
+    def _strategy(self) -> Strategy:
+        return Strategy.of(self.decomposer, self.learner, self.combiner)
 
     def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
         given = y

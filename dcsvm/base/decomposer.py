@@ -11,7 +11,7 @@ from dcsvm.base.errors import CompositionError, SettingError
 from dcsvm.base.problem import Problem
 from dcsvm.base.routing import Division, Level
 from dcsvm.base.settings import component, setting
-from dcsvm.base.stages import Stages, concluded, together
+from dcsvm.base.stages import Stages, conclude, together
 
 if TYPE_CHECKING:
     from dcsvm.drawing import Scene
@@ -128,7 +128,7 @@ class Sum(Decomposer):
             raise SettingError("sum: summands must name one decomposer or more, not none")
         divisions = yield from together(
             [
-                concluded(each.divide(problem.seeded(place)))
+                conclude(each.divide(problem.seeded(place)))
                 for place, each in enumerate(self.summands)
             ]
         )

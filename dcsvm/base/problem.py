@@ -14,6 +14,9 @@ from dcsvm.base.feature_views import View
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.kernels.kernel import Kernel, kernel_of
 
+#: The streams of random numbers below a problem's seed.
+DIVISION, PARTS, FOLDS = range(3)
+
 
 @attrs.frozen
 class Seed:

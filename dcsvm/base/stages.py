@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -56,25 +56,49 @@ def together(
     return [results[place] for place in sorted(results)]
 
 
-def concluded(stages: Stages) -> Generator[list[Part], list[Member], Division]:
-    """Run `stages` and turn whatever it returns into a Division with its members named."""
-    members: Sequence[Member] = ()
-    try:
-        parts = next(stages)
-        while True:
-            members = yield parts
-            parts = stages.send(list(members))
-    except StopIteration as stop:
-        result = stop.value
-    if result is None or isinstance(result, Router):
-        return Division(router=result, members=members)
-    if not isinstance(result, Division):
+class StagedDivision:
+    """A division under way: iterate over its stages and reply to each with its members.
+
+    When the iteration ends, `result` is the Division, with the members that predict.
+    """
+
+    def __init__(self, stages: Stages) -> None:
+        self._stages = stages
+        self._members: Sequence[Member] = ()
+        self.result = Division()
+
+    def __iter__(self) -> Iterator[list[Part]]:
+        try:
+            parts = next(self._stages)
+            while True:
+                yield parts
+                parts = self._stages.send(list(self._members))
+        except StopIteration as stop:
+            self.result = _as_division(stop.value, self._members)
+
+    def reply(self, members: Sequence[Member]) -> None:
+        """Give the members of the stage just yielded, in the order of its parts."""
+        self._members = members
+
+
+def conclude(stages: Stages) -> Generator[list[Part], list[Member], Division]:
+    """Pass on the stages of `divide`, and return what it leaves behind as a Division."""
+    division = StagedDivision(stages)
+    for parts in division:
+        division.reply((yield parts))
+    return division.result
+
+
+def _as_division(returned: Any, members: Sequence[Member]) -> Division:
+    if returned is None or isinstance(returned, Router):
+        return Division(router=returned, members=members)
+    if not isinstance(returned, Division):
         raise ContractError(
-            f"divide must return a Router, a Division or nothing, not {type(result).__name__}"
+            f"divide must return a Router, a Division or None, got {type(returned).__name__}"
         )
-    if result.members is None and not result.groups:
-        return attrs.evolve(result, members=members)
-    return result
+    if returned.members is None and not returned.groups:
+        return attrs.evolve(returned, members=members)
+    return returned
 
 
 def support_of(*members: Member, warm: bool = False, **others: Any) -> Part:

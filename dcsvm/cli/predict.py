@@ -89,14 +89,14 @@ def _predict(
     check_file(data)
     classifier = load(model_file(model)).set_params(n_jobs=jobs or cpu_count())
     with TerminalProgress(Console(stderr=True)) as progress:
-        progress.step_begins(f"answering {data.name}", data.stat().st_size)
+        progress.on_step_begin(f"answering {data.name}", data.stat().st_size)
         try:
             return predict_file(
                 *(classifier, data, out),
                 keep=keep,
                 scores=scores,
                 header=header,
-                on_bytes=progress.rows_done,
+                on_bytes=progress.on_rows_done,
             )
         except DataError as error:
             hint = " (--no-header)" if "`header = false`" in str(error) else ""

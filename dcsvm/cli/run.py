@@ -110,7 +110,7 @@ def run(
         from dcsvm.experiments.progress import TerminalProgress
 
         with TerminalProgress(Console(stderr=True)) as progress:
-            progress.step_begins("starting")
+            progress.on_step_begin("starting")
             kept = _carried_out(wanted, progress)
         if as_json:
             found = {**kept.result.as_dict(), "folder": str(kept.folder)}
@@ -195,7 +195,7 @@ def _carried_out(wanted: _Wanted, progress: TerminalProgress) -> Kept:
     if wanted.copy is not None:
         from dcsvm.persistence.model_file import save
 
-        progress.step_begins("saving the model")
+        progress.on_step_begin("saving the model")
         save(kept.result.model, wanted.copy)
     return kept
 

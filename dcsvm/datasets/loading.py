@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import attrs
 import numpy as np
 
 from dcsvm.base.errors import DataError, did_you_mean
+from dcsvm.base.row_splitting import TrainTestRows, hold_out
 from dcsvm.datasets.arff import Arff
 from dcsvm.datasets.array_files import open_npz, read_npz
 from dcsvm.datasets.arrow import Arrow
@@ -28,7 +28,6 @@ from dcsvm.datasets.file_formats import check_file, ending
 from dcsvm.datasets.raw_table import SparseTable, Table
 from dcsvm.datasets.svmlight import Svmlight, read_sparse
 from dcsvm.datasets.table_reader import gather
-from dcsvm.numeric.array_types import IntArray
 from dcsvm.toolbox.table_preparation import Missing
 from dcsvm.toolbox.table_schema import Column, Layout
 
@@ -37,7 +36,6 @@ __all__ = [
     "READERS",
     "Dataset",
     "Fact",
-    "Halves",
     "ending",
     "load_embedded",
     "open_table",
@@ -150,15 +148,7 @@ def load_embedded(name: str, rows: int | None = None) -> Dataset:
     return checked(Dataset(name, X, y, features, layout=layout))
 
 
-@attrs.frozen(eq=False)
-class Halves:
-    """The row ids to learn from, and those held out."""
-
-    train: IntArray
-    test: IntArray
-
-
-def split(data: Dataset, share: float | None, seed: int) -> Halves:
+def split(data: Dataset, share: float | None, seed: int) -> TrainTestRows:
     """Hold out a share of the rows (a quarter by default), of every class alike.
 
     A class with a single row stays where models can learn it. A set that was published with its
@@ -170,7 +160,7 @@ def split(data: Dataset, share: float | None, seed: int) -> Halves:
             raise DataError(
                 f"{data.title} comes with its own test rows: leave out `test` in [split]"
             )
-        return Halves(np.setdiff1d(everyone, data.published_test), data.published_test)
+        return TrainTestRows(np.setdiff1d(everyone, data.published_test), data.published_test)
     share = 0.25 if share is None else share
     n_test = round(share * data.n_rows)
     if not 0 < n_test < data.n_rows:
@@ -178,13 +168,6 @@ def split(data: Dataset, share: float | None, seed: int) -> Halves:
             f"{data.title}: a test share of {share:g} leaves {data.n_rows - n_test} of "
             f"{data.n_rows} rows to learn from and {n_test} to test on; both need some"
         )
-    # Each row's place among its class's shuffled rows, as a share: the lowest places are held out.
-    generator = np.random.default_rng(seed)
-    place = np.empty(data.n_rows)
-    for label in np.unique(data.y):
-        rows = generator.permutation(np.flatnonzero(data.y == label))
-        place[rows] = (np.arange(len(rows)) + 0.5) / len(rows)
-    order = np.lexsort((generator.random(data.n_rows), place))
-    halves = Halves(np.sort(order[n_test:]), np.sort(order[:n_test]))
+    halves = hold_out(data.y, share, stratified=True, seed=seed)
     check_learnable(data, halves.train)
     return halves

@@ -8,7 +8,19 @@ from dcsvm.base.combiner import Combiner
 from dcsvm.base.decomposer import GROUPS, Decomposer, Repeat
 from dcsvm.base.errors import CompositionError
 from dcsvm.base.learner import LocalLearner
-from dcsvm.drive.registry import Registry
+from dcsvm.base.member import Member
+from dcsvm.base.stages import tells_support
+from dcsvm.drive.registry import Registry, default_registry
+
+
+def check_compatible(
+    decomposer: Decomposer, learner: LocalLearner, combiner: Combiner, registry: Registry
+) -> None:
+    """Raise if the three components do not fit together or one has settings that cannot work."""
+    check_composition(decomposer, combiner, registry)
+    for each in (*with_inner(decomposer), learner):
+        each.check()
+    check_support(decomposer, learner, registry)
 
 
 def check_composition(decomposer: Decomposer, combiner: Combiner, registry: Registry) -> None:
@@ -35,6 +47,13 @@ def check_support(decomposer: Decomposer, learner: LocalLearner, registry: Regis
     """Refuse a learner that says it keeps no support vectors, where the decomposer needs them."""
     if learner.keeps_support is False and needs_support(decomposer):
         raise without_support(decomposer, learner, registry)
+
+
+def check_kept(decomposer: Decomposer, learner: LocalLearner, members: list[Member]) -> None:
+    """Raise if the decomposer needs support vectors and a model of the learner has none."""
+    own = [each for each in members if each.part is None or each.part.learner is None]
+    if needs_support(decomposer) and not all(tells_support(each.model) for each in own):
+        raise without_support(decomposer, learner, default_registry())
 
 
 def needs_support(decomposer: Decomposer) -> bool:

@@ -14,6 +14,7 @@ from dcsvm.base.learner import LocalLearner, Steps
 from dcsvm.base.models import LocalModel
 from dcsvm.base.stages import together
 from dcsvm.base.threads import lent
+from dcsvm.drive.observers import Observer
 from dcsvm.drive.subproblem import run_together
 from dcsvm.drive.validation import check_jobs
 
@@ -36,7 +37,7 @@ class Done(Protocol):
 
 
 class Runnable(Protocol):
-    """Work that the engine can run: a Job, or any other kind of work on a part."""
+    """Work that the engine can run: a Subproblem, or any other kind of work on a part."""
 
     @property
     def learner(self) -> LocalLearner: ...
@@ -58,20 +59,10 @@ class Runnable(Protocol):
 Numbered: TypeAlias = tuple[int, Runnable]
 
 
-class Watcher(Protocol):
-    """Who is told how training goes on: a progress bar, a log, scikit-learn's callbacks."""
-
-    def round_begins(self, n_jobs: int) -> None: ...
-
-    def part_done(self, job: Runnable, outcome: Done) -> None: ...
-
-    def round_ends(self) -> None: ...
-
-
 class Checkpoints(Protocol):
     """Where outcomes are kept, so that a run that was cut short need not train them again.
 
-    An outcome is what a Runnable's `run` returns: an Outcome of a Job, or another attrs class.
+    An outcome is what the `run` of a Runnable returns: a FitResult or another attrs class.
     """
 
     def get(self, key: str) -> Any: ...
@@ -92,7 +83,7 @@ class Engine:
     n_jobs: int | None = attrs.field(
         default=None, validator=lambda _, __, n_jobs: check_jobs(n_jobs)
     )
-    watchers: tuple[Watcher, ...] = ()
+    observers: tuple[Observer, ...] = ()
     checkpoints: Checkpoints | None = None
 
     def run(self, steps: Generator[list[Any], list[Any], Result]) -> Result:
@@ -120,15 +111,15 @@ class Engine:
         few = len(jobs) < FEW_JOBS or self.checkpoints is not None
         if few and any(job.is_made_of_others for job in jobs):
             return self.drive(together(_steps_of(job) for job in jobs))
-        for watcher in self.watchers:
-            watcher.round_begins(len(jobs))
+        for observer in self.observers:
+            observer.on_round_begin(len(jobs))
         outcomes: dict[int, Any] = {}
         for number, outcome in self._stream(list(enumerate(jobs))):
             outcomes[number] = outcome
-            for watcher in self.watchers:
-                watcher.part_done(jobs[number], outcome)
-        for watcher in self.watchers:
-            watcher.round_ends()
+            for observer in self.observers:
+                observer.on_part_done(jobs[number], outcome)
+        for observer in self.observers:
+            observer.on_round_end()
         return [outcomes[number] for number in range(len(jobs))]
 
     def _stream(self, jobs: list[Numbered]) -> Iterator[tuple[int, Any]]:

@@ -28,7 +28,7 @@ SMALL = 256
 
 
 @attrs.frozen(eq=False)
-class Composite(LocalModel):
+class FittedStrategy(LocalModel):
     """A fitted pipeline: a committee and the combination of its answers. This is what nests."""
 
     committee: Committee
@@ -89,7 +89,7 @@ def in_chunks(
 
 def rows_at_a_time(model: LocalModel) -> int:
     """How many rows a chunk has: threads that ask thousands of regions wait for each other."""
-    if not isinstance(model, Composite):
+    if not isinstance(model, FittedStrategy):
         return CHUNK_ROWS
     groups = model.committee.groups
     regions = [group.last - group.first for group in groups if group.router is not None]

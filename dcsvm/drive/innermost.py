@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 
 from dcsvm.base.feature_views import View
-from dcsvm.drive.fitted import Composite
+from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.numeric.array_types import IntArray
 from dcsvm.numeric.trees.hyperplane_tree import PlaneTree
 
 
-def innermost(model: Composite) -> tuple[Composite, list[View], IntArray]:
+def innermost(model: FittedStrategy) -> tuple[FittedStrategy, list[View], IntArray]:
     """Look through pipelines of one member that is a pipeline itself.
 
     Returns
     -------
-    model : Composite
+    model : FittedStrategy
         The first that has several members, or one that is no pipeline.
     views : list of View
         Through which it sees rows, the outermost first.
@@ -28,7 +28,7 @@ def innermost(model: Composite) -> tuple[Composite, list[View], IntArray]:
     classes = np.arange(model.committee.n_classes)
     while len(model.committee.members) == 1:
         member = model.committee.members[0]
-        if not isinstance(member.model, Composite):
+        if not isinstance(member.model, FittedStrategy):
             break
         if member.view is not None:
             views.append(member.view)
@@ -36,7 +36,7 @@ def innermost(model: Composite) -> tuple[Composite, list[View], IntArray]:
     return model, views, classes
 
 
-def descent_of(model: Composite) -> tuple[PlaneTree, IntArray] | None:
+def descent_of(model: FittedStrategy) -> tuple[PlaneTree, IntArray] | None:
     """The tree of hyperplanes that a model routes by, and the member each leaf asks; or None."""
     groups = model.committee.groups
     descent: Any = getattr(groups[0].router, "descent", None) if len(groups) == 1 else None

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
 import numpy as np
 
 from dcsvm.base.models import Constant
-from dcsvm.drive.subproblem import Job, Outcome
+from dcsvm.drive.fitted import FittedStrategy
+from dcsvm.drive.subproblem import FitResult, Subproblem
+
+
+def record_results(
+    ledger: list[Record], stage: int, jobs: Sequence[Subproblem], results: Sequence[FitResult]
+) -> None:
+    """Add a record for every part of a stage, and for the parts of strategies nested in it."""
+    learners = {id(job.learner): job.learner for job in jobs}
+    parameters = {key: learners[key].get_params(deep=False) for key in learners}
+    for place, (job, result) in enumerate(zip(jobs, results, strict=True)):
+        ledger.append(Record.of(stage, place, job, result, parameters[id(job.learner)]))
+        if isinstance(result.model, FittedStrategy):
+            ledger.extend(record.below(stage, place) for record in result.model.ledger)
 
 
 @attrs.frozen
@@ -32,7 +45,12 @@ class Record:
 
     @classmethod
     def of(
-        cls, stage: int, place: int, job: Job, outcome: Outcome, parameters: Mapping[str, Any]
+        cls,
+        stage: int,
+        place: int,
+        job: Subproblem,
+        outcome: FitResult,
+        parameters: Mapping[str, Any],
     ) -> Record:
         return cls(
             path=(stage, place),

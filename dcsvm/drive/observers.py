@@ -1,13 +1,12 @@
-"""scikit-learn's callback API, where the installed version has it: progress bars in notebooks."""
+"""Observers of training: progress bars, logs and scikit-learn's callbacks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from dcsvm.drive.engine import Done, Runnable
-
-__all__ = ["CallbackSupport", "Callbacks", "with_callbacks"]
+if TYPE_CHECKING:
+    from dcsvm.drive.engine import Done, Runnable
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
@@ -16,39 +15,107 @@ except ImportError:  # scikit-learn before 1.9
     Function = TypeVar("Function", bound=Callable[..., Any])
 
     class CallbackSupport:  # type: ignore[no-redef]
-        """Stands in where scikit-learn knows no callbacks."""
+        """Stands in where scikit-learn has no callbacks."""
 
     def with_callbacks(method: Function) -> Function:
         return method
 
 
-class Callbacks:
-    """A watcher that tells an estimator's scikit-learn callbacks of every round and part."""
+__all__ = ["CallbackSupport", "Observer", "ObserverGroup", "SklearnCallbacks", "with_callbacks"]
+
+
+class Observer:
+    """Follows training and runs; override what you want to hear. Every method does nothing.
+
+    The engine calls the first three. A run calls the others too: a step counts rows, or what
+    `on_count_begin` names (`n` of them, for at most `seconds`), or else the parts of each round.
+    """
+
+    def on_round_begin(self, n_jobs: int) -> None:
+        """The engine starts a round of `n_jobs` jobs."""
+
+    def on_part_done(self, job: Runnable, outcome: Done) -> None:
+        """A job is done, or its result was taken from a checkpoint."""
+
+    def on_round_end(self) -> None:
+        """All jobs of the round are done."""
+
+    def on_step_begin(self, title: str, n_rows: int = 0) -> None:
+        """A run starts its next step."""
+
+    def on_rows_done(self, n_rows: int) -> None:
+        """So many more rows of the step are done."""
+
+    def on_count_begin(self, what: str, n: int, seconds: float | None = None) -> None:
+        """The step counts `n` of something other than rows."""
+
+    def on_count(self) -> None:
+        """One more of them is done."""
+
+    def wants_pilot(self) -> bool:
+        """Whether a few rows should be trained first, to forecast how long all will take."""
+        return False
+
+
+class ObserverGroup(Observer):
+    """Several observers as one."""
+
+    def __init__(self, *observers: Observer) -> None:
+        self.observers = observers
+
+    def on_round_begin(self, n_jobs: int) -> None:
+        for each in self.observers:
+            each.on_round_begin(n_jobs)
+
+    def on_part_done(self, job: Runnable, outcome: Done) -> None:
+        for each in self.observers:
+            each.on_part_done(job, outcome)
+
+    def on_round_end(self) -> None:
+        for each in self.observers:
+            each.on_round_end()
+
+    def on_step_begin(self, title: str, n_rows: int = 0) -> None:
+        for each in self.observers:
+            each.on_step_begin(title, n_rows)
+
+    def on_rows_done(self, n_rows: int) -> None:
+        for each in self.observers:
+            each.on_rows_done(n_rows)
+
+    def on_count_begin(self, what: str, n: int, seconds: float | None = None) -> None:
+        for each in self.observers:
+            each.on_count_begin(what, n, seconds)
+
+    def on_count(self) -> None:
+        for each in self.observers:
+            each.on_count()
+
+    def wants_pilot(self) -> bool:
+        return any(each.wants_pilot() for each in self.observers)
+
+
+class SklearnCallbacks(Observer):
+    """Passes every round and part on to the scikit-learn callbacks of an estimator."""
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
-        self.active = bool(getattr(estimator, "_skl_callbacks", ()))
         self.round: Any = None
-        if self.active:
-            self.root = estimator._init_callback_context(max_subtasks=None)
-            self.root.call_on_fit_task_begin(estimator=estimator)
+        self.root = estimator._init_callback_context(max_subtasks=None)
+        self.root.call_on_fit_task_begin(estimator=estimator)
 
-    def round_begins(self, n_jobs: int) -> None:
-        if self.active:
-            self.round = self.root.subcontext(task_name="parts", max_subtasks=n_jobs)
-            self.round.call_on_fit_task_begin(estimator=self.estimator)
+    def on_round_begin(self, n_jobs: int) -> None:
+        self.round = self.root.subcontext(task_name="parts", max_subtasks=n_jobs)
+        self.round.call_on_fit_task_begin(estimator=self.estimator)
 
-    def part_done(self, job: Runnable, outcome: Done) -> None:
-        if self.active:
-            part = self.round.subcontext(task_name="part")
-            part.call_on_fit_task_begin(estimator=self.estimator)
-            part.call_on_fit_task_end(estimator=self.estimator)
+    def on_part_done(self, job: Runnable, outcome: Done) -> None:
+        part = self.round.subcontext(task_name="part")
+        part.call_on_fit_task_begin(estimator=self.estimator)
+        part.call_on_fit_task_end(estimator=self.estimator)
 
-    def round_ends(self) -> None:
-        if self.active:
-            self.round.call_on_fit_task_end(estimator=self.estimator)
+    def on_round_end(self) -> None:
+        self.round.call_on_fit_task_end(estimator=self.estimator)
 
-    def fit_ends(self) -> None:
-        """Tell that all rounds are over."""
-        if self.active:
-            self.root.call_on_fit_task_end(estimator=self.estimator)
+    def on_fit_end(self) -> None:
+        """All rounds are over."""
+        self.root.call_on_fit_task_end(estimator=self.estimator)

@@ -11,9 +11,11 @@ from weakref import WeakKeyDictionary
 import attrs
 import numpy as np
 
-from dcsvm.base.errors import DataError
+from dcsvm.base.decomposer import Decomposer
+from dcsvm.base.errors import ContractError, DataError
 from dcsvm.base.feature_views import Chain, Columns, View
 from dcsvm.base.learner import LocalLearner
+from dcsvm.base.member import Member
 from dcsvm.base.models import Constant, LocalModel
 from dcsvm.base.problem import Part, Problem, Seed
 from dcsvm.base.threads import cores_here
@@ -24,8 +26,41 @@ from dcsvm.numeric.array_types import FloatArray, IntArray
 SMALL_ROWS = 300
 
 
+def subproblems(
+    problem: Problem, parts: list[Part], decomposer: Decomposer, learner: LocalLearner, seed: Seed
+) -> list[Subproblem]:
+    """The subproblems of a stage; raise if a part is none that a decomposer may yield."""
+    check_parts(parts, problem, decomposer)
+    return [
+        Subproblem(problem, part, part.learner or learner, seed.child(place))
+        for place, part in enumerate(parts)
+    ]
+
+
+def check_parts(parts: list[Part], problem: Problem, decomposer: Decomposer) -> None:
+    """Raise if a stage is empty, or a part is empty or has rows that the problem has not."""
+    title = decomposer.name or type(decomposer).__name__
+    if not parts:
+        raise ContractError(f"{title} yielded a stage without parts")
+    checked: set[int] = set()
+    for place, part in enumerate(parts):
+        if not isinstance(part, Part):
+            raise ContractError(f"{title} yielded a {type(part).__name__} where a Part belongs")
+        if part.n_rows == 0:
+            raise ContractError(f"{title} yielded part {place} without rows")
+        for rows in part.sets:
+            if id(rows) in checked or not len(rows):
+                continue
+            if rows.min() < 0 or rows.max() >= problem.n_rows:
+                raise ContractError(
+                    f"{title} yielded part {place} with row {rows.max()}, but the problem's "
+                    f"rows are 0 to {problem.n_rows - 1}"
+                )
+            checked.add(id(rows))
+
+
 @attrs.frozen(eq=False)
-class Job:
+class Subproblem:
     """A part to be trained: everything that decides its outcome, and nothing else."""
 
     problem: Problem
@@ -33,7 +68,20 @@ class Job:
     learner: LocalLearner
     seed: Seed
 
-    def cut(self) -> Cut:
+    def member(self, result: FitResult) -> Member:
+        """The part with what was learned on it.
+
+        A view like the part's own is the part's own: members of one view share points and costs,
+        and a result from another process or from a file brings a copy.
+        """
+        described, fitted = self.part.view, result.view
+        is_same = type(fitted) is type(described) and (
+            fitted is described or digest(described) == digest(fitted)
+        )
+        view = described if is_same else fitted
+        return Member(result.model, result.code, view, result.support, result.n_rows, self.part)
+
+    def cut(self) -> LocalProblem:
         """Cut the part's own problem out of the whole: rows, task, view, weights, classes."""
         rows, start = self.part.rows, self.part.start
         weights = _product(self.problem.weights, rows, self.part.weights)
@@ -53,7 +101,7 @@ class Job:
             answers[absent] = 0
             code, y = answers[None], (signs > 0).astype(np.intp)
             sides = len(set(signs.tolist()))
-        return Cut(self, rows, y, sides, weights, start, code)
+        return LocalProblem(self, rows, y, sides, weights, start, code)
 
     @property
     def n_rows(self) -> int:
@@ -75,7 +123,7 @@ class Job:
         described = (part.rows, part.view, part.task, part.weights, part.start)
         return digest(_problem_key(self.problem), *described, self.learner, self.seed)
 
-    def run(self) -> Outcome:
+    def run(self) -> FitResult:
         """Train the part; called in a worker."""
         started = time.perf_counter()
         cut = self.cut()
@@ -83,7 +131,7 @@ class Job:
         return cut.outcome(model, time.perf_counter() - started)
 
 
-def run_together(jobs: Sequence[Job]) -> list[Outcome]:
+def run_together(jobs: Sequence[Subproblem]) -> list[FitResult]:
     """Train parts of one learner in one call; called in a worker."""
     started = time.perf_counter()
     cuts = [job.cut() for job in jobs]
@@ -95,13 +143,13 @@ def run_together(jobs: Sequence[Job]) -> list[Outcome]:
 
 
 @attrs.frozen(eq=False, slots=False)
-class Cut:
+class LocalProblem:
     """A part's own problem, and what leads back from it to the problem it was cut from.
 
     Its features are gathered when they are first asked for: a part of one class never asks.
     """
 
-    job: Job
+    job: Subproblem
     rows: IntArray
     y: IntArray
     n_classes: int
@@ -153,14 +201,14 @@ class Cut:
             return None
         return Constant(float(self.code[0].sum() > 0) * 2.0 - 1.0)
 
-    def outcome(self, model: LocalModel, seconds: float) -> Outcome:
+    def outcome(self, model: LocalModel, seconds: float) -> FitResult:
         kept = model.support
         support = np.zeros(0, dtype=np.intp) if kept is None else self.rows[kept]
-        return Outcome(model, self.view, self.code, support, len(self.rows), seconds)
+        return FitResult(model, self.view, self.code, support, len(self.rows), seconds)
 
 
 @attrs.frozen(eq=False)
-class Outcome:
+class FitResult:
     """What comes back from a worker: the model, and what a Member needs beside it."""
 
     model: LocalModel

@@ -9,7 +9,7 @@ import numpy as np
 
 from dcsvm.base.errors import ModelFileError, UsageError
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.drive.fitted import Composite
+from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.experiments.recipe import toml
 from dcsvm.experiments.recipe.serialize import pipeline_table
 from dcsvm.experiments.run.run_status import STATUS, standing
@@ -71,20 +71,22 @@ def inspected(path: Path) -> dict[str, Any]:
 
 
 def _collect(
-    model: Composite, depth: int, kinds: dict[tuple[int, str], list[tuple[int, int]]]
+    model: FittedStrategy, depth: int, kinds: dict[tuple[int, str], list[tuple[int, int]]]
 ) -> None:
     for member in model.committee.members:
-        title = "pipeline" if isinstance(member.model, Composite) else type(member.model).__name__
+        title = (
+            "pipeline" if isinstance(member.model, FittedStrategy) else type(member.model).__name__
+        )
         kinds.setdefault((depth, title), []).append((member.n_rows, len(member.support)))
-        if isinstance(member.model, Composite):
+        if isinstance(member.model, FittedStrategy):
             _collect(member.model, depth + 1, kinds)
 
 
-def _evaluations(model: Composite) -> float:
+def _evaluations(model: FittedStrategy) -> float:
     return float(
         sum(
             _evaluations(member.model)
-            if isinstance(member.model, Composite)
+            if isinstance(member.model, FittedStrategy)
             else np.max(member.model.cost.kernel_evaluations)
             for member in model.committee.members
         )

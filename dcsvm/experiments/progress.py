@@ -12,14 +12,14 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from dcsvm.drive.engine import Done, Runnable
-
+from dcsvm.drive.observers import Observer
 
 #: Seconds of training grow about like this power of the rows: kernel machines are seen between
 #: 1.5 (few support vectors) and 2.2 (many).
 GROWTH = 1.8
 
 
-class TerminalProgress:
+class TerminalProgress(Observer):
     """One line on standard error with a bar and the time left; nothing where nobody looks.
 
     A step counts rows until the engine begins a round, and parts from then on; or what it says it
@@ -59,20 +59,20 @@ class TerminalProgress:
     ) -> None:
         self.progress.stop()
 
-    def step_begins(self, title: str, n_rows: int = 0) -> None:
+    def on_step_begin(self, title: str, n_rows: int = 0) -> None:
         self.title, self.n_rows, self.round, self.what = title, n_rows, 0, ""
         self._reset(title, n_rows or None)
 
-    def rows_done(self, n_rows: int) -> None:
+    def on_rows_done(self, n_rows: int) -> None:
         self.progress.advance(self.task, n_rows)
 
-    def count_begins(self, what: str, n: int, seconds: float | None = None) -> None:
+    def on_count_begin(self, what: str, n: int, seconds: float | None = None) -> None:
         """Count `n` of something; there are `seconds` for it at the most."""
         self.what = what
         self._reset(self.title, n, limit=seconds)
         self._show_count()
 
-    def counted(self) -> None:
+    def on_count(self) -> None:
         self.progress.advance(self.task)
         self._show_count()
 
@@ -80,21 +80,19 @@ class TerminalProgress:
         """Whether someone looks, and nothing was seen yet to judge the time of a part by."""
         return self.shown and not self.work_squared
 
-    def round_begins(self, n_jobs: int) -> None:
+    def on_round_begin(self, n_jobs: int) -> None:
         self.round += 1
         title = self.title if self.round == 1 else f"{self.title}, stage {self.round}"
         self._reset(title, n_jobs, self._forecast() if n_jobs == 1 else None)
         self._show_count()
 
-    def part_done(self, job: Runnable, outcome: Done) -> None:
+    def on_part_done(self, job: Runnable, outcome: Done) -> None:
         work = float(outcome.n_rows) ** GROWTH
         self.seconds_by_work += outcome.seconds * work
         self.work_squared += work**2
         if not self.what:
             self.progress.advance(self.task)
             self._show_count()
-
-    def round_ends(self) -> None: ...
 
     def _reset(
         self,

@@ -13,7 +13,7 @@ from dcsvm.base.member import Member
 from dcsvm.base.models import KernelExpansion
 from dcsvm.classifier import checked_rows
 from dcsvm.drive.committee.committee import Committee
-from dcsvm.drive.fitted import Composite, floored
+from dcsvm.drive.fitted import FittedStrategy, floored
 from dcsvm.drive.unwrap import unwrapped
 from dcsvm.inspection.explanation import Decision, Explanation, Question, Weight
 from dcsvm.inspection.feature_names import Names
@@ -56,7 +56,7 @@ def explain(classifier: Any, x: Any, heaviest: int = 3) -> Explanation:
 
 
 def _explained(
-    model: Composite,
+    model: FittedStrategy,
     x: Matrix,
     names: Names,
     training_rows: Callable[[IntArray], IntArray],
@@ -126,7 +126,7 @@ def _question(
         weights = _heaviest(rows, sign * coefficients, kernel, heaviest, labels)
         decision = _decision(weights, sign * coefficients, kernel, sign * bias)
         votes = labels is not None
-    elif isinstance(member.model, Composite):
+    elif isinstance(member.model, FittedStrategy):
         kept, outside = member.model.support, training_rows(member.support)
         inside = _explained(
             member.model,

@@ -11,7 +11,7 @@ import numpy as np
 
 from dcsvm.base.models import Constant, Hyperplanes, KernelExpansion, MappedHyperplanes
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.drive.fitted import Composite
+from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.numeric import IntArray
 
 
@@ -61,7 +61,7 @@ def size_of(classifier: DivideAndConquerClassifier) -> Size:
 
 
 def _counted(
-    model: Composite,
+    model: FittedStrategy,
     views: tuple[int, ...],
     training_rows: Callable[[IntArray], IntArray],
     seen: dict[tuple[tuple[int, ...], int], float],
@@ -71,7 +71,7 @@ def _counted(
         inner, path = member.model, views
         if member.view is not None:
             path = (*views, id(member.view))
-        if isinstance(inner, Composite):
+        if isinstance(inner, FittedStrategy):
             kept, outside = inner.support, training_rows(member.support)
             yield from _counted(inner, path, partial(_outside, kept, outside), seen)
         elif isinstance(inner, KernelExpansion):

@@ -10,7 +10,7 @@ import numpy as np
 from dcsvm.base.member import Member
 from dcsvm.base.models import Cost, KernelExpansion, LocalModel
 from dcsvm.base.problem import Problem
-from dcsvm.drive.subproblem import Cut
+from dcsvm.drive.subproblem import LocalProblem
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.backend import rbf_values
 from dcsvm.numeric.kernels.distances import Floats, squared_distances
@@ -33,11 +33,11 @@ class Asked:
         Features as the divided problem has them.
     rows : (m,) int array
         The rows of X that ask.
-    cut : Cut
+    cut : LocalProblem
         The part.
     """
 
-    def __init__(self, X: Matrix, rows: IntArray, cut: Cut) -> None:
+    def __init__(self, X: Matrix, rows: IntArray, cut: LocalProblem) -> None:
         self.cut, self.shares = cut, False
         self.gamma, self.values = 0.0, np.empty((0, 0))
         self.overlap: Overlap | None = None

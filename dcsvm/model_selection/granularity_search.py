@@ -15,14 +15,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dcsvm.base.errors import CompositionError, SettingError, did_you_mean
 from dcsvm.base.models import Cost
+from dcsvm.base.problem import DIVISION
 from dcsvm.base.routing import Level
 from dcsvm.base.settings import check_value, component
-from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.classifier import DivideAndConquerClassifier, Strategy
 from dcsvm.drive.compatibility import without_levels
 from dcsvm.drive.engine import Engine
-from dcsvm.drive.observers import Callbacks, CallbackSupport, with_callbacks
+from dcsvm.drive.observers import CallbackSupport, SklearnCallbacks, with_callbacks
 from dcsvm.drive.registry import default_registry
-from dcsvm.drive.strategy import DIVISION, Pipeline
 from dcsvm.model_selection.levels import Prepared, Search, Step, is_undivided, parts_of, with_cells
 from dcsvm.model_selection.path_job import Cell
 from dcsvm.model_selection.validation_rows import Rows
@@ -149,21 +149,21 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
             check_value(type(self), name, getattr(self, name))
         validate_data(self, X, skip_check_array=True)
         random_state = check_random_state(self.random_state)
-        estimator, pipeline = self._resolved(random_state)
-        cells = self._cells(pipeline)
+        estimator, strategy = self._resolved(random_state)
+        cells = self._cells(strategy)
         if X_val is not None or y_val is not None:
             rows = Rows.given(X, y, sample_weight, X_val, y_val)
         else:
             rows = Rows.split(X, y, sample_weight, estimator, self.validation, random_state)
         balanced = self.scoring == "balanced_accuracy"
         problem, held_out = rows.problems(estimator, balanced=balanced)
-        if lacking := without_levels(pipeline.decomposer, default_registry()):
+        if lacking := without_levels(strategy.decomposer, default_registry()):
             raise CompositionError(f"{lacking}; for any other there is GridSearchCV")
-        callbacks = Callbacks(self)
-        engine = attrs.evolve(engine, watchers=(*engine.watchers, callbacks))
+        callbacks = [SklearnCallbacks(self)] if getattr(self, "_skl_callbacks", ()) else []
+        engine = attrs.evolve(engine, observers=(*engine.observers, *callbacks))
         work = None if self.seconds is None else self.seconds * effective_n_jobs(engine.n_jobs)
         search = Search(self.top, self.factor, self.min_gain, self.per_part, work, self.levels)
-        steps, best, self.stopped_ = engine.run(search.steps(pipeline, problem, held_out, cells))
+        steps, best, self.stopped_ = engine.run(search.steps(strategy, problem, held_out, cells))
         self.classes_ = estimator.classes_
         self.results_ = _table(steps)
         self.best_score_ = search.score(best)
@@ -173,7 +173,8 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
             self.part_params_ = [_of_learner(best.cells[place]) for place in best.best_by_part()]
         if self.refit:
             self.best_estimator_ = self._refitted(engine, estimator, best, rows)
-        callbacks.fit_ends()
+        for each in callbacks:
+            each.on_fit_end()
         return self
 
     def predict(self, X: Any) -> Any:
@@ -200,30 +201,28 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
             raise AttributeError("refit is False: nothing was learned with the best parameters")
         return self.best_estimator_
 
-    def _resolved(self, random_state: Any) -> tuple[DivideAndConquerClassifier, Pipeline]:
-        """The estimator with components for names and a seed of its own, and its pipeline."""
+    def _resolved(self, random_state: Any) -> tuple[DivideAndConquerClassifier, Strategy]:
+        """The estimator with components for names and a seed of its own, and its strategy."""
         if not isinstance(self.estimator, DivideAndConquerClassifier):
             raise SettingError(
                 "granularity_search: estimator must be a DivideAndConquerClassifier, not "
                 f"{self.estimator!r}"
             )
         estimator = clone(self.estimator)
-        pipeline = Pipeline.of(
-            estimator.decomposer, estimator.learner, estimator.combiner, default_registry()
-        )
-        if pipeline.combiner.wants_answers:
+        strategy = Strategy.of(estimator.decomposer, estimator.learner, estimator.combiner)
+        if strategy.combiner.wants_answers:
             raise CompositionError(
-                f"combiner {pipeline.combiner.name!r} learns from its members' answers: a search "
+                f"combiner {strategy.combiner.name!r} learns from its members' answers: a search "
                 "cannot judge parts without it; search with another, and set it afterwards"
             )
         if estimator.random_state is None:
             estimator.random_state = int(random_state.randint(2**31 - 1))
-        estimator.set_params(**attrs.asdict(pipeline, recurse=False))
-        return estimator, pipeline
+        estimator.set_params(**attrs.asdict(strategy, recurse=False))
+        return estimator, strategy
 
-    def _cells(self, pipeline: Pipeline) -> list[Cell]:
+    def _cells(self, strategy: Strategy) -> list[Cell]:
         """The grid as settings of the learner; each is tried on, so that bad values fail here."""
-        known = pipeline.learner.get_params()
+        known = strategy.learner.get_params()
         cells: list[Cell] = []
         for point in ParameterGrid(PAPER_GRID if self.param_grid is None else self.param_grid):
             for name in point:
@@ -239,10 +238,10 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
                     meant = LEARNER + name.rpartition("__")[2]
                     raise SettingError(
                         f"granularity_search: the grid's {name!r} is no setting of learner "
-                        f"{pipeline.learner.name!r}; {did_you_mean(meant, names)}"
+                        f"{strategy.learner.name!r}; {did_you_mean(meant, names)}"
                     )
             cells.append({name.removeprefix(LEARNER): value for name, value in point.items()})
-            clone(pipeline.learner).set_params(**cells[-1])
+            clone(strategy.learner).set_params(**cells[-1])
         return cells
 
     def _refitted(
@@ -265,9 +264,9 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
 
     def undivided_params(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]:
         """Of the decomposer, what leaves rows X undivided; nothing if no level of it does."""
-        estimator, pipeline = self._resolved(check_random_state(self.random_state))
+        estimator, strategy = self._resolved(check_random_state(self.random_state))
         problem = estimator._problem(X, y, sample_weight).seeded(DIVISION)
-        levels = pipeline.decomposer.levels(problem, self.factor)
+        levels = strategy.decomposer.levels(problem, self.factor)
         return next((_of_division(each) for each in levels if is_undivided(each)), {})
 
 

@@ -12,12 +12,12 @@ from sklearn.base import clone
 from dcsvm.base.combiner import Combiner
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.learner import LocalLearner
-from dcsvm.base.problem import Part, Problem
+from dcsvm.base.problem import DIVISION, PARTS, Part, Problem
 from dcsvm.base.routing import Division, Level, Router, Routing
 from dcsvm.base.settings import component
 from dcsvm.base.stages import Stages
-from dcsvm.drive.strategy import DIVISION, PARTS, Pipeline
-from dcsvm.drive.subproblem import Job
+from dcsvm.classifier import Strategy
+from dcsvm.drive.subproblem import Subproblem, check_parts
 from dcsvm.model_selection.path_job import Cell, HeldOut, PathJob, PathOutcome, Told, combined
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 
@@ -41,16 +41,16 @@ class Search:
     levels: int | None = None
 
     def steps(
-        self, pipeline: Pipeline, problem: Problem, held_out: HeldOut, cells: Sequence[Cell]
+        self, strategy: Strategy, problem: Problem, held_out: HeldOut, cells: Sequence[Cell]
     ) -> Generator[list[Any], list[Any], tuple[list[Step], Step, str]]:
         """Return all steps, the one to take, and why the search ended."""
         taken: list[Step] = []
-        for level in pipeline.decomposer.levels(problem.seeded(DIVISION), self.factor):
+        for level in strategy.decomposer.levels(problem.seeded(DIVISION), self.factor):
             if taken and len(parts_of(level)) == len(parts_of(taken[-1].level)):
                 continue  # no two parts of the finer level were joined
-            pipeline.checked(parts_of(level), problem)
+            check_parts(parts_of(level), problem, strategy.decomposer)
             plan = Plan(
-                level, problem, pipeline.learner, pipeline.combiner, held_out, self.per_part
+                level, problem, strategy.learner, strategy.combiner, held_out, self.per_part
             )
             step = Step(level, cells, (yield from plan.judge(cells)))
             taken.append(step)
@@ -168,7 +168,7 @@ class Plan:
         self, part: Part, place: int, cells: Sequence[Cell], rows: IntArray, alone: bool
     ) -> PathJob:
         seed = self.problem.seed.child(PARTS, 0, place)
-        job = Job(self.problem, part, part.learner or self.learner, seed)
+        job = Subproblem(self.problem, part, part.learner or self.learner, seed)
         return PathJob(job, cells, self.combiner, self.held_out, rows, alone, self.by_part)
 
     def _score(

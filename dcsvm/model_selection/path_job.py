@@ -18,8 +18,8 @@ from dcsvm.base.problem import Problem
 from dcsvm.base.routing import Router
 from dcsvm.drive.committee.committee import Committee, Group
 from dcsvm.drive.digest import digest
-from dcsvm.drive.fitted import Composite
-from dcsvm.drive.subproblem import Cut, Job
+from dcsvm.drive.fitted import FittedStrategy
+from dcsvm.drive.subproblem import LocalProblem, Subproblem
 from dcsvm.model_selection.candidate_scoring import Asked
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
 
@@ -59,7 +59,7 @@ class PathJob:
     itself is worked out only where parts are compared one by one (`by_part`).
     """
 
-    job: Job
+    job: Subproblem
     cells: Sequence[Cell]
     combiner: Combiner
     held_out: HeldOut
@@ -116,7 +116,7 @@ class PathJob:
         self._judge(outcome, waiting)
         return attrs.evolve(outcome, seconds=time.perf_counter() - started)
 
-    def _models(self, cut: Cut) -> Iterator[tuple[list[int], LocalModel]]:
+    def _models(self, cut: LocalProblem) -> Iterator[tuple[list[int], LocalModel]]:
         """Each model with the places of the cells it stands for."""
         everyone = list(range(len(self.cells)))
         constant = cut.constant()
@@ -199,5 +199,5 @@ def combined(
         seats.append(Group(first, first + size, router))
         first += size
     committee = Committee(members, tuple(seats), problem.n_classes)
-    composite = Composite(committee, combiner.fit(committee, problem, None))
+    composite = FittedStrategy(committee, combiner.fit(committee, problem, None))
     return composite.labels(np.arange(n_rows, dtype=float)[:, None])

@@ -17,6 +17,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from dcsvm.base.errors import DataError, SettingError
 from dcsvm.base.problem import Problem
+from dcsvm.base.row_splitting import hold_out_by_class
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.validation import check_labels, validated
 from dcsvm.model_selection.path_job import HeldOut
@@ -150,11 +151,7 @@ def _numbers(validation: Any, y: Any, random_state: np.random.RandomState) -> In
 
 def _share_of_each_class(share: float, y: Any, random_state: np.random.RandomState) -> IntArray:
     """A share of every class at random; a class keeps at least one row to learn from."""
-    held_out = []
-    for label in np.unique(y):
-        rows = random_state.permutation(np.flatnonzero(y == label))
-        held_out.append(rows[: min(round(share * len(rows)), len(rows) - 1)])
-    numbers = np.sort(np.concatenate(held_out))
+    numbers = hold_out_by_class(y, share, random_state)
     if len(numbers) == 0:
         raise DataError(
             f"n_samples={len(y)} is too few to hold out a share of {share:g}: give more rows, a "

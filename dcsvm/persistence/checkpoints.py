@@ -17,7 +17,7 @@ import attrs
 
 from dcsvm.base.errors import DcsvmError, UsageError
 from dcsvm.drive.registry import Registry, default_registry
-from dcsvm.drive.subproblem import Outcome
+from dcsvm.drive.subproblem import FitResult
 from dcsvm.persistence.archive import Archive, Flaw
 from dcsvm.persistence.decoder import Decoder
 from dcsvm.persistence.encoder import OBJECTS, Encoder
@@ -55,7 +55,7 @@ class CheckpointLog:
     """
 
     def __init__(
-        self, path: Path, registry: Registry | None = None, kinds: Sequence[type] = (Outcome,)
+        self, path: Path, registry: Registry | None = None, kinds: Sequence[type] = (FitResult,)
     ) -> None:
         self.path = path
         self.kinds = {kind.__name__: kind for kind in kinds}

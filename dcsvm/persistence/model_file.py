@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 import dcsvm
 from dcsvm.base.errors import ModelFileError, ModelPluginError
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.drive.fitted import Composite
+from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.drive.registry import default_registry
 from dcsvm.drive.unwrap import best_of, is_search
 from dcsvm.persistence import archive
@@ -164,7 +164,9 @@ def _classifier(opened: Archive) -> DivideAndConquerClassifier:
     classes = _classes(**manifest["classes"])
     names, n_features = manifest["feature_names"], manifest["n_features"]
     n_rows = manifest.get("n_rows")  # the first files do not tell
-    if not isinstance(classifier, DivideAndConquerClassifier) or not isinstance(model, Composite):
+    if not isinstance(classifier, DivideAndConquerClassifier) or not isinstance(
+        model, FittedStrategy
+    ):
         raise Flaw("is damaged: it does not hold a fitted classifier")
     if classes.shape != (model.committee.n_classes,) or type(n_features) is not int:
         raise Flaw("is damaged: its classes or features are not those of its model")

@@ -13,7 +13,7 @@ from dcsvm.base.problem import Seed, Task
 from dcsvm.base.settings import settings_of
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.committee.committee import Committee, Group
-from dcsvm.drive.fitted import Composite
+from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.drive.registry import KINDS, Offer, Registry
 from dcsvm.persistence.archive import Flaw, NeedsPlugin
 from dcsvm.toolbox.regions import Regions
@@ -25,7 +25,7 @@ CORE_TYPES: tuple[type, ...] = (
     *STORED_TYPES,
     *(BlockSum, Chain, Columns, LinearMap, Scaling),
     Regions,
-    *(Committee, Composite, Group, Member),
+    *(Committee, FittedStrategy, Group, Member),
     *(Seed, Task),
     *(Column, Layout, Preparation),
 )

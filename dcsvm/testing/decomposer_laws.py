@@ -20,9 +20,8 @@ from dcsvm.base.decomposer import (
     Decomposer,
 )
 from dcsvm.base.errors import CompositionError
-from dcsvm.base.problem import Part, Problem, union
+from dcsvm.base.problem import DIVISION, Part, Problem, union
 from dcsvm.base.routing import Division, Level
-from dcsvm.drive.strategy import DIVISION
 from dcsvm.numeric.array_types import IntArray
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.component_laws import expect_no_state, state_of

@@ -11,7 +11,7 @@ from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.problem import Problem
 from dcsvm.drive.engine import Engine
-from dcsvm.drive.fitted import Composite
+from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.problems import easy_problem, new_rows, problems
 from dcsvm.testing.trials import Work, last_first, sent, try_out
@@ -22,7 +22,7 @@ from dcsvm.testing.trials import Work, last_first, sent, try_out
 def is_the_same_in_two_threads(decomposer: Decomposer, problem: Problem) -> None:
     """the result does not depend on n_jobs"""
 
-    def in_threads(steps: Work) -> Composite:
+    def in_threads(steps: Work) -> FittedStrategy:
         with joblib.parallel_config(backend="threading"):
             return Engine(n_jobs=2).run(steps)
 
@@ -40,7 +40,7 @@ def is_the_same_when_the_last_part_is_done_first(decomposer: Decomposer, problem
 def is_the_same_in_two_processes(decomposer: Decomposer) -> None:
     """the result does not depend on the joblib backend"""
 
-    def in_processes(steps: Work) -> Composite:
+    def in_processes(steps: Work) -> FittedStrategy:
         with joblib.parallel_config(backend="loky"):
             return Engine(n_jobs=2).run(steps)
 
@@ -82,7 +82,7 @@ def comes_back_from_a_worker_process(learner: LocalLearner) -> None:
 
 
 def _expect_same(
-    decomposer: Decomposer, problem: Problem, run: Callable[[Work], Composite], how: str
+    decomposer: Decomposer, problem: Problem, run: Callable[[Work], FittedStrategy], how: str
 ) -> None:
     X = new_rows(problem)
     alone = try_out(decomposer, problem).bits(X)

@@ -15,16 +15,16 @@ from dcsvm.base.models import KernelExpansion, LocalModel
 from dcsvm.base.problem import Part, Problem
 from dcsvm.base.routing import Division
 from dcsvm.base.settings import component, setting
-from dcsvm.base.stages import Stages, concluded
+from dcsvm.base.stages import Stages, conclude
+from dcsvm.classifier import Strategy
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.engine import Engine
-from dcsvm.drive.fitted import Composite
-from dcsvm.drive.strategy import Pipeline
-from dcsvm.drive.subproblem import Job, Outcome
+from dcsvm.drive.fitted import FittedStrategy
+from dcsvm.drive.subproblem import FitResult, Subproblem
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.kernels.kernel import Kernel
 
-Work = Generator[list[Job], list[Outcome], Composite]
+Work = Generator[list[Subproblem], list[FitResult], FittedStrategy]
 
 
 @component
@@ -76,7 +76,7 @@ class Watched(Decomposer):
         return frozenset(self.decomposer.yields)
 
     def divide(self, problem: Problem) -> Stages:
-        work = concluded(self.decomposer.divide(problem))
+        work = conclude(self.decomposer.divide(problem))
         try:
             parts = next(work)
             while True:
@@ -94,7 +94,7 @@ class Trial:
     problem: Problem
     stages: list[list[Part]]
     division: Division
-    model: Composite
+    model: FittedStrategy
 
     @property
     def parts(self) -> list[Part]:
@@ -118,28 +118,28 @@ class Trial:
 def try_out(
     decomposer: Decomposer,
     problem: Problem,
-    run: Callable[[Work], Composite] | None = None,
+    run: Callable[[Work], FittedStrategy] | None = None,
 ) -> Trial:
     """Divide a problem, train the stand-in learner on the parts, and keep the record."""
     watched = Watched(decomposer)
-    pipeline = Pipeline(watched, Centroids(), MeanScores())
-    model = (run or Engine(n_jobs=1).run)(pipeline.conquer(problem))
+    strategy = Strategy(watched, Centroids(), MeanScores())
+    model = (run or Engine(n_jobs=1).run)(strategy.conquer(problem))
     return Trial(problem, watched.stages, watched.division, model)
 
 
 def parts_of(decomposer: Decomposer, problem: Problem) -> list[Part]:
     """The parts of all stages; those up to one that could not be trained, where there is one."""
     watched = Watched(decomposer)
-    pipeline = Pipeline(watched, Centroids(), MeanScores())
+    strategy = Strategy(watched, Centroids(), MeanScores())
     try:
-        Engine(n_jobs=1).run(pipeline.conquer(problem))
+        Engine(n_jobs=1).run(strategy.conquer(problem))
     except Exception:
         if not watched.stages:
             raise
     return [part for stage in watched.stages for part in stage]
 
 
-def last_first(steps: Work) -> Composite:
+def last_first(steps: Work) -> FittedStrategy:
     """An engine whose last job is always done first."""
     try:
         jobs = next(steps)
@@ -147,7 +147,7 @@ def last_first(steps: Work) -> Composite:
             done = {place: jobs[place].run() for place in reversed(range(len(jobs)))}
             jobs = steps.send([done[place] for place in range(len(jobs))])
     except StopIteration as stop:
-        result: Composite = stop.value
+        result: FittedStrategy = stop.value
     return result
 
 

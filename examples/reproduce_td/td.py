@@ -36,12 +36,12 @@ class Rounds:
     def __init__(self) -> None:
         self.seconds: list[dict[str, float]] = []
 
-    def round_begins(self, n_jobs: int) -> None:
+    def on_round_begin(self, n_jobs: int) -> None:
         self.clock = measured.Clock()
 
-    def part_done(self, job: Any, outcome: Any) -> None: ...
+    def on_part_done(self, job: Any, outcome: Any) -> None: ...
 
-    def round_ends(self) -> None:
+    def on_round_end(self) -> None:
         self.seconds.append(self.clock.seconds())
 
 
@@ -82,7 +82,7 @@ def run(
     rounds = Rounds()
     clock = measured.Clock()
     search.fit_with(
-        Engine(jobs, watchers=(rounds,)),
+        Engine(jobs, observers=(rounds,)),
         *cut.training,
         X_val=cut.validation[0],
         y_val=cut.validation[1],

@@ -17,7 +17,7 @@ from dcsvm.base.member import Member
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drawing import Scene, shortened
 from dcsvm.drive.committee.committee import Committee, Group
-from dcsvm.drive.fitted import Composite
+from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.drive.registry import default_registry
 from dcsvm.numeric.array_types import BoolArray, IntArray, Matrix
 from dcsvm_report.bound_terms import Term, terms_of
@@ -189,7 +189,7 @@ def _checked(classifier: DivideAndConquerClassifier, X: Any) -> Matrix:
 class _Stand:
     """Where a model divides for the first time, below wrappers of a single part."""
 
-    model: Composite
+    model: FittedStrategy
     decomposer: Any
     views: tuple[View, ...]
     columns: tuple[Column, ...]
@@ -251,7 +251,7 @@ def _stand(
     while len(model.committee.members) == 1:
         (member,) = model.committee.members
         whole = len(member.code) == model.committee.n_classes or model.committee.n_classes == 2
-        if not isinstance(member.model, Composite) or not whole:
+        if not isinstance(member.model, FittedStrategy) or not whole:
             break
         if member.view is not None:
             columns = columns_through(member.view, columns, pipeline.decomposer)

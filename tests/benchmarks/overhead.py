@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from dcsvm import DivideAndConquerClassifier, build
 from dcsvm.base.problem import Part, Problem, Seed
-from dcsvm.drive.subproblem import Cut, Job
+from dcsvm.drive.subproblem import LocalProblem, Subproblem
 
 
 def main() -> None:
@@ -101,13 +101,13 @@ def _data(n_rows: int, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def _cuts(X: np.ndarray, y: np.ndarray, n_parts: int) -> list[Cut]:
+def _cuts(X: np.ndarray, y: np.ndarray, n_parts: int) -> list[LocalProblem]:
     """Problems like those that chunks makes: each class dealt evenly to all parts."""
     problem = Problem(X, y, 2)
     learner = build("learner", "kernel_svm")
     order = np.argsort(y, kind="stable")
     return [
-        Job(problem, Part(np.sort(order[start::n_parts])), learner, Seed(0)).cut()
+        Subproblem(problem, Part(np.sort(order[start::n_parts])), learner, Seed(0)).cut()
         for start in range(n_parts)
     ]
 

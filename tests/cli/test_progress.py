@@ -27,21 +27,21 @@ def part(rows, seconds):
 def test_nothing_is_written_where_nobody_looks():
     progress, file = watched(terminal=False)
     with progress:
-        progress.step_begins("training", 100)
-        progress.round_begins(2)
-        progress.part_done(*part(50, 1.0))
+        progress.on_step_begin("training", 100)
+        progress.on_round_begin(2)
+        progress.on_part_done(*part(50, 1.0))
     assert file.getvalue() == ""
 
 
 def test_a_terminal_sees_the_step_and_the_parts():
     progress, file = watched(terminal=True)
     with progress:
-        progress.step_begins("training tree", 100)
-        progress.round_begins(3)
-        progress.part_done(*part(50, 1.0))
+        progress.on_step_begin("training tree", 100)
+        progress.on_round_begin(3)
+        progress.on_part_done(*part(50, 1.0))
         progress.progress.refresh()
-        progress.round_ends()
-        progress.round_begins(2)
+        progress.on_round_end()
+        progress.on_round_begin(2)
         progress.progress.refresh()
     assert "training tree" in file.getvalue()
     assert "1 of 3 parts" in file.getvalue()
@@ -50,19 +50,19 @@ def test_a_terminal_sees_the_step_and_the_parts():
 
 def test_rows_that_are_predicted_move_the_bar():
     progress, _ = watched(terminal=True)
-    progress.step_begins("predicting", 100)
-    progress.rows_done(40)
+    progress.on_step_begin("predicting", 100)
+    progress.on_rows_done(40)
     assert progress.progress.tasks[0].percentage == 40
 
 
 def test_a_single_large_part_is_forecast_from_the_small_ones():
     progress, _ = watched(terminal=True)
-    progress.step_begins("training", 1000)
-    progress.round_begins(2)
-    progress.part_done(*part(100, 0.5))
-    progress.part_done(*part(100, 0.7))
-    progress.step_begins("training undivided", 1000)
-    progress.round_begins(1)
+    progress.on_step_begin("training", 1000)
+    progress.on_round_begin(2)
+    progress.on_part_done(*part(100, 0.5))
+    progress.on_part_done(*part(100, 0.7))
+    progress.on_step_begin("training undivided", 1000)
+    progress.on_round_begin(1)
     assert progress.progress.tasks[0].fields["forecast"] == pytest.approx(0.6 * 10**1.8)
 
 
@@ -70,16 +70,16 @@ def test_a_search_counts_what_it_tries_and_learns_how_long_parts_take():
     progress, file = watched(terminal=True)
     assert progress.wants_pilot()
     with progress:
-        progress.step_begins("choosing parameters of td_svm")
-        progress.count_begins("fits", 30, seconds=3.0)
-        progress.part_done(*part(100, 0.5))
-        progress.counted()
+        progress.on_step_begin("choosing parameters of td_svm")
+        progress.on_count_begin("fits", 30, seconds=3.0)
+        progress.on_part_done(*part(100, 0.5))
+        progress.on_count()
         progress.progress.refresh()
     assert "1 of 30 fits" in file.getvalue()
     assert "about 00:03 left" in file.getvalue()
     assert not progress.wants_pilot()
-    progress.step_begins("training td_svm", 1000)
-    progress.round_begins(1)
+    progress.on_step_begin("training td_svm", 1000)
+    progress.on_round_begin(1)
     assert progress.progress.tasks[0].fields["forecast"] == pytest.approx(0.5 * 10**1.8)
 
 
@@ -97,14 +97,14 @@ def test_a_single_long_part_is_forecast_from_a_pilot():
     """
     recipe = parse(text, "recipe.toml", Path(), default_registry())
     forecasts = []
-    begins = progress.round_begins
+    begins = progress.on_round_begin
 
-    def round_begins(n_jobs):
+    def on_round_begin(n_jobs):
         begins(n_jobs)
         forecasts.append(progress.progress.tasks[0].fields["forecast"])
 
-    progress.round_begins = round_begins
-    run_recipe(recipe, audience=progress)
+    progress.on_round_begin = on_round_begin
+    run_recipe(recipe, observer=progress)
     assert len(forecasts) == 1
     assert 0 < forecasts[0] < 60
 

@@ -7,13 +7,14 @@ import pytest
 from sklearn import metrics
 
 from dcsvm.base.errors import DataError, RecipeError
+from dcsvm.base.row_splitting import deal_folds, hold_out
 from dcsvm.drive.registry import default_registry
-from dcsvm.drive.subproblem import Outcome
+from dcsvm.drive.subproblem import FitResult
 from dcsvm.experiments.recipe import Split, parse, resolved
 from dcsvm.experiments.recipe.sections import SCORES
 from dcsvm.experiments.run.measures import score_of
 from dcsvm.experiments.run.runner import Session, load, run_recipe
-from dcsvm.experiments.run.splitting import folds_of, held_out, rows_of
+from dcsvm.experiments.run.splitting import rows_of
 from dcsvm.model_selection.path_job import PathJob, PathOutcome
 from dcsvm.persistence.checkpoints import CheckpointLog
 
@@ -175,10 +176,11 @@ def test_the_number_of_jobs_changes_nothing():
 
 def test_rows_are_held_out_of_every_class_alike():
     y = np.repeat([0, 1, 2], [60, 30, 1])
-    stay, drawn = held_out(y, 0.2, True, 0)
+    rows = hold_out(y, 0.2, True, 0)
+    stay, drawn = rows.train, rows.test
     assert np.bincount(y[drawn], minlength=3).tolist() == [12, 6, 0]
     assert sorted([*stay, *drawn]) == list(range(91))
-    fold = folds_of(y, 3, True, 0)
+    fold = deal_folds(y, 3, True, 0)
     assert np.bincount(fold).max() - np.bincount(fold).min() <= 1
     assert {tuple(np.bincount(fold[y == label])) for label in (0, 1)} == {(20,) * 3, (10,) * 3}
 
@@ -202,7 +204,7 @@ def test_a_granularity_search_that_is_resumed_trains_no_finished_part_again(tmp_
     monkeypatch.setattr(PathJob, "run", lambda job: trained.append(job.key()) or run(job))
     outcomes = []
     for _ in range(2):
-        log = CheckpointLog(tmp_path / "parts.log", kinds=(Outcome, PathOutcome))
+        log = CheckpointLog(tmp_path / "parts.log", kinds=(FitResult, PathOutcome))
         outcome, _ = found('use = "granularity"\n', "tree", checkpoints=log)
         log.close()
         outcomes.append(outcome)

@@ -7,7 +7,7 @@ from fakes import Average, Centroids, Deal, Everything, Rest, StripRouter, Strip
 from dcsvm import Committee, DivideAndConquerClassifier, Division, Member, Router, Routing
 from dcsvm.base.answers import Answers
 from dcsvm.base.errors import ContractError
-from dcsvm.drive.fitted import Composite, floored, rows_at_a_time
+from dcsvm.drive.fitted import FittedStrategy, floored, rows_at_a_time
 from dcsvm.numeric import Kernel
 from dcsvm.toolbox import Constant, Cost, Hyperplanes, KernelExpansion, Wrapped
 
@@ -262,8 +262,8 @@ def test_answers_in_chunks_are_the_same_for_any_number_of_jobs(n_jobs, monkeypat
 def test_chunks_grow_with_the_regions_of_a_division(regions, rows):
     members = [Member(Constant(), np.array([[0, 1, 0]]))] * regions
     routed = committee_of(*members, router=StripRouter(np.arange(regions - 1), 0))
-    model = Composite(routed, Average())
+    model = FittedStrategy(routed, Average())
     assert rows_at_a_time(model) == rows
     around = committee_of(Member(model, np.eye(3)))
-    assert rows_at_a_time(Composite(around, Average())) == rows
-    assert rows_at_a_time(Composite(committee_of(*members), Average())) == 2**15
+    assert rows_at_a_time(FittedStrategy(around, Average())) == rows
+    assert rows_at_a_time(FittedStrategy(committee_of(*members), Average())) == 2**15

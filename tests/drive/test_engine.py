@@ -1,4 +1,4 @@
-"""The engine: rounds, order, watchers, checkpoints, interruption."""
+"""The engine: rounds, order, observers, checkpoints, interruption."""
 
 import copy
 import time
@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_info
 
 from dcsvm import Decomposer, DivideAndConquerClassifier, LocalLearner, Part, component
 from dcsvm.drive.engine import Engine
+from dcsvm.drive.observers import Observer
 from dcsvm.toolbox import Columns, Constant
 
 X, y = blobs()
@@ -67,21 +68,21 @@ def test_other_work_finds_nothing_in_the_checkpoints(other):
     assert kept.found == 0
 
 
-def test_watchers_hear_of_every_round_and_part():
+def test_observers_hear_of_every_round_and_part():
     heard = []
 
-    class Watcher:
-        def round_begins(self, n_jobs):
+    class Listener(Observer):
+        def on_round_begin(self, n_jobs):
             heard.append(n_jobs)
 
-        def part_done(self, job, outcome):
+        def on_part_done(self, job, outcome):
             heard.append(outcome.n_rows)
 
-        def round_ends(self):
+        def on_round_end(self):
             heard.append("end")
 
     clf = DivideAndConquerClassifier(Deal(3), Centroids(), Average(), random_state=0)
-    clf.fit_with(Engine(watchers=(Watcher(),)), X, y)
+    clf.fit_with(Engine(observers=(Listener(),)), X, y)
     assert heard == [3, 40, 40, 40, "end"]
 
 
@@ -185,24 +186,18 @@ def test_small_parts_of_one_learner_share_a_call_and_are_told_one_by_one():
             calls.append([problem.n_rows for problem in problems])
             return [self.fit(problem) for problem in problems]
 
-    class Watcher:
+    class Counter(Observer):
         done = 0
 
-        def round_begins(self, n_jobs):
-            pass
-
-        def part_done(self, job, outcome):
+        def on_part_done(self, job, outcome):
             self.done += 1
 
-        def round_ends(self):
-            pass
-
-    watcher = Watcher()
+    observer = Counter()
     plain = DivideAndConquerClassifier(Deal(5), Centroids(), Average(), random_state=0).fit(X, y)
     joined = DivideAndConquerClassifier(Deal(5), Together(), Average(), random_state=0)
-    joined.fit_with(Engine(n_jobs=1, watchers=(watcher,)), X, y)
+    joined.fit_with(Engine(n_jobs=1, observers=(observer,)), X, y)
     assert [len(call) for call in calls] == [5]
-    assert watcher.done == 5
+    assert observer.done == 5
     np.testing.assert_array_equal(plain.decision_function(X), joined.decision_function(X))
 
 

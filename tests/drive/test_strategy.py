@@ -8,7 +8,7 @@ from fakes import Average, Centroids, Deal, Rest, Strips, blobs
 from dcsvm import Combiner, DivideAndConquerClassifier, component, setting
 from dcsvm.base.errors import CompositionError
 from dcsvm.base.problem import Problem, Seed
-from dcsvm.drive.strategy import _folds
+from dcsvm.classifier import _folds
 
 X, y = blobs()
 

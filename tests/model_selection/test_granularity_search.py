@@ -419,13 +419,13 @@ def test_progress_is_told_level_by_level():
     told = []
 
     class Listener:
-        def round_begins(self, n_jobs):
+        def on_round_begin(self, n_jobs):
             told.append(n_jobs)
 
-        def part_done(self, job, outcome):
+        def on_part_done(self, job, outcome):
             told.append(outcome.n_rows)
 
-        def round_ends(self):
+        def on_round_end(self):
             told.append("end")
 
     X, y = rows()

@@ -8,13 +8,13 @@ from dcsvm.base.errors import UsageError
 from dcsvm.base.feature_views import Columns
 from dcsvm.base.models import Hyperplanes, LocalModel
 from dcsvm.drive.registry import Offer, Registry
-from dcsvm.drive.subproblem import Outcome
+from dcsvm.drive.subproblem import FitResult
 from dcsvm.persistence.checkpoints import HEAD, CheckpointLog
 
 
 def outcome(number=0):
     generator = np.random.default_rng(number)
-    return Outcome(
+    return FitResult(
         Hyperplanes(np.asfortranarray(generator.normal(size=(3, 2))), np.array([0.1, number])),
         Columns(np.array([2, 0, 1])),
         np.array([[1, -1]], dtype=np.int8),
@@ -120,7 +120,7 @@ class Unknown(LocalModel):
 
 def test_what_no_file_can_hold_is_left_out_with_one_warning(path, registry):
     log = CheckpointLog(path, registry)
-    strange = Outcome(Unknown(), None, np.ones((1, 2)), np.arange(2), 2, 0.1)
+    strange = FitResult(Unknown(), None, np.ones((1, 2)), np.arange(2), 2, 0.1)
     with pytest.warns(UserWarning, match="finished parts are not kept: cannot save a part"):
         log.put(key(0), strange)
     log.put(key(1), strange)  # a second warning would be an error

@@ -10,7 +10,7 @@ from dcsvm.base.feature_views import Columns
 from dcsvm.base.member import Member
 from dcsvm.base.models import Constant
 from dcsvm.base.problem import Seed, Task
-from dcsvm.drive.subproblem import Job
+from dcsvm.drive.subproblem import Subproblem
 from dcsvm.model_selection import asking
 
 GRID = [{"C": C, "gamma": gamma} for gamma in (0.1, 3.0) for C in (1.0, 100.0)]
@@ -20,7 +20,7 @@ def cut_of(X, y, **settings):
     rows = np.arange(0, len(y), 2)
     learner = build("learner", "kernel_svm", **settings)
     part = Part(rows, view=Columns([2, 0]))
-    return Job(Problem(X, y, y.max() + 1), part, learner, Seed(0)).cut()
+    return Subproblem(Problem(X, y, y.max() + 1), part, learner, Seed(0)).cut()
 
 
 @pytest.mark.parametrize("kind", ["rbf", "linear"])
@@ -67,7 +67,9 @@ def test_parts_that_overlap_answer_as_each_model_does(kept, shared, monkeypatch)
     problem, learner = Problem(X, y, 3), build("learner", "kernel_svm")
     for pair in ((0, 1), (0, 2), (1, 2)):
         rows = np.flatnonzero(np.isin(y, pair))
-        cut = Job(problem, Part(rows, task=Task(pair[:1], pair[1:])), learner, Seed(0)).cut()
+        cut = Subproblem(
+            problem, Part(rows, task=Task(pair[:1], pair[1:])), learner, Seed(0)
+        ).cut()
         asked = asking.Asked(asks, np.arange(20), cut)
         for _, model in learner.fit_path(cut.problem, GRID):
             values, cost = asked.answer(model)

@@ -98,7 +98,7 @@ def run(tmp_path: Path) -> Path:
     )
     (folder / "parts.csv").write_text(
         "model,path,rows,classes,support_vectors,seconds,learner,kind,parameters,about\n"
-        "mine,0.0,1234,2,30,0.4,pipeline,Composite,{},{}\n"
+        "mine,0.0,1234,2,30,0.4,pipeline,FittedStrategy,{},{}\n"
         "mine,0.0.0.0,1000,2,20,0.3,deep,KernelExpansion,{},{}\n"
         "mine,0.0.0.1,234,1,10,0.1,deep,Constant,{},{}\n"
         "whole,0.0,1234,2,999,1.9,deep,KernelExpansion,{},{}\n"
@@ -221,7 +221,7 @@ def test_stages_are_drawn_with_what_each_kept(run: Path) -> None:
     assert "What each stage kept" not in Page(write_report(run).read_text()).text
     (run / "parts.csv").write_text(
         "model,path,rows,classes,support_vectors,seconds,learner,kind,parameters,about\n"
-        "mine,0.0,1234,2,30,0.4,pipeline,Composite,{},{}\n"
+        "mine,0.0,1234,2,30,0.4,pipeline,FittedStrategy,{},{}\n"
         'mine,0.0.0.0,1000,2,200,0.3,deep,KernelExpansion,{},"{""step"": ""crossed""}"\n'
         'mine,0.0.0.1,234,1,0,0.1,deep,Constant,{},"{""step"": ""crossed""}"\n'
         'mine,0.0.1.0,434,2,20,0.3,deep,KernelExpansion,{},"{""step"": ""last""}"\n'

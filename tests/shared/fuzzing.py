@@ -45,7 +45,7 @@ def in_time(seconds: float = SECONDS) -> Iterator[None]:
 
     before = signal.signal(signal.SIGALRM, hangs)
     signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
-    # Nobody hears an alarm inside compiled code: four times that of computing ends the process,
+    # Observer hears an alarm inside compiled code: four times that of computing ends the process,
     # by the signal's own action, after faulthandler has said where.
     faulthandler.register(signal.SIGPROF, file=STDERR, chain=True)
     signal.setitimer(signal.ITIMER_PROF, 4 * seconds)

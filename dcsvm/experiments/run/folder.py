@@ -37,6 +37,7 @@ from typing import Any
 
 from dcsvm.base.errors import UsageError
 from dcsvm.drive.engine import Done, Runnable
+from dcsvm.drive.observers import Observer
 from dcsvm.experiments.run.run_status import FINISHED, STATUS, resume_command, standing
 from dcsvm.persistence.atomic_write import write_atomically
 
@@ -50,8 +51,8 @@ LOG = "log.jsonl"
 LOG_SECONDS = 1.0
 
 
-class RunFolder:
-    """A run's folder; as an audience it writes down how the run goes on."""
+class RunFolder(Observer):
+    """A run's folder; as an observer it writes down how the run goes on."""
 
     def __init__(self, path: Path, made: Sequence[Path] = ()) -> None:
         self.path = path
@@ -138,29 +139,20 @@ class RunFolder:
                 log.write("\n")  # whoever wrote before was cut off within a line
             log.write(line + "\n")
 
-    def step_begins(self, title: str, n_rows: int = 0) -> None:
+    def on_step_begin(self, title: str, n_rows: int = 0) -> None:
         self.note("step", title=title, rows=n_rows)
 
-    def rows_done(self, n_rows: int) -> None: ...
-
-    def count_begins(self, what: str, n: int, seconds: float | None = None) -> None:
+    def on_count_begin(self, what: str, n: int, seconds: float | None = None) -> None:
         self.note("count", what=what, n=n)
 
-    def counted(self) -> None: ...
-
-    def wants_pilot(self) -> bool:
-        return False
-
-    def round_begins(self, n_jobs: int) -> None:
+    def on_round_begin(self, n_jobs: int) -> None:
         self.note("round", parts=n_jobs)
 
-    def part_done(self, job: Runnable, outcome: Done) -> None:
+    def on_part_done(self, job: Runnable, outcome: Done) -> None:
         self.n_parts += 1
         if time.monotonic() - self._noted > LOG_SECONDS:
             self._noted = time.monotonic()
             self.note("parts", done=self.n_parts)
-
-    def round_ends(self) -> None: ...
 
 
 def as_json(value: Any) -> str:

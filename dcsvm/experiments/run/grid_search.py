@@ -19,12 +19,12 @@ from sklearn.model_selection import (
 from threadpoolctl import threadpool_limits
 
 from dcsvm.base.errors import DataError
+from dcsvm.base.row_splitting import deal_folds, hold_out
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.experiments.recipe import Candidate, Search, Split
 from dcsvm.experiments.run.level_search import from_fine_to_coarse
 from dcsvm.experiments.run.measures import score_of
 from dcsvm.experiments.run.search_result import Bench, Found, Maker, Tried, used_up
-from dcsvm.experiments.run.splitting import folds_of, held_out
 from dcsvm.model_selection.levels import all_tried
 from dcsvm.numeric.array_types import IntArray
 
@@ -39,14 +39,14 @@ def search(
     n_rows = len(y)
     rows: IntArray = np.arange(n_rows)
     if asked.rows is not None and asked.rows < n_rows:
-        rows = held_out(y, asked.rows / n_rows, split.stratified, bench.seed)[1]
+        rows = hold_out(y, asked.rows / n_rows, split.stratified, bench.seed).test
     X, y = X[rows], y[rows]
     if asked.folds is not None:
-        fold = folds_of(y, asked.folds, split.stratified, bench.seed + 1)
+        fold = deal_folds(y, asked.folds, split.stratified, bench.seed + 1)
     else:
         fold = np.full(len(y), -1)
         share = VALIDATION if split.validation is None else split.validation
-        fold[held_out(y, share, split.stratified, bench.seed + 1)[1]] = 0
+        fold[hold_out(y, share, split.stratified, bench.seed + 1).test] = 0
     _check_learnable(y, fold)
     if candidate.by_levels(asked):
         found = from_fine_to_coarse(candidate, make, asked, X, y, fold, bench)
@@ -109,11 +109,11 @@ class Trial(ClassifierMixin, BaseEstimator):
         return self
 
     def fit(self, X: Any, y: Any) -> Trial:
-        engine = attrs.evolve(self.bench.engine, n_jobs=1, watchers=(self.bench,))
+        engine = attrs.evolve(self.bench.engine, n_jobs=1, observers=(self.bench,))
         model = self.make(self.values or {})
         self.model_ = model.fit_with(engine, X, y)
         self.classes_ = model.classes_
-        self.bench.audience.counted()
+        self.bench.observer.on_count()
         return self
 
     def predict(self, X: Any) -> Any:
@@ -184,7 +184,7 @@ def _by_scikit_learn(
         searcher = _Grid(trial, grid, **options)
     at_a_time = _cells_at_a_time(candidate, bench)
     n_fits = len(cells) * (int(fold.max()) + 1)
-    bench.audience.count_begins("fits", n_fits, asked.seconds)
+    bench.observer.on_count_begin("fits", n_fits, asked.seconds)
     searcher.set_budget(cells, asked.seconds, bench, at_a_time)
     # One thread of BLAS for all, so that cells that end do not give threads back to others.
     with threadpool_limits(limits=1, user_api="blas"), joblib.parallel_config("threading"):

@@ -14,6 +14,7 @@ from sklearn.model_selection import ParameterGrid
 from dcsvm.base.problem import Problem
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.engine import Done, Runnable
+from dcsvm.drive.observers import Observer
 from dcsvm.experiments.recipe import Candidate, Search
 from dcsvm.experiments.run.search_result import Bench, Found, Maker, Tried, used_up
 from dcsvm.model_selection import GranularitySearch
@@ -82,7 +83,7 @@ def _through_levels(
         refit=False,
         random_state=bench.seed,
     )
-    engine = attrs.evolve(bench.engine, watchers=(_Clock(bench), *bench.engine.watchers))
+    engine = attrs.evolve(bench.engine, observers=(_Clock(bench), *bench.engine.observers))
     searcher.fit_with(
         engine,
         *(X[training], y[training]),
@@ -117,15 +118,11 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-class _Clock:
-    """A watcher that adds up the seconds of a search's parts."""
+class _Clock(Observer):
+    """Adds up the seconds of the parts of a search."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
 
-    def round_begins(self, n_jobs: int) -> None: ...
-
-    def part_done(self, job: Runnable, outcome: Done) -> None:
+    def on_part_done(self, job: Runnable, outcome: Done) -> None:
         self.bench.recorded += outcome.seconds
-
-    def round_ends(self) -> None: ...

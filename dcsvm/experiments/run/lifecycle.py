@@ -20,20 +20,20 @@ import joblib
 import numpy as np
 
 from dcsvm.base.errors import DcsvmError, ModelFileError
+from dcsvm.base.row_splitting import TrainTestRows
 from dcsvm.base.settings import settings_of
 from dcsvm.datasets.loading import Dataset
 from dcsvm.drive.digest import digest
+from dcsvm.drive.observers import ObserverGroup
 from dcsvm.drive.registry import Registry
-from dcsvm.drive.subproblem import Outcome
+from dcsvm.drive.subproblem import FitResult
 from dcsvm.experiments.recipe import Data, Recipe, parse, resolved
 from dcsvm.experiments.run import folder as files
 from dcsvm.experiments.run.folder import RunFolder, as_json, place_of_run
 from dcsvm.experiments.run.load_data import warn_of_unsuited
-from dcsvm.experiments.run.observers import Several
 from dcsvm.experiments.run.run_status import FINISHED, RUNNING
-from dcsvm.experiments.run.runner import Audience, Result, Session, run_recipe
+from dcsvm.experiments.run.runner import Observer, Result, Session, run_recipe
 from dcsvm.experiments.run.search_result import Found
-from dcsvm.experiments.run.splitting import Rows
 from dcsvm.model_selection.path_job import PathOutcome
 from dcsvm.persistence.checkpoints import CheckpointLog
 
@@ -117,13 +117,13 @@ def plugin_files(folder: RunFolder) -> list[Path]:
 
 
 def carry_out(
-    request: Request, folder: RunFolder, audience: Audience, *, again: bool = False
+    request: Request, folder: RunFolder, observer: Observer, *, again: bool = False
 ) -> Kept:
     """Run what was asked, taking finished parts from the folder, and write all that comes out.
 
     `again` says that the run was begun before.
     """
-    log = CheckpointLog(folder.path / FINISHED, kinds=(Outcome, PathOutcome))
+    log = CheckpointLog(folder.path / FINISHED, kinds=(FitResult, PathOutcome))
     taken_over = len(log)
     if taken_over:
         folder.note("resumed", parts=taken_over)
@@ -131,11 +131,16 @@ def carry_out(
         folder.sweep()
         folder.state(RUNNING)
     session = _FolderSession(
-        request.seed, request.n_jobs, Several(audience, folder), log, _found_before(folder), folder
+        request.seed,
+        request.n_jobs,
+        ObserverGroup(observer, folder),
+        log,
+        _found_before(folder),
+        folder,
     )
     try:
         result = run_recipe(request.recipe, session=session)
-        audience.step_begins("writing the run folder")
+        observer.on_step_begin("writing the run folder")
         missing = _write(result, folder)
         folder.state("partial" if missing else "done", missing=missing)
         log.discard()
@@ -168,7 +173,7 @@ def environment(registry: Registry) -> dict[str, Any]:
 class _FolderSession(Session):
     folder: Any = None
 
-    def planned(self, recipe: Recipe, data: Dataset, splits: list[Rows]) -> None:
+    def planned(self, recipe: Recipe, data: Dataset, splits: list[TrainTestRows]) -> None:
         warn_of_unsuited(recipe, data)
         facts = {
             "data": data.title,

@@ -12,10 +12,10 @@ from sklearn import metrics
 
 from dcsvm.base.models import Cost, KernelExpansion
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.drive.fitted import Composite
+from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.drive.ledger import Record
+from dcsvm.drive.observers import Observer
 from dcsvm.experiments.recipe.sections import SCORES, Measure, Search
-from dcsvm.experiments.run.observers import Audience
 from dcsvm.inspection.parameters import size_of
 
 #: Rows that are predicted at a time, so that progress can be told.
@@ -102,7 +102,7 @@ class Answered:
 
 
 def answered(
-    model: DivideAndConquerClassifier, X: Any, audience: Audience, *, cost: bool
+    model: DivideAndConquerClassifier, X: Any, observer: Observer, *, cost: bool
 ) -> Answered:
     """Ask a model about rows, block by block."""
     answers, seconds, costs = [], 0.0, []
@@ -113,7 +113,7 @@ def answered(
         seconds += time.perf_counter() - asked
         if cost:
             costs.append(model.cost(block))
-        audience.rows_done(block.shape[0])
+        observer.on_rows_done(block.shape[0])
     return Answered(np.concatenate(answers), seconds, tuple(costs))
 
 
@@ -173,10 +173,10 @@ def largest_share(truth: Any) -> float:
     return float(np.unique(truth, return_counts=True)[1].max() / len(truth))
 
 
-def _support_vectors(model: Composite) -> Iterator[float]:
+def _support_vectors(model: FittedStrategy) -> Iterator[float]:
     """The support vectors of each member at any depth; none for a model that has no such thing."""
     for member in model.committee.members:
-        if isinstance(member.model, Composite):
+        if isinstance(member.model, FittedStrategy):
             yield from _support_vectors(member.model)
         elif isinstance(member.model, KernelExpansion):
             yield float(len(member.model.support_rows))

@@ -13,21 +13,20 @@ from sklearn.base import clone
 from dcsvm.base.errors import DcsvmError
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.models import KernelExpansion
-from dcsvm.base.problem import Problem
-from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.base.problem import DIVISION, PARTS, Problem
+from dcsvm.base.row_splitting import TrainTestRows
+from dcsvm.classifier import DivideAndConquerClassifier, Strategy
 from dcsvm.datasets.loading import Dataset
-from dcsvm.drive.registry import default_registry
-from dcsvm.drive.strategy import DIVISION, PARTS, Pipeline
-from dcsvm.drive.subproblem import Job
+from dcsvm.drive.subproblem import Subproblem
 from dcsvm.experiments.recipe import Candidate, Recipe, Search
 from dcsvm.experiments.run.load_data import load, prepared, warn_of_unsuited
-from dcsvm.experiments.run.splitting import Rows, rows_of
+from dcsvm.experiments.run.splitting import rows_of
 from dcsvm.model_selection.levels import parts_of
 from dcsvm.numeric.array_types import IntArray
 
 #: Seconds grow like this power of the rows; the same as the progress bar's.
 GROWTH = 1.8
-#: Rows of the pilot: large enough to be timed, small enough to be quick.
+#: TrainTestRows of the pilot: large enough to be timed, small enough to be quick.
 PILOT_ROWS = 400
 #: Parts of a stage that are divided further, to see how: the rest is taken to be alike.
 LOOKED_INTO = 20
@@ -95,7 +94,12 @@ def plan(recipe: Recipe, seed: int, n_jobs: int) -> Plan:
 
 
 def _planned(
-    candidate: Candidate, recipe: Recipe, data: Dataset, splits: list[Rows], seed: int, n_jobs: int
+    candidate: Candidate,
+    recipe: Recipe,
+    data: Dataset,
+    splits: list[TrainTestRows],
+    seed: int,
+    n_jobs: int,
 ) -> CandidatePlan:
     train = splits[0].train
     model = prepared(candidate.classifier, recipe.data, data, {})
@@ -148,10 +152,10 @@ def _coarser(
     if asked.levels == 1 or not candidate.by_levels(asked):
         return []
     own = candidate.classifier
-    pipeline = Pipeline.of(own.decomposer, own.learner, own.combiner, default_registry())
+    strategy = Strategy.of(own.decomposer, own.learner, own.combiner)
     some = problem if n_rows == problem.n_rows else problem.subset(_sample(problem, n_rows))
     found: list[list[int]] = []
-    for level in pipeline.decomposer.levels(some.seeded(DIVISION), asked.factor):
+    for level in strategy.decomposer.levels(some.seeded(DIVISION), asked.factor):
         sizes = [len(part.rows) for part in parts_of(level)]
         if not found or len(sizes) != len(found[-1]):
             found.append(sizes)
@@ -160,17 +164,19 @@ def _coarser(
 
 def _parts(
     model: DivideAndConquerClassifier, problem: Problem, copies: float = 1.0
-) -> list[tuple[int, Job | None, float]]:
+) -> list[tuple[int, Subproblem | None, float]]:
     """Each part of the first stages: its rows, its job if it has any, how many are alike."""
-    pipeline = Pipeline.of(model.decomposer, model.learner, model.combiner, default_registry())
-    stages = pipeline.decomposer.divide(problem.seeded(DIVISION))
-    parts = pipeline.checked(next(stages), problem)
+    strategy = Strategy.of(model.decomposer, model.learner, model.combiner)
+    stages = strategy.decomposer.divide(problem.seeded(DIVISION))
+    parts = next(stages)
     stages.close()
     jobs = [
-        Job(problem, part, part.learner or pipeline.learner, problem.seed.child(PARTS, 0, place))
+        Subproblem(
+            problem, part, part.learner or strategy.learner, problem.seed.child(PARTS, 0, place)
+        )
         for place, part in enumerate(parts)
     ]
-    found: list[tuple[int, Job | None, float]] = []
+    found: list[tuple[int, Subproblem | None, float]] = []
     nested = [job for job in jobs if isinstance(job.learner, DivideAndConquerClassifier)]
     looked_into = nested[:: max(1, len(nested) // LOOKED_INTO)]
     for job in jobs:
@@ -197,7 +203,7 @@ class _Pilot:
     keeps_kernel: bool = False
 
     @classmethod
-    def of(cls, job: Job) -> _Pilot:
+    def of(cls, job: Subproblem) -> _Pilot:
         cut = job.cut().problem
         some: IntArray = np.arange(cut.n_rows)
         if cut.n_rows > PILOT_ROWS:
@@ -221,7 +227,7 @@ class _Pilot:
 
 
 def _whole_pilot(model: DivideAndConquerClassifier, problem: Problem, labels: Any) -> float:
-    """Seconds that the whole pipeline takes for a few rows: it never takes less."""
+    """Seconds that the whole strategy takes for a few rows: it never takes less."""
     some = _sample(problem, PILOT_ROWS)
     X, y = problem.X[some], labels[some]
     seconds = 0.0

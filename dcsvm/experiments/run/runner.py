@@ -10,9 +10,11 @@ import attrs
 import numpy as np
 from sklearn.base import clone
 
+from dcsvm.base.row_splitting import TrainTestRows, hold_out
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.datasets.loading import Dataset
 from dcsvm.drive.engine import Checkpoints, Engine
+from dcsvm.drive.observers import Observer
 from dcsvm.experiments.recipe import Candidate, Data, Recipe
 from dcsvm.experiments.recipe.sections import CLASS_WEIGHT
 from dcsvm.experiments.run.grid_search import search
@@ -27,16 +29,15 @@ from dcsvm.experiments.run.measures import (
     scores_asked,
     structure,
 )
-from dcsvm.experiments.run.observers import Audience, Nobody
 from dcsvm.experiments.run.search_result import Bench, Found
-from dcsvm.experiments.run.splitting import Rows, held_out, rows_of
+from dcsvm.experiments.run.splitting import rows_of
 from dcsvm.experiments.run.text import RareClass, rare_classes
 
-__all__ = ["Audience", "Measures", "Nobody", "Result", "Session", "load", "run_recipe"]
+__all__ = ["Measures", "Observer", "Result", "Session", "load", "run_recipe"]
 
 #: From so many rows on, a part may take long enough for people to ask how long.
 LARGE = 6000
-#: Rows of a pilot.
+#: TrainTestRows of a pilot.
 PILOT = 1500
 
 
@@ -125,15 +126,15 @@ class Session:
 
     seed: int
     n_jobs: int = 1
-    audience: Audience = attrs.field(factory=Nobody)
+    observer: Observer = attrs.field(factory=Observer)
     checkpoints: Checkpoints | None = None
     found: dict[str, Any] = attrs.field(factory=dict)
 
     @property
     def engine(self) -> Engine:
-        return Engine(self.n_jobs, (self.audience,), self.checkpoints)
+        return Engine(self.n_jobs, (self.observer,), self.checkpoints)
 
-    def planned(self, recipe: Recipe, data: Dataset, splits: list[Rows]) -> None:
+    def planned(self, recipe: Recipe, data: Dataset, splits: list[TrainTestRows]) -> None:
         """Hear what is going to be trained; a run with a folder writes it down."""
 
     def searched(self, key: str, found: Found) -> None:
@@ -146,7 +147,7 @@ def run_recipe(
     *,
     seed: int | None = None,
     n_jobs: int = 1,
-    audience: Audience | None = None,
+    observer: Observer | None = None,
     session: Session | None = None,
 ) -> Result:
     """Train and measure every candidate of a recipe on the same rows.
@@ -158,16 +159,16 @@ def run_recipe(
         Of the split and of the models, in place of the recipe's.
     n_jobs : int
         How many parts are trained at the same time.
-    audience : Audience, optional
+    observer : Observer, optional
         Who is told of the progress.
     session : Session, optional
-        In place of seed, n_jobs and audience: a run that keeps what it finishes.
+        In place of seed, n_jobs and observer: a run that keeps what it finishes.
     """
     if session is None:
         session = Session(
-            recipe.split.seed if seed is None else seed, n_jobs, audience or Nobody()
+            recipe.split.seed if seed is None else seed, n_jobs, observer or Observer()
         )
-    session.audience.step_begins("reading data")
+    session.observer.on_step_begin("reading data")
     data = load(recipe.data)
     splits = rows_of(data, recipe.split, session.seed)
     for candidate in recipe.candidates:
@@ -204,7 +205,7 @@ class _Run:
     recipe: Recipe
     candidate: Candidate
     data: Dataset
-    splits: list[Rows]
+    splits: list[TrainTestRows]
     session: Session
 
     def trained(self) -> Trained:
@@ -245,8 +246,8 @@ class _Run:
         if key in self.session.found:
             before = Found.from_dict(self.session.found[key])
             return before, before.seconds
-        self.session.audience.step_begins(f"choosing parameters of {self.candidate.name}")
-        bench = Bench(self.session.engine, self.session.seed, self.session.audience)
+        self.session.observer.on_step_begin(f"choosing parameters of {self.candidate.name}")
+        bench = Bench(self.session.engine, self.session.seed, self.session.observer)
         found = search(
             self.candidate,
             self._make,
@@ -264,9 +265,9 @@ class _Run:
         self, train: Any, chosen: Found | None, number: int
     ) -> tuple[DivideAndConquerClassifier, float]:
         fold = f", fold {number + 1}" if 1 < len(self.splits) > number else ""
-        self.session.audience.step_begins(f"training {self.candidate.name}{fold}", len(train))
+        self.session.observer.on_step_begin(f"training {self.candidate.name}{fold}", len(train))
         model = self._make({} if chosen is None else chosen.values)
-        if self.session.audience.wants_pilot() and len(train) >= LARGE:
+        if self.session.observer.wants_pilot() and len(train) >= LARGE:
             self._pilot(model, train)
         began = time.perf_counter()
         model.fit_with(self.session.engine, self.data.X[train], self.data.y[train])
@@ -274,8 +275,8 @@ class _Run:
 
     def _pilot(self, model: DivideAndConquerClassifier, train: Any) -> None:
         """Learn a few rows, so that whoever watches can tell how long all of them may take."""
-        bench = Bench(Engine(1), self.session.seed, self.session.audience)
-        some = held_out(self.data.y[train], PILOT / len(train), True, self.session.seed)[1]
+        bench = Bench(Engine(1), self.session.seed, self.session.observer)
+        some = hold_out(self.data.y[train], PILOT / len(train), True, self.session.seed).test
         y = self.data.y[train][some]
         if len(np.unique(y)) > 1:
             engine = Engine(1, (bench,))
@@ -283,9 +284,9 @@ class _Run:
 
     def _asked(self, title: str, model: DivideAndConquerClassifier, rows: Any) -> Answered:
         title = f"{title} with {self.candidate.name}"
-        self.session.audience.step_begins(title, len(rows))
+        self.session.observer.on_step_begin(title, len(rows))
         cost = self.recipe.measure.cost
-        return answered(model, self.data.X[rows], self.session.audience, cost=cost)
+        return answered(model, self.data.X[rows], self.session.observer, cost=cost)
 
     def _measures(
         self,
@@ -300,8 +301,8 @@ class _Run:
         train_accuracy = float("nan")
         if self.recipe.measure.train:
             title = f"predicting what {self.candidate.name} learned"
-            self.session.audience.step_begins(title, len(train))
-            learned = answered(model, self.data.X[train], self.session.audience, cost=False)
+            self.session.observer.on_step_begin(title, len(train))
+            learned = answered(model, self.data.X[train], self.session.observer, cost=False)
             train_accuracy = float(np.mean(learned.answers == self.data.y[train]))
         cost: dict[str, Any] = said.cost_by_row()
         asked = scores_asked(self.recipe.measure, self.recipe.search, self._searches)

@@ -11,8 +11,8 @@ import joblib
 
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.engine import Done, Engine, Runnable
+from dcsvm.drive.observers import Observer
 from dcsvm.experiments.recipe import Search
-from dcsvm.experiments.run.observers import Audience, Nobody
 
 #: From a cell to a classifier, with the preparation of its rows.
 Maker = Callable[[Mapping[str, Any]], DivideAndConquerClassifier]
@@ -60,7 +60,7 @@ class Found:
 
 
 @attrs.define(eq=False)
-class Bench:
+class Bench(Observer):
     """What all trials of a search share: an engine, a seed, who listens, and the time they took.
 
     Time is taken from the outcomes, where finished parts keep theirs: a run that is resumed sees
@@ -69,7 +69,7 @@ class Bench:
 
     engine: Engine
     seed: int
-    audience: Audience = attrs.field(factory=Nobody)
+    observer: Observer = attrs.field(factory=Observer)
     began: float = attrs.field(factory=time.monotonic)
     recorded: float = 0.0
 
@@ -81,10 +81,6 @@ class Bench:
         jobs = joblib.effective_n_jobs(self.engine.n_jobs)
         return float(max(time.monotonic() - self.began, self.recorded / jobs))
 
-    def round_begins(self, n_jobs: int) -> None: ...
-
-    def part_done(self, job: Runnable, outcome: Done) -> None:
+    def on_part_done(self, job: Runnable, outcome: Done) -> None:
         self.recorded += outcome.seconds
-        self.audience.part_done(job, outcome)
-
-    def round_ends(self) -> None: ...
+        self.observer.on_part_done(job, outcome)

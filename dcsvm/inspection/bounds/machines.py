@@ -13,7 +13,7 @@ from dcsvm.base.errors import DataError
 from dcsvm.base.models import Hyperplanes, KernelExpansion, LocalModel
 from dcsvm.classifier import DivideAndConquerClassifier, checked_rows
 from dcsvm.drive.committee.committee import Committee
-from dcsvm.drive.fitted import Composite
+from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.drive.unwrap import unwrapped
 from dcsvm.numeric import FloatArray, IntArray, Kernel, Matrix
 
@@ -97,14 +97,14 @@ def training_rows(
     return classifier, X, labels
 
 
-def divided(model: Composite, X: Matrix) -> tuple[Committee, Matrix]:
+def divided(model: FittedStrategy, X: Matrix) -> tuple[Committee, Matrix]:
     """The committee of the pipeline that divides, and rows X as it sees them.
 
     A recipe's model prepares rows first, which is a pipeline of one member around the other.
     """
     while len(model.committee.members) == 1:
         (member,) = model.committee.members
-        if not isinstance(member.model, Composite):
+        if not isinstance(member.model, FittedStrategy):
             break
         X = X if member.view is None else member.view.apply(X)
         model = member.model

@@ -14,7 +14,7 @@ from scipy import sparse
 from dcsvm.base.member import Member
 from dcsvm.base.models import Constant, Hyperplanes, KernelExpansion
 from dcsvm.drive.committee.committee import Committee
-from dcsvm.drive.fitted import Composite
+from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.inspection.bounds.machines import Bound, divided, norms_squared, training_rows
 from dcsvm.numeric import FloatArray, IntArray, Kernel, Matrix
 
@@ -113,7 +113,7 @@ class _Term:
     rho_squared: float
 
 
-def _regions(model: Composite, X: Matrix) -> tuple[Committee, Matrix]:
+def _regions(model: FittedStrategy, X: Matrix) -> tuple[Committee, Matrix]:
     """The committee over regions, below a preparation of the rows, and rows as it sees them."""
     inner, seen = divided(model, X)
     is_routed = any(group.router is not None for group in inner.groups)
@@ -140,7 +140,7 @@ def _terms(member: Member, X: Any, labels: IntArray, n_classes: int) -> list[_Te
     if isinstance(member.model, Constant) or not len(labels):
         return []
     seen = X if member.view is None else member.view.apply(X)
-    if isinstance(member.model, Composite):
+    if isinstance(member.model, FittedStrategy):
         inner = member.model.committee
         if any(group.router is not None for group in inner.groups):
             return "is divided again"

@@ -1,0 +1,71 @@
+"""All ways to split rows: held-out shares and folds, stratified or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dcsvm.numeric.array_types import IntArray
+
+
+@attrs.frozen(eq=False)
+class TrainTestRows:
+    """The row ids to learn from, and those held out to test on."""
+
+    train: IntArray
+    test: IntArray
+
+
+def hold_out(y: Any, share: float, stratified: bool, seed: int) -> TrainTestRows:
+    """Hold out a share of the rows, at least one row and not all; ids ascend.
+
+    Stratified, the only row of a class stays among the training rows.
+    """
+    n_test = min(max(round(share * len(y)), 1), len(y) - 1)
+    generator = np.random.default_rng(seed)
+    if stratified:
+        # Each row's place among its class's shuffled rows, as a share: the lowest are held out.
+        place = np.empty(len(y))
+        for label in np.unique(y):
+            rows = generator.permutation(np.flatnonzero(y == label))
+            place[rows] = (np.arange(len(rows)) + 0.5) / len(rows)
+        order = np.lexsort((generator.random(len(y)), place))
+    else:
+        order = generator.permutation(len(y))
+    return TrainTestRows(np.sort(order[n_test:]), np.sort(order[:n_test]))
+
+
+def hold_out_by_class(y: Any, share: float, random_state: np.random.RandomState) -> IntArray:
+    """Hold out a share of every class, but never all of its rows; the ids ascend."""
+    held_out = []
+    for label in np.unique(y):
+        rows = random_state.permutation(np.flatnonzero(y == label))
+        held_out.append(rows[: min(round(share * len(rows)), len(rows) - 1)])
+    return np.sort(np.concatenate(held_out))
+
+
+def deal_folds(y: Any, n_folds: int, stratified: bool, seed: int) -> IntArray:
+    """The fold of each row; folds have about the same size, and stratified the same classes."""
+    fold = np.empty(len(y), dtype=np.intp)
+    generator = np.random.default_rng(seed)
+    if not stratified:
+        fold[generator.permutation(len(y))] = np.arange(len(y)) % n_folds
+        return fold
+    labels, codes = np.unique(y, return_inverse=True)
+    order = [generator.permutation(np.flatnonzero(codes == code)) for code in range(len(labels))]
+    fold[np.concatenate(order)] = np.arange(len(y)) % n_folds
+    return fold
+
+
+def deal_folds_by_class(
+    y: IntArray, n_classes: int, n_folds: int, generator: np.random.Generator
+) -> IntArray:
+    """The fold of each row, each class dealt evenly; -1 for the only row of a class."""
+    fold = np.full(len(y), -1)
+    for label in range(n_classes):
+        rows = np.flatnonzero(y == label)
+        if len(rows) > 1:
+            fold[generator.permutation(rows)] = np.arange(len(rows)) % n_folds
+    return fold

@@ -1,0 +1,56 @@
+"""Answers to the training rows for combiners that learn, in-sample or out of fold."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dcsvm.base.errors import CompositionError
+from dcsvm.base.problem import FOLDS, Problem
+from dcsvm.base.row_splitting import deal_folds_by_class
+from dcsvm.base.stages import together
+from dcsvm.drive.committee.committee import Committee
+from dcsvm.numeric.array_types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from dcsvm.classifier import Strategy
+
+
+def training_answers(
+    strategy: Strategy, committee: Committee, problem: Problem
+) -> Generator[list[Any], list[Any], FloatArray]:
+    """Answer the training rows: in-sample, or with committees trained without the row's fold.
+
+    A row that is the only one of its class is in no fold: the whole committee answers it.
+    """
+    combiner, decomposer = strategy.combiner, strategy.decomposer
+    if combiner.folds < 2:
+        return committee.table(problem.X)
+    generator = problem.seed.child(FOLDS).generator()
+    fold_of = deal_folds_by_class(problem.y, problem.n_classes, combiner.folds, generator)
+    # A fold is divided by the seed of the whole: a subspace drawn at random is the same one.
+    committees = yield from together(
+        strategy.train(
+            problem.subset(np.flatnonzero(fold_of != fold)), problem.seed.child(FOLDS, fold), []
+        )
+        for fold in range(combiner.folds)
+    )
+    fold_of[fold_of < 0] = len(committees)
+    answers = np.empty((problem.n_rows, len(committee.table_code)))
+    for fold, other in enumerate([*committees, committee]):
+        if _differ(other.table_code, committee.table_code):
+            raise CompositionError(
+                f"combiner {combiner.name!r} asks for answers from {combiner.folds} folds, but "
+                f"decomposer {decomposer.name!r} divides each fold into different parts; set "
+                "folds = 0"
+            )
+        rows = np.flatnonzero(fold_of == fold)
+        if len(rows):
+            answers[rows] = other.table(problem.X[rows])
+    return answers
+
+
+def _differ(one: IntArray, other: IntArray) -> bool:
+    return one.shape != other.shape or bool((one != other).any())
