@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from dcsvm.numeric import condense, distinct
+from dcsvm.numeric import condense, duplicate_rows
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Let matrices of any size be worth a look."""
-    monkeypatch.setattr(distinct, "LARGE", 1)
-    monkeypatch.setattr(distinct, "ONE_OF", 1)
+    monkeypatch.setattr(duplicate_rows, "LARGE", 1)
+    monkeypatch.setattr(duplicate_rows, "ONE_OF", 1)
 
 
 def repeated(n=3000, kinds=200, features=5, classes=3, seed=0, dtype=np.float64):
@@ -79,23 +79,23 @@ def test_rows_that_seldom_repeat_are_left_alone():
 
 
 def test_a_sample_says_whether_it_is_worth_asking(monkeypatch):
-    monkeypatch.setattr(distinct, "ONE_OF", 64)
+    monkeypatch.setattr(duplicate_rows, "ONE_OF", 64)
     X, y = repeated(n=20_000)
     assert condense(X, y) is not None
-    monkeypatch.setattr(distinct, "_groups", lambda hashes: pytest.fail("asked all rows"))
+    monkeypatch.setattr(duplicate_rows, "_groups", lambda hashes: pytest.fail("asked all rows"))
     assert condense(*repeated(n=20_000, kinds=1_000_000)) is None
 
 
 def test_few_rows_and_sparse_ones_are_left_alone(monkeypatch):
     X, y = repeated()
     assert condense(sparse.csr_array(X), y) is None
-    monkeypatch.setattr(distinct, "LARGE", len(X) + 1)
+    monkeypatch.setattr(duplicate_rows, "LARGE", len(X) + 1)
     assert condense(X, y) is None
 
 
 def test_different_rows_with_one_hash_are_noticed(monkeypatch):
     X, y = repeated(classes=1)
-    monkeypatch.setattr(distinct, "_hashes", lambda X, y: np.zeros(len(X), dtype=np.uint64))
+    monkeypatch.setattr(duplicate_rows, "_hashes", lambda X, y: np.zeros(len(X), dtype=np.uint64))
     assert condense(X, y) is None
 
 

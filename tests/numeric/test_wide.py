@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from dcsvm.numeric import Kernel, wide
+from dcsvm.numeric import Kernel
+from dcsvm.numeric.svm import active_set
 from dcsvm.numeric.svm.active_set import is_wide, solve_wide
 from dcsvm.numeric.svm.global_pairs import solve_part
 from dcsvm.numeric.svm.solver import solve
@@ -60,13 +61,13 @@ def test_a_start_is_gone_on_from():
 def test_few_kernel_values_are_needed_where_few_rows_matter(monkeypatch):
     y = np.repeat([1.0, -1.0], 450)
     X = np.random.default_rng(0).normal(size=(900, 80)) + 0.5 * y[:, None]
-    worked_out, values = [], wide._values
+    worked_out, values = [], active_set._values
 
     def counted(*given):
         worked_out.append(values(*given))
         return worked_out[-1]
 
-    monkeypatch.setattr(wide, "_values", counted)
+    monkeypatch.setattr(active_set, "_values", counted)
     solve_wide(Kernel("rbf", gamma=0.002), X, y, 10.0)
     # As many as one matrix of half of the rows has: none that was known is worked out again.
     assert sum(block.size for block in worked_out) <= 450**2

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dcsvm import DivideAndConquerClassifier, GranularitySearch, Problem, build
-from dcsvm.numeric import condense, distinct
+from dcsvm.numeric import condense, duplicate_rows
 
 
 def line(*sizes: int) -> Problem:
@@ -58,10 +58,10 @@ def test_rows_that_repeat_count_as_often_as_they_are_there(neighbours, monkeypat
     X = random.random((300, 3))[which]
     y = (X[:, 0] + 0.2 * random.normal(size=300)[which] > 0.5).astype(int)
     finder = build("decomposer", "concept_boundary", neighbours=neighbours)
-    monkeypatch.setattr(distinct, "LARGE", 100)
+    monkeypatch.setattr(duplicate_rows, "LARGE", 100)
     assert condense(X, y) is not None
     once = finder._scores(Problem(X, y, 2))
-    monkeypatch.setattr(distinct, "LARGE", 10**9)
+    monkeypatch.setattr(duplicate_rows, "LARGE", 10**9)
     each = finder._scores(Problem(X, y, 2))
     # Which copy of a row is in a list is left to chance where not all are: their sum is not.
     sums, wanted = (np.bincount(which, scores) for scores in (once, each))

@@ -11,7 +11,7 @@ from dcsvm.base.member import Member
 from dcsvm.base.models import Constant
 from dcsvm.base.problem import Seed, Task
 from dcsvm.drive.subproblem import Subproblem
-from dcsvm.model_selection import asking
+from dcsvm.model_selection import candidate_scoring
 
 GRID = [{"C": C, "gamma": gamma} for gamma in (0.1, 3.0) for C in (1.0, 100.0)]
 
@@ -27,14 +27,14 @@ def cut_of(X, y, **settings):
 @pytest.mark.parametrize("scheme", ["pairs", "rest"])
 @pytest.mark.parametrize("classes", [2, 4])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("few", [asking.FEW_VALUES, 10])
+@pytest.mark.parametrize("few", [candidate_scoring.FEW_VALUES, 10])
 def test_answers_are_those_of_each_model(kind, scheme, classes, form, few, monkeypatch):
-    monkeypatch.setattr(asking, "FEW_VALUES", few)
+    monkeypatch.setattr(candidate_scoring, "FEW_VALUES", few)
     random = np.random.default_rng(0)
     X, y = form(random.random((120, 3))), random.integers(0, classes, 120)
     cut = cut_of(X, y, kernel=kind, multiclass=scheme)
     asks = np.array([1, 5, 7, 90])
-    asked = asking.Asked(X, asks, cut)
+    asked = candidate_scoring.Asked(X, asks, cut)
     for _, model in cut.job.learner.fit_path(cut.problem, GRID):
         values, cost = asked.answer(model)
         alone, known = Member(model, cut.code, cut.view).answer(X[asks])
@@ -45,7 +45,7 @@ def test_answers_are_those_of_each_model(kind, scheme, classes, form, few, monke
 def test_a_part_of_one_class_looks_at_no_feature():
     X = np.random.default_rng(0).random((10, 3))
     cut = cut_of(X, np.array([0, 1] * 5))
-    asked = asking.Asked(X, np.array([3, 4]), cut)
+    asked = candidate_scoring.Asked(X, np.array([3, 4]), cut)
     values, cost = asked.answer(Constant(-1.0))
     assert values.tolist() == [[-1.0], [-1.0]]
     assert cost.kernel_evaluations == 0
@@ -53,14 +53,14 @@ def test_a_part_of_one_class_looks_at_no_feature():
 
 
 @pytest.mark.parametrize("kept", [0, 1, 4])
-@pytest.mark.parametrize("shared", [0, asking.SHARED_DISTANCES])
+@pytest.mark.parametrize("shared", [0, candidate_scoring.SHARED_DISTANCES])
 def test_parts_that_overlap_answer_as_each_model_does(kept, shared, monkeypatch):
-    monkeypatch.setattr(asking, "SHARED_GAMMAS", kept)
-    monkeypatch.setattr(asking, "SHARED_DISTANCES", shared)
+    monkeypatch.setattr(candidate_scoring, "SHARED_GAMMAS", kept)
+    monkeypatch.setattr(candidate_scoring, "SHARED_DISTANCES", shared)
     made = []
-    distances = asking.squared_distances
+    distances = candidate_scoring.squared_distances
     monkeypatch.setattr(
-        asking, "squared_distances", lambda *rows: made.append(0) or distances(*rows)
+        candidate_scoring, "squared_distances", lambda *rows: made.append(0) or distances(*rows)
     )
     random = np.random.default_rng(0)
     X, y, asks = random.random((90, 3)), np.arange(90) % 3, random.random((20, 3))
@@ -70,7 +70,7 @@ def test_parts_that_overlap_answer_as_each_model_does(kept, shared, monkeypatch)
         cut = Subproblem(
             problem, Part(rows, task=Task(pair[:1], pair[1:])), learner, Seed(0)
         ).cut()
-        asked = asking.Asked(asks, np.arange(20), cut)
+        asked = candidate_scoring.Asked(asks, np.arange(20), cut)
         for _, model in learner.fit_path(cut.problem, GRID):
             values, cost = asked.answer(model)
             alone, known = Member(model, cut.code).answer(asks)
