@@ -2,26 +2,59 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dcsvm.base.component import Component
 from dcsvm.base.decomposer import YIELDS
 from dcsvm.base.problem import Problem
-from dcsvm.numeric.array_types import FloatArray, Matrix
+from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 
 if TYPE_CHECKING:
     from dcsvm.drawing import Scene
     from dcsvm.drive.committee.committee import Committee
 
 
-class Combination(Protocol):
-    """A combiner after fitting: all that is asked of it is to combine."""
+class Combination(ABC):
+    """A fitted combiner: what `Combiner.fit` returns and a model keeps.
 
-    def combine(self, committee: Committee, X: Matrix) -> FloatArray: ...
+    A combiner with nothing to learn is its own Combination. One that learns returns an attrs
+    class, listed in its `stored_types`.
+    """
+
+    @abstractmethod
+    def combine(self, committee: Committee, X: Matrix) -> FloatArray:
+        """Score rows X (n, d) as (n, n_classes); NaN where no member can speak for a class.
+
+        Ask through `committee.answers(X)`, or lazily through `committee.ask(...)`: both count
+        what was asked.
+        """
+
+    def labels(self, committee: Committee, X: Matrix) -> IntArray | None:
+        """The winning class of each row X (n, d), as (n,), if that is quicker than scores.
+
+        `predict` asks this first. None: the class with the largest score wins.
+        """
+        return None
+
+    def trace(self, committee: Committee, x: Matrix) -> list[str]:
+        """Say in sentences how the answer for the single row x (1, d) came about."""
+        return []
+
+    def picture(self, committee: Committee, x: Matrix, names: Sequence[Any]) -> str:
+        """Draw as SVG how the answer for the single row x (1, d) came about, for `explain`.
+
+        `names` are those of the classes.
+        """
+        return ""
+
+    def overview(self, scene: Scene) -> str:
+        """Draw as SVG how answers are combined, for a report, like `Router.overview`."""
+        return ""
 
 
-class Combiner(Component):
+class Combiner(Component, Combination):
     """Turns the committee's answers into one score per class and row."""
 
     #: The words of YIELDS this combiner can work with.
@@ -36,28 +69,8 @@ class Combiner(Component):
     ) -> Combination:
         """Learn how to combine; most combiners have nothing to learn and return themselves.
 
-        Called once per fit when every member is trained. `answers` is (n, columns), what
+        Called once per fit, when every member is trained. `answers` is (n, columns), what
         `committee.table` says of the training rows (with `folds`, what committees without the row
-        say), or None where the class does not want them. What is returned must be `self` or one of
-        the `stored_types`.
+        say), or None if the combiner does not want them.
         """
         return self
-
-    @abstractmethod
-    def combine(self, committee: Committee, X: Matrix) -> FloatArray:
-        """Score rows X (n, d) as (n, n_classes); NaN where no member can speak for a class.
-
-        Ask through `committee.answers(X)`, or lazily through `committee.ask(...)`: both count
-        what was asked.
-        """
-
-    def trace(self, committee: Committee, x: Matrix) -> list[str]:
-        """Say in sentences how the answer for the single row x (1, d) came about."""
-        return []
-
-    def overview(self, scene: Scene) -> str:
-        """Draw as SVG how answers are combined, like `Router.overview`.
-
-        A combiner that learns is asked through what its `fit` returned, if that has the method.
-        """
-        return ""

@@ -66,6 +66,11 @@ class LocalModel(ABC):
         return None
 
     @property
+    def tells_support(self) -> bool:
+        """Whether the model says which training rows it kept."""
+        return self.support is not None
+
+    @property
     def duals(self) -> FloatArray | None:
         """Signed dual values of the `support` rows, (m, columns), where the model has them."""
         return None
@@ -104,6 +109,10 @@ class Constant(LocalModel):
 
     def scores(self, X: Matrix) -> FloatArray:
         return np.full((X.shape[0], 1), self.value)
+
+    @property
+    def tells_support(self) -> bool:
+        return True  # it kept none
 
     @property
     def cost(self) -> Cost:

@@ -15,6 +15,7 @@ from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 if TYPE_CHECKING:
     from dcsvm.base.member import Member
     from dcsvm.drawing import Scene
+    from dcsvm.numeric.trees.hyperplane_tree import PlaneTree
 
 
 @attrs.frozen(eq=False)
@@ -60,6 +61,13 @@ class Router(ABC):
         written as `feature 3: 0.25 <= 0.5` it tells in the data's own units, where it can.
         """
         return []
+
+    def hyperplane_tree(self) -> tuple[PlaneTree, IntArray] | None:
+        """The tree of hyperplanes that it routes by, and the member each leaf asks; None if other.
+
+        Asked by `compile_tree` and by bounds on the error of such trees.
+        """
+        return None
 
     def overview(self, scene: Scene) -> str:
         """Draw the division as SVG for a report; nothing where there is nothing to see.

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from dcsvm.base.errors import CompositionError, ContractError
-from dcsvm.base.models import Constant, LocalModel
+from dcsvm.base.models import Constant
 from dcsvm.base.problem import Part, union
 from dcsvm.base.routing import Division, Router
 from dcsvm.base.threads import for_each
@@ -130,15 +130,8 @@ def duals_of(*members: Member, rows: IntArray) -> FloatArray | None:
     return np.asarray(sums[rows] / np.maximum(held[rows], 1.0))
 
 
-def tells_support(model: LocalModel) -> bool:
-    """Whether a model says which training rows it kept; a constant has kept none, and says so."""
-    if isinstance(model, Constant):
-        return True
-    return bool(getattr(model, "tells_support", model.support is not None))
-
-
 def _kept(member: Member) -> IntArray:
-    if not tells_support(member.model):
+    if not member.model.tells_support:
         raise CompositionError(
             "the learner does not say which training rows it kept, and the decomposer goes on "
             "with these: it needs a learner with support vectors, such as kernel_svm"

@@ -9,7 +9,6 @@ from dcsvm.base.decomposer import GROUPS, Decomposer, Repeat
 from dcsvm.base.errors import CompositionError
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.member import Member
-from dcsvm.base.stages import tells_support
 from dcsvm.drive.registry import Registry, default_registry
 
 
@@ -52,7 +51,7 @@ def check_support(decomposer: Decomposer, learner: LocalLearner, registry: Regis
 def check_kept(decomposer: Decomposer, learner: LocalLearner, members: list[Member]) -> None:
     """Raise if the decomposer needs support vectors and a model of the learner has none."""
     own = [each for each in members if each.part is None or each.part.learner is None]
-    if needs_support(decomposer) and not all(tells_support(each.model) for each in own):
+    if needs_support(decomposer) and not all(each.model.tells_support for each in own):
         raise without_support(decomposer, learner, default_registry())
 
 

@@ -13,7 +13,6 @@ from threadpoolctl import threadpool_limits
 from dcsvm.base.combiner import Combination
 from dcsvm.base.errors import ContractError
 from dcsvm.base.models import Cost, LocalModel, winners
-from dcsvm.base.stages import tells_support
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.validation import check_jobs
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
@@ -45,8 +44,8 @@ class FittedStrategy(LocalModel):
         return scores, committee.tally.cost(self.committee.members)
 
     def labels(self, X: Matrix) -> IntArray:
-        shortcut = getattr(self.combination, "labels", None)
-        return winners(self.scores(X)) if shortcut is None else shortcut(self.committee, X)
+        labels = self.combination.labels(self.committee, X)
+        return winners(self.scores(X)) if labels is None else labels
 
     def _combined(self, committee: Committee, X: Matrix) -> FloatArray:
         """One finite score for each row and class: (n, classes)."""
@@ -65,7 +64,7 @@ class FittedStrategy(LocalModel):
     @property
     def tells_support(self) -> bool:
         """Whether every member, at any depth, says which rows it kept."""
-        return all(tells_support(member.model) for member in self.committee.members)
+        return all(member.model.tells_support for member in self.committee.members)
 
     @property
     def cost(self) -> Cost:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dcsvm.base.feature_views import View
@@ -39,5 +37,5 @@ def innermost(model: FittedStrategy) -> tuple[FittedStrategy, list[View], IntArr
 def descent_of(model: FittedStrategy) -> tuple[PlaneTree, IntArray] | None:
     """The tree of hyperplanes that a model routes by, and the member each leaf asks; or None."""
     groups = model.committee.groups
-    descent: Any = getattr(groups[0].router, "descent", None) if len(groups) == 1 else None
-    return None if descent is None else descent()
+    router = groups[0].router if len(groups) == 1 else None
+    return None if router is None else router.hyperplane_tree()

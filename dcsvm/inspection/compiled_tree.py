@@ -129,8 +129,8 @@ def compile_tree(classifier: Any) -> CompiledTree:
     Parameters
     ----------
     classifier : fitted DivideAndConquerClassifier, or a search that learned one
-        Its router must be a tree of hyperplanes (`oblique_tree`, `svm_tree`, or any that offers
-        `descent`), its members must give one answer each (`majority`), and the features may be
+        Its router must be a tree of hyperplanes (`oblique_tree`, `svm_tree`, or any with
+        `hyperplane_tree`), its members must give one answer each (`majority`), and features may be
         rescaled before all.
 
     Examples

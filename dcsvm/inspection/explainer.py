@@ -71,10 +71,8 @@ def _explained(
     ]
     # With two classes the sign of the difference decides, as it does in `predict`.
     winner = int(scores[1] > scores[0]) if len(scores) == 2 else int(scores.argmax())
-    trace = getattr(model.combination, "trace", None)
-    reasons = trace(model.committee, x) if trace is not None else []
-    draw = getattr(model.combination, "picture", None)
-    picture = draw(model.committee, x, names.classes) if draw is not None else ""
+    reasons = model.combination.trace(model.committee, x)
+    picture = model.combination.picture(model.committee, x, names.classes)
     if not picture and len(questions) == 1 and questions[0].inside is not None:
         picture = questions[0].inside.picture
     return Explanation(

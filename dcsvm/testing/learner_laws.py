@@ -12,7 +12,6 @@ from dcsvm.base.errors import DcsvmError, SettingError
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.models import KernelExpansion, winners
 from dcsvm.base.problem import Problem
-from dcsvm.base.stages import tells_support
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.component_laws import expect_no_state, state_of
@@ -81,7 +80,7 @@ def keeps_rows_that_it_was_given(learner: LocalLearner, problem: Problem) -> Non
     support = model.support
     said = learner.keeps_support
     expect(
-        said is None or said is tells_support(model),
+        said is None or said is model.tells_support,
         f"keeps_support is {said}, and support of a {type(model).__name__} is {support!r}",
     )
     if support is None:

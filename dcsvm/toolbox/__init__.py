@@ -1,6 +1,7 @@
 """Help for authors of plugins: regions, hyperplane routers, pruning, subspaces, feature views."""
 
 from dcsvm.base.answers import Answers, mean_or_nan
+from dcsvm.base.combiner import Combination
 from dcsvm.base.decomposer import Repeat, Sum
 from dcsvm.base.errors import did_you_mean
 from dcsvm.base.feature_views import (
@@ -37,6 +38,7 @@ __all__ = [
     "Chain",
     "Column",
     "Columns",
+    "Combination",
     "Constant",
     "Cost",
     "Hyperplanes",

@@ -22,8 +22,7 @@ class PlaneRouter(Router):
         leaf, passed = self.tree.route(X)
         return Routing.to_one(self.member[leaf], passed.astype(float))
 
-    def descent(self) -> tuple[PlaneTree, IntArray]:
-        """The tree, and the member that each leaf asks: what `compile_tree` needs to know."""
+    def hyperplane_tree(self) -> tuple[PlaneTree, IntArray]:
         return self.tree, self.member
 
     def trace(self, x: Matrix) -> list[str]:

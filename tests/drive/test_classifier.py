@@ -180,6 +180,7 @@ class Keeping:
     """A model with a support set around another model."""
 
     facts: dict[str, float] = {}
+    tells_support = True
 
     def __init__(self, model, support):
         self.model, self.support, self.duals = model, support, None

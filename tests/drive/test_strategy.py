@@ -7,14 +7,15 @@ from fakes import Average, Centroids, Deal, Rest, Strips, blobs
 
 from dcsvm import Combiner, DivideAndConquerClassifier, component, setting
 from dcsvm.base.errors import CompositionError
-from dcsvm.base.problem import Problem, Seed
-from dcsvm.classifier import _folds
+from dcsvm.base.problem import FOLDS, Seed
+from dcsvm.base.row_splitting import deal_folds_by_class
+from dcsvm.toolbox import Combination
 
 X, y = blobs()
 
 
 @attrs.frozen(eq=False)
-class Weighing:
+class Weighing(Combination):
     """A fitted combiner that remembers what it was given."""
 
     answers: np.ndarray
@@ -51,7 +52,8 @@ def test_in_sample_answers_are_what_the_committee_says_of_the_training_rows():
 def test_answers_from_folds_come_from_members_that_never_saw_the_row():
     clf = fitted(Rest(), folds=4)
     answers = clf.model_.combination.answers
-    fold_of = _folds(Problem(X, y, 3, Seed(_entropy())), 4)
+    generator = Seed(_entropy()).child(FOLDS).generator()
+    fold_of = deal_folds_by_class(y, 3, 4, generator)
     for fold in range(4):
         held_out = fold_of == fold
         without = DivideAndConquerClassifier(Rest(), Centroids(), Average())
@@ -74,7 +76,7 @@ def test_answers_from_folds_do_not_depend_on_the_number_of_jobs():
 
 def test_folds_spread_every_class_and_never_hold_out_the_only_row_of_one():
     labels = np.r_[np.zeros(10, dtype=int), np.ones(5, dtype=int), [2]]
-    fold_of = _folds(Problem(np.zeros((16, 1)), labels, 3), 5)
+    fold_of = deal_folds_by_class(labels, 3, 5, np.random.default_rng(0))
     assert np.bincount(fold_of[:10], minlength=5).tolist() == [2] * 5
     assert np.bincount(fold_of[10:15], minlength=5).tolist() == [1] * 5
     assert fold_of[15] == -1
@@ -92,8 +94,8 @@ class Tens(Deal):
 
 def test_folds_over_parts_that_differ_from_fold_to_fold_are_refused():
     sentence = (
-        "combiner 'learning' wants answers from 2 folds, but decomposer 'tens' divides each "
-        "fold into other parts; set folds = 0"
+        "combiner 'learning' asks for answers from 2 folds, but decomposer 'tens' divides each "
+        "fold into different parts; set folds = 0"
     )
     with pytest.raises(CompositionError) as error:
         fitted(Tens(), folds=2)

@@ -9,12 +9,13 @@ from scipy import sparse
 
 from dcsvm import Committee, Router
 from dcsvm.drive.committee.committee import Group
+from dcsvm.toolbox import Combination
 
 from .mutations import mutation
 
 
 @attrs.frozen(eq=False)
-class Altered:
+class Altered(Combination):
     """What a combiner's `fit` gave, with a bug around its `combine`."""
 
     combination: Any

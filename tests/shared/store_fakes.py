@@ -19,7 +19,7 @@ from dcsvm import (
 )
 from dcsvm.drive.registry import Registry
 from dcsvm.numeric import Kernel
-from dcsvm.toolbox import Chain, Columns, KernelExpansion, Scaling, View, Wrapped
+from dcsvm.toolbox import Chain, Columns, Combination, KernelExpansion, Scaling, View, Wrapped
 
 
 @attrs.frozen(eq=False)
@@ -101,7 +101,7 @@ class Learned(Combiner):
 
 
 @attrs.frozen(eq=False)
-class LearnedForm:
+class LearnedForm(Combination):
     counts: np.ndarray
 
     def combine(self, committee, X):

@@ -19,6 +19,7 @@ from dcsvm import (
 )
 from dcsvm.drawing import Node, Scene, draw_graph
 from dcsvm.numeric import FloatArray, IntArray, Matrix, squared_distances
+from dcsvm.toolbox import Combination
 
 #: What a winner by a margin of zero is above the class it beat.
 HAIR = 1e-300
@@ -33,7 +34,7 @@ STYLE = (
 
 
 @attrs.frozen(eq=False)
-class DecisionGraph:
+class DecisionGraph(Combination):
     """The list of classes and who decides between any two of them.
 
     Parameters

@@ -19,7 +19,7 @@ from dcsvm import (
     setting,
 )
 from dcsvm.numeric import FloatArray, IntArray, Matrix
-from dcsvm.toolbox import Constant, Scaling, View
+from dcsvm.toolbox import Combination, Constant, Scaling, View
 
 #: Rows that the second level answers at a time: its feature space may be large.
 BLOCK_ROWS = 1024
@@ -32,7 +32,7 @@ log = logging.getLogger("dcsvm.fusion")
 
 
 @attrs.frozen(eq=False)
-class Fused:
+class Fused(Combination):
     """What fusion has learned: who sees which answers, and what becomes of them.
 
     Parameters
