@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from dcsvm.numeric.array_types import FloatArray
 from dcsvm.numeric.kernels.distances import (
     BLOCK_BYTES,
     Floats,
@@ -239,7 +240,7 @@ def kernel_of(
     degree: int,
     coef0: float,
     X: Rows,
-    weights: Floats | None = None,
+    weights: FloatArray | None = None,
 ) -> Kernel:
     """The kernel that settings describe, once the rows X (n, d) and their weights (n,) are known.
 
@@ -256,7 +257,7 @@ def kernel_of(
     return Kernel(kind, float(gamma), degree, coef0)
 
 
-def _variance(X: Rows, weights: Floats | None) -> float:
+def _variance(X: Rows, weights: FloatArray | None) -> float:
     """The variance of all entries of X, each with the weight of its row."""
     if weights is None and not hasattr(X, "multiply"):
         return float(X.var())

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dcsvm.numeric import backend
 from dcsvm.numeric.kernels.distances import Floats
 from dcsvm.numeric.kernels.gram import Gram, as_gram
-from dcsvm.numeric.svm.numpy_solver import Integers, Tasks
+from dcsvm.numeric.svm.numpy_solver import Tasks
 
 MAX_ITERATIONS = 10_000_000
 """Where a problem is left alone, with a warning, unless the caller says otherwise."""
@@ -62,7 +62,7 @@ def solve(
     C: float | npt.ArrayLike,
     *,
     start: npt.ArrayLike | None = None,
-    rows: Integers | None = None,
+    rows: npt.NDArray[np.integer] | None = None,
     tol: float = 1e-3,
     max_iterations: int = MAX_ITERATIONS,
     max_seconds: float | None = None,
@@ -112,7 +112,7 @@ def solve_path(
     *,
     weights: npt.ArrayLike | None = None,
     start: npt.ArrayLike | None = None,
-    rows: Integers | None = None,
+    rows: npt.NDArray[np.integer] | None = None,
     tol: float = 1e-3,
     max_iterations: int = MAX_ITERATIONS,
     max_seconds: float | None = None,

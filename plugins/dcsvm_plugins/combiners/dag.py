@@ -129,7 +129,8 @@ class DecisionGraph(Combination):
             for step in range(k - 1):
                 first_left = left[:, step] == self.order[at[hearing.rows, step]]
                 at[hearing.rows, step + 1] = at[hearing.rows, step] + first_left
-        nodes, edges = [], {}
+        nodes: list[Node] = []
+        edges: dict[tuple[int, int], int] = {}
         for layer in range(k):
             came = np.bincount(at[:, layer], minlength=layer + 1)
             missed = np.bincount(at[scene.wrong, layer], minlength=layer + 1)

@@ -39,8 +39,9 @@ class Bootstrap(Decomposer):
 
     def divide(self, problem: Problem) -> Stages:
         generator = problem.seed.generator()
-        share = isinstance(self.size, float)
-        size = max(1, round(self.size * problem.n_rows)) if share else self.size
+        size = self.size
+        if isinstance(size, float):
+            size = max(1, round(size * problem.n_rows))
         if size > MOST_ROWS:
             raise SettingError(
                 f"bootstrap: a sample may have {MOST_ROWS} rows at the most; with size = "
@@ -50,3 +51,4 @@ class Bootstrap(Decomposer):
             part(np.sort(generator.integers(problem.n_rows, size=size)))
             for _ in range(self.samples)
         ]
+        return None

@@ -43,3 +43,4 @@ class Chunks(Decomposer):
         # Sorting by class and dealing like cards keeps the classes' shares alike in all parts.
         order = order[np.argsort(problem.y[order], kind="stable")]
         yield [part(np.sort(order[start :: self.parts])) for start in range(self.parts)]
+        return None

@@ -75,6 +75,7 @@ class ClassCodes(Decomposer):
             word = "".join("+0-"[1 - sign] for sign in asked.tolist())
             parts.append(Part(np.flatnonzero(asked[problem.y]), task=task, about={"code": word}))
         yield parts
+        return None
 
     def columns(self, n_classes: int, generator: np.random.Generator) -> IntArray:
         """The code, one row for each of its columns: (columns, n_classes) of +1, -1 and 0."""

@@ -42,6 +42,7 @@ class ClassPairs(Decomposer):
             Part(Joined((rows[i], rows[j])), task=Task((i,), (j,)))
             for i, j in combinations(present, 2)
         ]
+        return None
 
     def overview(self, scene: Scene) -> str:
         wrong = {}

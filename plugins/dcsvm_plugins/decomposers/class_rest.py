@@ -37,3 +37,4 @@ class ClassRest(Decomposer):
             )
             for label in present
         ]
+        return None

@@ -60,10 +60,12 @@ class GrafCascade(Decomposer):
             )
         order = problem.seed.generator().permutation(problem.n_rows)
         order = order[np.argsort(problem.y[order], kind="stable")]
-        hands = [np.sort(order[place :: self.parts]) for place in range(self.parts)]
-        hands = [hand for hand in hands if len(hand)]
+        hands: list[IntArray] = [
+            np.sort(order[place :: self.parts]) for place in range(min(self.parts, problem.n_rows))
+        ]
         last: Member | None = None
-        missing, stuck = np.arange(problem.n_rows), np.zeros(0, dtype=np.intp)
+        missing: IntArray = np.arange(problem.n_rows)
+        stuck = missing[:0]
         for number in range(1, self.passes + 1):
             before = last
             last = yield from self._climb(hands, before, number, len(missing), stuck)
@@ -71,13 +73,14 @@ class GrafCascade(Decomposer):
             if 2 * number >= self.passes:
                 stuck = np.union1d(stuck, missing)
             if not len(missing):
-                return
+                return None
         warnings.warn(
             f"graf_cascade: {len(missing)} rows outside the last set still belong into it after "
             f"{self.passes} passes; set passes to more",
             ConvergenceWarning,
             stacklevel=2,
         )
+        return None
 
     def _climb(
         self,

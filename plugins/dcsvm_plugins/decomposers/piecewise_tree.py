@@ -106,18 +106,18 @@ class PiecewiseTree(Decomposer):
                 )
                 for task in tasks
             ]
-            contests = {
-                tuple(sorted(task.plus + task.minus)): (task, member.model)
-                for task, member in zip(tasks, members, strict=True)
-            }
-            met = {leaf: contests[group] for leaf, group in enumerate(at) if len(group) > 1}
-            tree, origin = tree.grafted({leaf: model.tree for leaf, (_, model) in met.items()})
-            before, at = at, []
-            for leaf, group in enumerate(before):
-                task, model = met.get(leaf, (None, None))
-                sides = [group] if model is None else _sides(task, model.wins)
-                assert len(sides) == np.count_nonzero(origin == leaf)
-                at += sides
+            contests: dict[tuple[int, ...], tuple[Task, Contest]] = {}
+            for task, member in zip(tasks, members, strict=True):
+                assert isinstance(member.model, Contest)
+                contests[tuple(sorted(task.plus + task.minus))] = task, member.model
+            tree, _ = tree.grafted(
+                {leaf: contests[group][1].tree for leaf, group in enumerate(at) if len(group) > 1}
+            )
+            at = [
+                side
+                for group in at
+                for side in ([group] if len(group) == 1 else _winners(*contests[group]))
+            ]
         parts, router = _leaves(problem, tree, np.array([label for (label,) in at]))
         yield parts
         return Division(router)
@@ -190,8 +190,9 @@ def _task(problem: Problem, classes: tuple[int, ...]) -> Task:
     return Task(first, second)
 
 
-def _sides(task: Any, wins: FloatArray) -> list[tuple[int, ...]]:
-    return [task.plus if won > 0 else task.minus for won in wins]
+def _winners(task: Task, contest: Contest) -> list[tuple[int, ...]]:
+    """The classes that are left at each leaf of a contest."""
+    return [task.plus if won > 0 else task.minus for won in contest.wins]
 
 
 def _clusters(

@@ -174,13 +174,13 @@ class Tree(Decomposer):
     def _grow(self, problem: Problem) -> "_Grown":
         """Grow by scikit-learn, and go on below the nodes that it leaves too large and mixed."""
         grown, smallest = _Grown(), min(self.ceiling, FEW_ROWS) if self.relevance else self.ceiling
-        waiting = [(np.arange(problem.n_rows), -1)]
+        waiting: list[tuple[IntArray, int]] = [(np.arange(problem.n_rows), -1)]
         while waiting:
             rows, stem = waiting.pop()
             here = problem if stem < 0 else problem.subset(rows).seeded(len(grown.left))
             fitted, counts = self._fitted(here, smallest)
             first = grown.graft(fitted.tree_, counts, stem)
-            for leaf in np.flatnonzero(_too_large(fitted.tree_, counts, self.ceiling)):
+            for leaf in np.flatnonzero(_too_large(fitted.tree_, counts, self.ceiling)).tolist():
                 mine = np.flatnonzero(fitted.apply(here.X) == leaf)
                 sides = grown.halve(first + leaf, here.X[mine])
                 waiting += [(rows[mine[side]], first + leaf) for side in reversed(sides)]
@@ -211,11 +211,15 @@ class Tree(Decomposer):
         held = held_back(problem.y, self.prune, problem.seed.child(HOLDING).generator())
         learned = np.setdiff1d(np.arange(problem.n_rows), held)
         grown = self._grow(problem.subset(learned))
-        masses = np.zeros((2, len(grown.left), problem.n_classes))
-        for at, rows in zip(masses, (learned, held), strict=True):
+        masses = []
+        for rows in (learned, held):
             weights = 1.0 if problem.weights is None else problem.weights[rows]
+            at = np.zeros((len(grown.left), problem.n_classes))
             np.add.at(at, (grown.tree().leaves(problem.X[rows]), problem.y[rows]), weights)
-        branches = Branches.of(np.column_stack([grown.left, grown.right]), *masses, len(held))
+            masses.append(at)
+        branches = Branches.of(
+            np.column_stack([grown.left, grown.right]), masses[0], masses[1], len(held)
+        )
         grown = grown.without_below(prune(branches, self.standard_errors))
         # What counts for levels is how many rows there are in all.
         counts = np.bincount(grown.tree().leaves(problem.X), minlength=len(grown.left))
@@ -335,7 +339,10 @@ class _Grown:
         return _Grown(
             np.where(inner, number[self.left], -1)[kept],
             np.where(inner, number[self.right], -1)[kept],
-            *(each[kept] for each in (self.feature, self.threshold, self.rows, self.gain)),
+            self.feature[kept],
+            self.threshold[kept],
+            self.rows[kept],
+            self.gain[kept],
             self.alike[kept],
         )
 
@@ -367,7 +374,7 @@ def _summed(counts: IntArray, left: IntArray, right: IntArray) -> IntArray:
 def _too_large(tree: Any, counts: IntArray, ceiling: int) -> BoolArray:
     """Which nodes are leaves above the ceiling with rows of several classes."""
     mixed = np.count_nonzero(tree.value[:, 0, :], axis=1) > 1
-    return (tree.children_left < 0) & (counts > ceiling) & mixed
+    return np.asarray((tree.children_left < 0) & (counts > ceiling) & mixed)
 
 
 def _halving(X: Matrix) -> tuple[int, FloatArray] | None:

@@ -29,3 +29,4 @@ class Whole(Decomposer):
 
     def divide(self, problem: Problem) -> Stages:
         yield [part(np.arange(problem.n_rows))]
+        return None

@@ -287,7 +287,8 @@ class _Batch:
 @lru_cache(maxsize=1024)
 def _machine(kind: type[KernelSVM], own: tuple[Any, ...], cell: tuple[Any, ...]) -> KernelSVM:
     """A machine with the values of a cell: each part of a search asks for the same ones."""
-    return kind(**dict(own)).set_params(**dict(cell))
+    machine: KernelSVM = kind(**dict(own)).set_params(**dict(cell))
+    return machine
 
 
 def _batches(

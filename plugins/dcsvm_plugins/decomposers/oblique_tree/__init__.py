@@ -31,6 +31,7 @@ from dcsvm_plugins.decomposers.oblique_tree.pieces import (
     Subtree,
     Teaching,
     masses_of,
+    tree_of,
 )
 
 DEEPEST = 2**31 - 1
@@ -161,7 +162,7 @@ class ObliqueTree(Decomposer):
             labels = None if taught is None else taught[rows]
             rounds = Settling(tree, self.rounds, self.regularization, seed, labels)
             (member,) = yield [Part(rows, learner=rounds, about={"piece": "rounds"})]
-            tree = member.model.tree
+            tree = tree_of(member)
         parts, router = self._leaves(problem, tree, rows)
         yield parts
         return Division(router, held_back=None if self.relearn else held)
@@ -188,7 +189,7 @@ class ObliqueTree(Decomposer):
                 )
                 for place, here in enumerate(growing.values())
             ]
-            stumps = {leaf: m.model.tree for leaf, m in zip(growing, members, strict=True)}
+            stumps = {leaf: tree_of(each) for leaf, each in zip(growing, members, strict=True)}
             tree, origin = tree.grafted(stumps)
             waiting = {}
             for leaf, here in growing.items():
@@ -224,12 +225,11 @@ class ObliqueTree(Decomposer):
 
     def _pruned(self, tree: PlaneTree, learned: Problem, held: Problem) -> PlaneTree:
         inner = len(tree.thresholds)
-        masses = []
-        for rows in (learned, held):
-            masses.append(
-                np.concatenate([np.zeros((inner, rows.n_classes)), masses_of(tree, rows)])
-            )
-        branches = Branches.of(all_nodes(tree), *masses, held.n_rows)
+        masses_learned, masses_held = (
+            np.concatenate([np.zeros((inner, rows.n_classes)), masses_of(tree, rows)])
+            for rows in (learned, held)
+        )
+        branches = Branches.of(all_nodes(tree), masses_learned, masses_held, held.n_rows)
         return tree.cut(prune(branches, self.standard_errors).tolist())[0]
 
     def _leaves(

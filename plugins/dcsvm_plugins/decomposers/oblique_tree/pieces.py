@@ -5,7 +5,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dcsvm import LocalLearner, LocalModel, Problem, SettingError, component, setting
+from dcsvm import LocalLearner, LocalModel, Member, Problem, SettingError, component, setting
 from dcsvm.numeric import (
     DualSettings,
     FloatArray,
@@ -128,6 +128,12 @@ def _as_taught(problem: Problem, labels: IntArray | None) -> Problem:
         return problem
     present, y = np.unique(labels, return_inverse=True)
     return attrs.evolve(problem, y=y, n_classes=len(present))
+
+
+def tree_of(member: Member) -> PlaneTree:
+    """Return the tree that a member has grown or settled."""
+    assert isinstance(member.model, Subtree)
+    return member.model.tree
 
 
 def masses_of(tree: PlaneTree, problem: Problem) -> FloatArray:
