@@ -19,20 +19,20 @@ from typer.models import OptionInfo
 import dcsvm
 from dcsvm.base.settings import allowed, settings_of
 from dcsvm.cli import app
-from dcsvm.cli.describe import describe
 from dcsvm.drive.registry import KINDS, Offer, Registry, default_registry
-from dcsvm.experiments.recipe import tables
+from dcsvm.experiments.recipe import sections
 from dcsvm.experiments.recipe.schema import recipe_schema
+from dcsvm.inspection.component_description import describe
 
 HERE = Path(__file__).parent
 COMMAND = "python docs/generate_reference.py"
 #: The plain tables of a recipe by their keys.
 TABLES: dict[str, Any] = {
-    "data": tables.Data,
-    "split": tables.Split,
-    "search": tables.Search,
-    "measure": tables.Measure,
-    "suits": tables.Suits,
+    "data": sections.Data,
+    "split": sections.Split,
+    "search": sections.Search,
+    "measure": sections.Measure,
+    "suits": sections.Suits,
 }
 #: Modules with public names of their own.
 MODULES = tuple(
@@ -178,8 +178,8 @@ def taken(kind: Any, least: float | None) -> str:
 
 
 def recipe_keys() -> Iterator[str]:
-    yield from head("Recipe keys", "A recipe is a TOML file. `dcsvm schema` prints the same for")
-    yield "editors, and a mistake is told with the file, the line and the nearest key."
+    yield from head("Recipe keys", "A recipe is a TOML file. `dcsvm recipes schema` prints a JSON")
+    yield "schema for editors. An error names the file, the line and the nearest key."
     yield ""
     yield "## The recipe itself"
     yield from table("key", "allowed", "")

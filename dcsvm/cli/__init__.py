@@ -1,7 +1,6 @@
-"""The command line: one module per command, which parses and prints and leaves the work to others.
+"""The command line: one module per command, which only parses options and prints results.
 
-A module of COMMANDS hangs its commands on `app` when it is imported, and imports whatever is slow
-to import inside them.
+Importing a module of COMMANDS adds its commands to `app`. Slow imports happen inside the commands.
 """
 
 from __future__ import annotations
@@ -12,18 +11,8 @@ from dcsvm.cli.app import app
 
 __all__ = ["app", "main"]
 
-#: The order in which `dcsvm --help` lists them.
-COMMANDS = (
-    "run",
-    "predict",
-    "recipes",
-    "plugins",
-    "inspect",
-    "compare",
-    "report",
-    "schema",
-    "init",
-)
+#: In the order of `dcsvm --help`.
+COMMANDS = ("run", "predict", "compare", "report", "recipes", "plugins", "model")
 
 for _name in COMMANDS:
     import_module(f"dcsvm.cli.{_name}")

@@ -1,18 +1,24 @@
-"""`dcsvm plugins`: what is there to build recipes from."""
+"""`dcsvm plugins`: list and show components, start a new plugin."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated
+import re
+import shutil
+import sys
+import textwrap
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import typer
 
-from dcsvm.base.errors import UnknownNameError, did_you_mean
-from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, registry_with, speaking
-from dcsvm.cli.text_tables import print_described, print_table
+from dcsvm.base.errors import UnknownNameError, UsageError, did_you_mean
+from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, registry_with, say, speaking
+from dcsvm.cli.recipes import write_new
+from dcsvm.cli.text_tables import print_table
 
 plugins_app = typer.Typer(
-    rich_markup_mode=None, help="List the components and recipes that plugins offer."
+    rich_markup_mode=None, help="List the components that plugins offer; show or start one."
 )
 app.add_typer(plugins_app, name="plugins")
 
@@ -58,7 +64,7 @@ def show(
     """Show the settings of a component, or the text of a recipe."""
     with speaking(debug):
         registry = registry_with([*(context.obj or []), *(plugin or [])])
-        from dcsvm.cli.describe import describe
+        from dcsvm.inspection.component_description import describe
 
         kinds = _kinds() if kind is None else [kind]
         offers = [registry.offers[each, name] for each in kinds if (each, name) in registry.offers]
@@ -71,10 +77,71 @@ def show(
             typer.echo(json.dumps(described, indent=2))
             return
         for each in described:
-            print_described(each)
+            _print_description(each)
+
+
+@plugins_app.command()
+def init(
+    name: Annotated[str, typer.Argument(help="In lower case: halves.", metavar="NAME")],
+    kind: Annotated[
+        Literal["decomposer", "learner", "combiner"],
+        typer.Option("--kind", help="The kind of component."),
+    ] = "decomposer",
+    folder: Annotated[
+        Path | None, typer.Option("--folder", help="Where to write; default: ./dcsvm-NAME.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Write a working plugin to start from: a module, its tests and a pyproject.toml."""
+    with speaking(debug):
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+            raise UsageError(
+                "a plugin's name must consist of lower case letters, digits and underscores, "
+                f"got {name!r}"
+            )
+        from dcsvm.drive.registry import default_registry
+        from dcsvm.experiments.scaffold import plugin_files
+
+        taken = default_registry().offers.get((kind, name))
+        if taken is not None:
+            raise UsageError(
+                f"a {kind} called {name!r} already exists in {taken.distribution}; "
+                "choose another name"
+            )
+        place = folder or Path(f"dcsvm-{name.replace('_', '-')}")
+        for file, text in plugin_files(name, kind).items():
+            write_new(place / file, text)
+        here = place if place.is_absolute() else f"./{place}"
+        say(f"next: python -m pytest {here}, then: pip install {here}")
 
 
 def _kinds() -> list[str]:
     from dcsvm.drive.registry import KINDS, RECIPE
 
     return [*KINDS, RECIPE]
+
+
+def _print_description(described: dict[str, Any]) -> None:
+    if described["kind"] == "recipe":
+        typer.echo(described["text"].rstrip("\n"))
+        return
+    title = f"{described['name']}: a {described['kind']} of {described['distribution']}"
+    typer.echo(f"{title} {described['version']}".rstrip())
+    typer.echo(f"\n{_wrap(described['about'])}\n")
+    for word in ("yields", "accepts"):
+        if word in described:
+            typer.echo(f"{word}: {', '.join(described[word]) or 'depends on its settings'}\n")
+    if described["settings"]:
+        fields = ("setting", "default", "allowed", "help")
+        rows = [[each[key] for key in fields] for each in described["settings"]]
+        print_table(fields, rows, wrapped=2)
+    else:
+        typer.echo("no settings")
+
+
+def _wrap(prose: str) -> str:
+    """Wrap paragraphs to the width of the terminal; leave them alone if the output is piped."""
+    if not sys.stdout.isatty():
+        return prose
+    width = shutil.get_terminal_size().columns
+    return "\n\n".join(textwrap.fill(each, width) for each in prose.split("\n\n"))

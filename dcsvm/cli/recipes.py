@@ -1,4 +1,4 @@
-"""`dcsvm recipes`: which there are, which to try, their text, and copies to change."""
+"""`dcsvm recipes`: list, show and copy recipes, start a new one, print their schema."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dcsvm.drive.registry import Registry
 
 recipes_app = typer.Typer(
-    rich_markup_mode=None, help="List recipes, say which to try, show or copy one."
+    rich_markup_mode=None, help="List recipes; show, copy or start one; print their schema."
 )
 app.add_typer(recipes_app, name="recipes")
 
@@ -89,6 +89,31 @@ def copy(
         place = file or Path(f"{name}.toml")
         write_new(place, text)
         say(f"next: change {place}, then: dcsvm run {place}")
+
+
+@recipes_app.command()
+def init(
+    file: Annotated[Path, typer.Argument(help="The file to write.", metavar="FILE")] = Path(
+        "recipe.toml"
+    ),
+    debug: Debug = False,
+) -> None:
+    """Write a commented recipe to start from; an existing file is never overwritten."""
+    with speaking(debug):
+        from dcsvm.experiments.scaffold import RECIPE
+
+        write_new(file, RECIPE)
+        say(f"next: name your file and its target in {file}, then: dcsvm run {file}")
+
+
+@recipes_app.command()
+def schema(context: typer.Context, plugin: PluginFiles = None, debug: Debug = False) -> None:
+    """Print the JSON schema of recipes, including the components of all plugins."""
+    with speaking(debug):
+        registry = registry_with([*(context.obj or []), *(plugin or [])])
+        from dcsvm.experiments.recipe.schema import recipe_schema
+
+        typer.echo(json.dumps(recipe_schema(registry), indent=2))
 
 
 def write_new(place: Path, text: str) -> None:

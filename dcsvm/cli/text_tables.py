@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-import textwrap
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -204,29 +202,3 @@ def print_plan(plan: Plan) -> None:
 
 def _number(value: float | None, form: str) -> str:
     return "unknown" if value is None or value != value else form.format(value)
-
-
-def print_described(described: dict[str, Any]) -> None:
-    if described["kind"] == "recipe":
-        typer.echo(described["text"].rstrip("\n"))
-        return
-    title = f"{described['name']}: a {described['kind']} of {described['distribution']}"
-    typer.echo(f"{title} {described['version']}".rstrip())
-    typer.echo(f"\n{_fitted(described['about'])}\n")
-    for word in ("yields", "accepts"):
-        if word in described:
-            typer.echo(f"{word}: {', '.join(described[word]) or 'depends on its settings'}\n")
-    if described["settings"]:
-        fields = ("setting", "default", "allowed", "help")
-        rows = [[each[key] for key in fields] for each in described["settings"]]
-        print_table(fields, rows, wrapped=2)
-    else:
-        typer.echo("no settings")
-
-
-def _fitted(prose: str) -> str:
-    """Paragraphs broken anew to a terminal's width, and left as they are where it is piped."""
-    if not sys.stdout.isatty():
-        return prose
-    width = shutil.get_terminal_size().columns
-    return "\n\n".join(textwrap.fill(each, width) for each in prose.split("\n\n"))

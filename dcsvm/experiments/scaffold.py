@@ -1,8 +1,41 @@
-"""A plugin to start from: files by name, with tests that pass before anything is installed."""
+"""The recipe and the plugin that `dcsvm recipes init` and `dcsvm plugins init` write."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+
+RECIPE = """\
+about = "what this recipe is good for"
+
+[data]
+path = "mine.csv"            # .csv, .npz, ...; or, for an embedded set: use = "iris"
+target = "class"             # the column that holds the classes
+scale = "standard"           # or minmax, robust, none
+missing = "error"            # or impute, mark
+
+[split]
+test = 0.25                  # share of the rows held out; or: use = "folds", folds = 5
+seed = 0
+
+[decomposer]                 # dcsvm plugins lists what there is
+use = "tree"
+ceiling = 1500
+
+[learner]
+use = "kernel_svm"
+
+[combiner]
+use = "route"
+
+[search]                     # values to choose from, by rows that are held out for that
+rows = 3000
+seconds = 30.0
+learner.C = [1.0, 10.0, 100.0]
+learner.gamma = [0.1, 1.0, 10.0]
+
+[compare.undivided]          # the same learner without a division
+decomposer = "whole"
+"""
 
 PYPROJECT = """\
 [build-system]
@@ -25,22 +58,22 @@ only-include = ["dcsvm_{name}.py"]
 """
 
 TESTS = '''\
-"""Every law of dcsvm on {name}."""
+"""Every check of dcsvm on {name}."""
 
 from pathlib import Path
 
 import pytest
 
 from dcsvm.drive.registry import default_registry
-from dcsvm.testing import checks_of
+from dcsvm.testing import Check, checks_of
 
-# Without an installation, too: the module beside this file is the plugin.
+# Not installed: load the module beside this file.
 if ("{kind}", "{name}") not in default_registry().offers:
     default_registry().add_file(Path(__file__).with_name("dcsvm_{name}.py"))
 
 
 @pytest.mark.parametrize("check", checks_of("{kind}", "{name}"), ids=str)
-def test_{name}_conforms(check):
+def test_{name}_conforms(check: Check) -> None:
     check()
 '''
 
@@ -61,11 +94,12 @@ MODULES = {
 import numpy as np
 
 import dcsvm
+from dcsvm.toolbox import Stages
 
 
 @dcsvm.component
 class {title}(dcsvm.Decomposer):
-    """Rows dealt at random into parts of about the same size.
+    """Split the rows at random into parts of about the same size.
 
     >>> clf = dcsvm.DivideAndConquerClassifier("{name}", "kernel_svm", "mean")
     """
@@ -75,14 +109,15 @@ class {title}(dcsvm.Decomposer):
 
     parts: int = dcsvm.setting(2, at_least=1, help="how many parts, at the most")
 
-    def divide(self, problem):
+    def divide(self, problem: dcsvm.Problem) -> Stages:
         order = problem.seed.generator().permutation(problem.n_rows)
         dealt = np.array_split(order, min(self.parts, problem.n_rows))
         yield [dcsvm.part(np.sort(rows)) for rows in dealt]
+        return None  # no router: every model answers every row
 
 
 @dcsvm.hookimpl
-def dcsvm_decomposers():
+def dcsvm_decomposers() -> list[type[dcsvm.Decomposer]]:
     return [{title}]
 ''',
     "learner": '''\
@@ -91,18 +126,19 @@ def dcsvm_decomposers():
 import numpy as np
 
 import dcsvm
+from dcsvm.toolbox import Hyperplanes
 
 
 @dcsvm.component
 class {title}(dcsvm.LocalLearner):
-    """Scores by the distance to the weighted mean of each class, as hyperplanes.
+    """Score a row by its distance to the weighted mean of each class.
 
     >>> clf = dcsvm.DivideAndConquerClassifier("tree", "{name}", "route")
     """
 
     name = "{name}"
 
-    def fit(self, problem):
+    def fit(self, problem: dcsvm.Problem) -> dcsvm.LocalModel:
         weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
         member = (problem.y[:, None] == np.arange(problem.n_classes)) * weights[:, None]
         means = np.asarray(problem.X.T @ member) / member.sum(axis=0)
@@ -110,41 +146,42 @@ class {title}(dcsvm.LocalLearner):
         planes, biases = 2.0 * means, -(means**2).sum(axis=0)
         if problem.n_classes == 2:
             planes, biases = planes[:, 1:] - planes[:, :1], biases[1:] - biases[:1]
-        return dcsvm.Hyperplanes(planes, biases)
+        return Hyperplanes(planes, biases)
 
 
 @dcsvm.hookimpl
-def dcsvm_learners():
+def dcsvm_learners() -> list[type[dcsvm.LocalLearner]]:
     return [{title}]
 ''',
     "combiner": '''\
 """The mean of all scores: a combiner to start from."""
 
 import dcsvm
+from dcsvm.numeric import FloatArray, Matrix
 
 
 @dcsvm.component
 class {title}(dcsvm.Combiner):
-    """The mean score of each class over the members that can speak for it.
+    """Average the scores of each class over the models that know it.
 
     >>> clf = dcsvm.DivideAndConquerClassifier("chunks", "kernel_svm", "{name}")
     """
 
     name = "{name}"
 
-    def combine(self, committee, X):
+    def combine(self, committee: dcsvm.Committee, X: Matrix) -> FloatArray:
         return committee.mean_scores(X)
 
 
 @dcsvm.hookimpl
-def dcsvm_combiners():
+def dcsvm_combiners() -> list[type[dcsvm.Combiner]]:
     return [{title}]
 ''',
 }
 
 
-def scaffold(name: str, kind: str) -> Mapping[str, str]:
-    """The files of a new plugin that offers one component of that kind, by their names."""
+def plugin_files(name: str, kind: str) -> Mapping[str, str]:
+    """Return the text of each file of a new plugin with one component of that kind."""
     words = {
         "name": name,
         "dashed": name.replace("_", "-"),

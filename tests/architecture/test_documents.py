@@ -280,7 +280,7 @@ def every_help(*path: str) -> Iterator[tuple[str, str]]:
 def test_the_reference_lists_every_command_with_its_options() -> None:
     sections = rows_by_section("commands.md")
     found = dict(every_help())
-    assert {"dcsvm run", "dcsvm init plugin", "dcsvm recipes copy"} <= set(found)
+    assert {"dcsvm run", "dcsvm plugins init", "dcsvm recipes copy"} <= set(found)
     of_every_command = {"--help", "--install-completion", "--show-completion"}
     for command, said in found.items():
         options = {

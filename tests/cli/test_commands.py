@@ -1,4 +1,4 @@
-"""The smaller commands: recipes, inspect, compare, schema, init, dry runs and overrides."""
+"""The smaller commands: recipes, plugins init, model inspect, compare, dry runs, overrides."""
 
 import csv
 import json
@@ -89,11 +89,11 @@ def test_shipped_recipes_are_short_and_say_when_to_use_them(name):
 
 def test_inspect_shows_structure_parts_and_cost(dcsvm, recipe, iris_pipeline):
     run_in(dcsvm, "kept", recipe(iris_pipeline))
-    shown = dcsvm("inspect", "kept")
+    shown = dcsvm("model", "inspect", "kept")
     assert shown.exit_code == 0, shown.stderr
     assert '[learner.decomposer]\nuse = "class_pairs"' in shown.stdout
     assert "4 features; 3 classes: setosa, versicolor, virginica" in shown.stdout
-    found = json.loads(dcsvm("inspect", "kept/model.dcsvm", "--json").stdout)
+    found = json.loads(dcsvm("model", "inspect", "kept/model.dcsvm", "--json").stdout)
     inner = found["parts"][-1]
     assert (inner["depth"], inner["kind"], inner["parts"]) == (1, "KernelExpansion", 3)
     metrics = json.loads(Path("kept/metrics.json").read_text())
@@ -107,7 +107,7 @@ def test_inspect_shows_structure_parts_and_cost(dcsvm, recipe, iris_pipeline):
 
 def test_inspect_of_what_is_no_model(dcsvm, tmp_path):
     (tmp_path / "model.dcsvm").write_text("nonsense")
-    result = dcsvm("inspect", "model.dcsvm")
+    result = dcsvm("model", "inspect", "model.dcsvm")
     assert result.stderr == "error: model file 'model.dcsvm' is not a dcsvm model file\n"
     assert result.exit_code == 4
 
@@ -215,7 +215,7 @@ def test_compare_wants_two_runs_that_are_done(dcsvm, tmp_path, recipe, iris_pipe
 
 
 def test_the_schema_accepts_every_shipped_recipe_and_knows_every_component(dcsvm):
-    schema = json.loads(dcsvm("schema").stdout)
+    schema = json.loads(dcsvm("recipes", "schema").stdout)
     registry = default_registry()
     for kind in ("decomposer", "learner", "combiner"):
         names, *tables = schema["$defs"][kind]["anyOf"]
@@ -235,7 +235,7 @@ def test_the_schema_accepts_every_shipped_recipe_and_knows_every_component(dcsvm
 
 
 def test_a_started_recipe_runs_when_its_data_are_there(dcsvm, tmp_path):
-    assert dcsvm("init", "recipe").exit_code == 0
+    assert dcsvm("recipes", "init").exit_code == 0
     rows = "".join(f"{i % 13},{i % 7},{'no' if i % 13 < 6 else 'yes'}\n" for i in range(200))
     (tmp_path / "mine.csv").write_text("a,b,class\n" + rows)
     found = run_in(dcsvm, "kept", "recipe.toml")
@@ -244,7 +244,7 @@ def test_a_started_recipe_runs_when_its_data_are_there(dcsvm, tmp_path):
 
 @pytest.mark.parametrize("kind", ["decomposer", "learner", "combiner"])
 def test_the_tests_of_a_started_plugin_pass_at_once(dcsvm, tmp_path, kind):
-    assert dcsvm("init", "plugin", "my_own", "--kind", kind).exit_code == 0
+    assert dcsvm("plugins", "init", "my_own", "--kind", kind).exit_code == 0
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "dcsvm-my-own"],
         cwd=tmp_path,
@@ -259,23 +259,34 @@ def test_the_tests_of_a_started_plugin_pass_at_once(dcsvm, tmp_path, kind):
     }
 
 
+@pytest.mark.slow
+def test_a_started_plugin_is_typed(dcsvm, tmp_path):
+    for kind in ("decomposer", "learner", "combiner"):
+        dcsvm("plugins", "init", f"my_{kind}", "--kind", kind, "--folder", "plugins")
+    # The configuration beside the sources says which libraries come without types.
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path), "plugins"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert run.stdout.startswith("Success: no issues found in 6 source files"), run.stdout
+
+
 def test_a_plugin_may_not_take_a_name_that_is_taken(dcsvm, tmp_path):
-    result = dcsvm("init", "plugin", "tree")
+    result = dcsvm("plugins", "init", "tree")
     assert result.exit_code == 2
     assert result.stderr == (
-        "error: there is a decomposer called 'tree' already, from dcsvm; choose another name\n"
+        "error: a decomposer called 'tree' already exists in dcsvm; choose another name\n"
     )
 
 
 def test_the_next_step_of_a_started_plugin_names_its_folder(dcsvm, tmp_path):
-    said = dcsvm("init", "plugin", "my_own").stderr
+    said = dcsvm("plugins", "init", "my_own").stderr
     assert said == "next: python -m pytest ./dcsvm-my-own, then: pip install ./dcsvm-my-own\n"
 
 
 def test_a_plugin_needs_a_name_that_python_can_import(dcsvm):
-    result = dcsvm("init", "plugin", "My-Own")
+    result = dcsvm("plugins", "init", "My-Own")
     assert result.stderr == (
-        "error: a plugin's name is lower case letters, digits and underscores, not 'My-Own'\n"
+        "error: a plugin's name must consist of lower case letters, digits and underscores, "
+        "got 'My-Own'\n"
     )
     assert result.exit_code == 2
 
@@ -412,7 +423,7 @@ def test_completion_can_be_installed(dcsvm):
     [
         ("dcsvm re", {"recipes", "report"}),
         ("dcsvm run --d", {"--data", "--dry-run", "--debug"}),
-        ("dcsvm init ", {"recipe", "plugin"}),
+        ("dcsvm plugins ", {"show", "init"}),
     ],
 )
 def test_the_shell_completes_commands_and_options(words, expected):

@@ -14,10 +14,18 @@ def test_version(dcsvm):
 
 @pytest.mark.parametrize(
     "command",
-    [[], ["run"], ["plugins"], ["plugins", "show"], ["recipes"], ["recipes", "show"], ["inspect"]],
+    [
+        [],
+        ["run"],
+        ["plugins"],
+        ["plugins", "show"],
+        ["recipes"],
+        ["recipes", "show"],
+        ["model", "inspect"],
+    ],
 )
 def test_every_command_has_help(dcsvm, command):
-    result = dcsvm(*command, "--help")
+    result = dcsvm(*command.split(), "--help")
     assert result.exit_code == 0
     assert result.stdout.startswith("Usage: ")
     if command:

@@ -1,4 +1,4 @@
-"""`dcsvm inspect`: what a model file holds."""
+"""`dcsvm model`: what a model file holds."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ import typer
 from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, registry_with, speaking
 from dcsvm.cli.text_tables import print_table
 
+model_app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, help="Inspect a model file.")
+app.add_typer(model_app, name="model")
 
-@app.command()
+
+@model_app.command()
 def inspect(
     model: Annotated[
         Path, typer.Argument(help="A model file, or a run's folder.", metavar="MODEL")
