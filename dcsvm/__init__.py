@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dcsvm.base.combiner import Combiner as Combiner
+    from dcsvm.base.component import component as component
+    from dcsvm.base.component import setting as setting
     from dcsvm.base.decomposer import Decomposer as Decomposer
     from dcsvm.base.errors import DataError as DataError
     from dcsvm.base.errors import DcsvmError as DcsvmError
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
     from dcsvm.base.routing import Division as Division
     from dcsvm.base.routing import Router as Router
     from dcsvm.base.routing import Routing as Routing
-    from dcsvm.base.settings import component as component
-    from dcsvm.base.settings import setting as setting
     from dcsvm.base.stages import support_of as support_of
     from dcsvm.base.stages import together as together
     from dcsvm.classifier import DivideAndConquerClassifier as DivideAndConquerClassifier
@@ -47,7 +47,7 @@ _MODULES = {
     "base.models": "LocalModel",
     "base.problem": "Part Problem Task part",
     "base.routing": "Division Router Routing",
-    "base.settings": "component setting",
+    "base.component": "component setting",
     "base.stages": "support_of together",
     "classifier": "DivideAndConquerClassifier",
     "drive.committee.committee": "Committee",

@@ -14,12 +14,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from dcsvm.base.combiner import Combiner
+from dcsvm.base.component import component
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.errors import DataError, SettingError, did_you_mean
 from dcsvm.base.learner import LocalLearner, Steps
 from dcsvm.base.models import Cost, LocalModel
 from dcsvm.base.problem import DIVISION, PARTS, Problem, Seed
-from dcsvm.base.settings import component
 from dcsvm.base.stages import StagedDivision
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.compatibility import check_compatible, check_kept
@@ -30,7 +30,7 @@ from dcsvm.drive.observers import CallbackSupport, SklearnCallbacks, with_callba
 from dcsvm.drive.out_of_fold import training_answers
 from dcsvm.drive.registry import KINDS, default_registry
 from dcsvm.drive.subproblem import FitResult, Subproblem, subproblems
-from dcsvm.drive.validation import check_labels, is_finite, validated
+from dcsvm.drive.validation import check_labels, validated
 from dcsvm.numeric.array_types import FloatArray, Matrix
 
 Result = TypeVar("Result")
@@ -292,3 +292,11 @@ def checked_rows(classifier: DivideAndConquerClassifier, X: Any) -> Matrix:
     check_is_fitted(classifier)
     rows: Matrix = validated(classifier, X, reset=False)
     return rows
+
+
+def is_finite(X: FloatArray) -> bool:
+    """Whether all numbers are finite; of many numbers, the sum tells."""
+    if X.size < 4096:
+        return bool(np.isfinite(X).all())
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(X.sum()))

@@ -17,7 +17,7 @@ import typer
 from typer.models import OptionInfo
 
 import dcsvm
-from dcsvm.base.settings import allowed, settings_of
+from dcsvm.base.component import allowed, settings_of
 from dcsvm.cli import app
 from dcsvm.drive.registry import KINDS, Offer, Registry, default_registry
 from dcsvm.experiments.recipe import sections

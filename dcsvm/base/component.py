@@ -1,14 +1,35 @@
-"""Component: what a plugin offers, an attrs class whose fields are its hyper-parameters."""
+"""Component: an attrs class whose fields are its settings, checked as they are set."""
 
 from __future__ import annotations
 
+import functools
+import numbers
+import sys
+import types
+import typing
 from abc import ABC
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar, dataclass_transform
 
+import attrs
+import numpy as np
 from sklearn.base import BaseEstimator
 
+from dcsvm.base.errors import SettingError, did_you_mean
 from dcsvm.base.nested_params import gathered, nested, numbered
-from dcsvm.base.settings import settings_of
+
+T = TypeVar("T")
+
+WORDS = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "a text",
+    dict: "a table",
+    list: "a list",
+    tuple: "a list",
+    type(None): "none",
+}
 
 
 class Component(BaseEstimator, ABC):
@@ -36,3 +57,188 @@ class Component(BaseEstimator, ABC):
     def check(self) -> None:
         """Refuse settings that cannot work together; called before anything is trained."""
         return
+
+
+def setting(
+    default: Any = attrs.NOTHING,
+    *,
+    help: str = "",  # noqa: A002 - the word every command line uses
+    kind: str | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+) -> Any:
+    """Declare one hyper-parameter of a component.
+
+    Parameters
+    ----------
+    default : object
+        The value when none is given. Leave it out to make the setting required.
+    help : str
+        One line that `dcsvm plugins show` prints.
+    kind : {"decomposer", "learner", "combiner"}, optional
+        The setting holds a component of that kind, or its name.
+    at_least, at_most, above, below : float, optional
+        The allowed range of a number, closed or open.
+    """
+    limits = {"at_least": at_least, "above": above, "at_most": at_most, "below": below}
+    limits = {word: value for word, value in limits.items() if value is not None}
+    metadata = {"help": help, "kind": kind, "limits": limits}
+    return attrs.field(default=default, validator=_check, metadata=metadata)
+
+
+@dataclass_transform(field_specifiers=(setting, attrs.field))
+def component(cls: type[T]) -> type[T]:
+    """Make a component class: attrs fields become its hyper-parameters, as scikit-learn sees them.
+
+    No `__eq__` is made (components must stay hashable), no slots (fitted attributes may be
+    added), and scikit-learn's own `repr` is kept.
+    """
+    return attrs.define(eq=False, slots=False, repr=False, order=False)(cls)
+
+
+def settings_of(cls: Any) -> dict[str, attrs.Attribute[Any]]:
+    """The settings of a component class by name."""
+    return _fields(cls)
+
+
+@functools.cache
+def _fields(cls: Any) -> dict[str, attrs.Attribute[Any]]:
+    return {field.name: field for field in attrs.fields(cls) if field.init}
+
+
+def check_names(cls: type, given: typing.Iterable[str]) -> None:
+    """Refuse settings that the component does not have."""
+    known = settings_of(cls)
+    for name in given:
+        if name not in known:
+            raise SettingError(
+                f"{_title(cls)} has no setting {name!r}; {did_you_mean(name, known)}"
+            )
+
+
+def check_value(cls: Any, name: str, value: Any) -> None:
+    """Refuse a value that the setting of that name does not allow."""
+    field = settings_of(cls)[name]
+    kind = field.metadata.get("kind")
+    if kind and takes_several(cls, name) != isinstance(value, tuple | list):
+        raise SettingError(f"{_title(cls)}: {name} must be {allowed(cls, name)}, not {value!r}")
+    if not kind:
+        fits = any(_is_a(value, option) for option in _options(cls, name))
+        if not fits or not _within(value, field.metadata.get("limits", {})):
+            raise SettingError(
+                f"{_title(cls)}: {name} must be {allowed(cls, name)}, not {value!r}"
+            )
+
+
+def allowed(cls: type, name: str) -> str:
+    """What a setting allows, in words: `a whole number of at least 2`."""
+    field = settings_of(cls)[name]
+    hint = type_hints(cls).get(name, Any)
+    kind = field.metadata.get("kind")
+    if kind:
+        several = takes_several(cls, name)
+        return f"a list of {kind}s or their names" if several else f"a {kind} or the name of one"
+    words = [_in_words(option) for option in options_of(hint)]
+    limits = field.metadata.get("limits", {})
+    phrases = {
+        "at_least": "of at least {:g}",
+        "above": "above {:g}",
+        "at_most": "at most {:g}",
+        "below": "below {:g}",
+    }
+    bounds = " and ".join(phrases[word].format(value) for word, value in limits.items())
+    words = [f"{word} {bounds}" if bounds and "number" in word else word for word in words]
+    return " or ".join(words)
+
+
+@functools.cache
+def _options(cls: Any, name: str) -> list[Any]:
+    return options_of(type_hints(cls).get(name, Any))
+
+
+@functools.cache
+def type_hints(cls: Any) -> dict[str, Any]:
+    """The resolved annotations of a component class."""
+    return typing.get_type_hints(cls)
+
+
+def takes_several(cls: Any, name: str) -> bool:
+    """Whether a setting takes a list of components."""
+    kind = settings_of(cls)[name].metadata.get("kind")
+    return bool(kind) and typing.get_origin(type_hints(cls).get(name)) is tuple
+
+
+def listed_where_meant(cls: Any, name: str, value: Any) -> Any:
+    """A single name, number or component as a list of one, where a setting takes only lists."""
+    if takes_several(cls, name):
+        return value if isinstance(value, tuple | list) else [value]
+    options = options_of(type_hints(cls).get(name, Any))
+    single = isinstance(value, str | int) and not isinstance(value, bool)
+    return [value] if single and list[str] in options and str not in options else value
+
+
+def _check(instance: Any, field: attrs.Attribute[Any], value: Any) -> None:
+    check_value(type(instance), field.name, value)
+
+
+def _title(cls: type) -> str:
+    return getattr(cls, "name", "") or cls.__name__
+
+
+def options_of(hint: Any) -> list[Any]:
+    """The types that an annotation allows; every value of a Literal counts as one of them."""
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return [option for part in typing.get_args(hint) for option in options_of(part)]
+    if typing.get_origin(hint) is typing.Literal:
+        return [typing.Literal[value] for value in typing.get_args(hint)]
+    return [hint]
+
+
+def _in_words(option: Any) -> str:
+    if typing.get_origin(option) is typing.Literal:
+        return repr(typing.get_args(option)[0])
+    if option == list[str]:
+        return 'a text or a list such as ["a", "b"]'
+    origin = typing.get_origin(option) or option
+    if origin is Callable or origin is typing.get_origin(Callable[..., Any]):
+        return "a function"
+    return WORDS.get(origin, getattr(origin, "__name__", str(origin)))
+
+
+def _is_a(value: Any, option: Any) -> bool:
+    if option is Any:
+        return True
+    if typing.get_origin(option) is typing.Literal:
+        return type(value) is type(typing.get_args(option)[0]) and value in typing.get_args(option)
+    origin = typing.get_origin(option) or option
+    if origin is typing.get_origin(Callable[..., Any]):
+        return callable(value)
+    if origin in (int, float) and isinstance(value, bool | np.bool_):
+        return False
+    if origin is float:
+        return isinstance(value, numbers.Real) and _is_finite(value)
+    if origin is int:
+        return isinstance(value, numbers.Integral) and abs(int(value)) <= sys.maxsize
+    if origin is tuple:
+        return isinstance(value, tuple | list)
+    return isinstance(value, origin)
+
+
+def _is_finite(value: Any) -> bool:
+    # Whole numbers of Python can be too large to be made a float.
+    number = value if isinstance(value, int) else float(value)
+    return bool(abs(number) <= sys.float_info.max)
+
+
+def _within(value: Any, limits: dict[str, float]) -> bool:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return True
+    number = float(value)
+    return (
+        number >= limits.get("at_least", -np.inf)
+        and number <= limits.get("at_most", np.inf)
+        and ("above" not in limits or number > limits["above"])
+        and ("below" not in limits or number < limits["below"])
+    )

@@ -6,11 +6,10 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dcsvm.base.component import Component
+from dcsvm.base.component import Component, component, setting
 from dcsvm.base.errors import CompositionError, SettingError
 from dcsvm.base.problem import Problem
 from dcsvm.base.routing import Division, Level
-from dcsvm.base.settings import component, setting
 from dcsvm.base.stages import Stages, conclude, together
 
 if TYPE_CHECKING:

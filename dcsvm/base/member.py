@@ -29,10 +29,6 @@ class Member:
     n_rows: int = 0
     part: Part | None = attrs.field(default=None, metadata={"stored": False})
 
-    def kept(self, model: LocalModel | None = None) -> Member:
-        """What a committee keeps of it: all but its part, with its own model or another one."""
-        return Member(model or self.model, self.code, self.view, self.support, self.n_rows)
-
     @property
     def duals(self) -> FloatArray | None:
         """Signed duals of the `support` rows, where the model has them."""

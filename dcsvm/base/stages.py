@@ -32,7 +32,7 @@ def together(
     """Run generators of lists side by side, also of unequal depth: one list goes out per round.
 
     Each generator is sent its own share of the replies; the results come back in their order. They
-    go on in threads where cores are lent.
+    run in threads if there are several CORES.
     """
     running = dict(enumerate(generators))
     results: dict[int, Result] = {}

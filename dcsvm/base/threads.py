@@ -1,37 +1,25 @@
-"""How many cores the work in this thread may use, and work that is shared among them."""
+"""Threads: how many cores a piece of work may use, and one BLAS thread for each job."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-# More than one only where nothing else runs: a job alone in its round, or a division.
-_cores: ContextVar[int] = ContextVar("cores", default=1)
-
-
-@contextmanager
-def lent(cores: int) -> Iterator[None]:
-    """Let the work inside use so many cores."""
-    token = _cores.set(cores)
-    try:
-        yield
-    finally:
-        _cores.reset(token)
-
-
-def cores_here() -> int:
-    return _cores.get()
+#: How many cores the work in this thread may use. More than one only where nothing else runs: a
+#: division, or a job alone in its round.
+CORES: ContextVar[int] = ContextVar("cores", default=1)
+#: Arguments of `threadpool_limits`. The bits of a product depend on the number of BLAS threads.
+ONE_BLAS_THREAD: dict[str, Any] = {"limits": 1, "user_api": "blas"}
 
 
 def for_each(work: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> None:
-    """Call `work` with each of the arguments, in threads where cores are lent.
+    """Call `work` with each of the arguments, in threads if there are several CORES.
 
-    What it is called with must not depend on the order. The first error ends it all.
+    Calls must not depend on their order. The first error ends them all.
     """
-    threads = min(cores_here(), len(arguments))
+    threads = min(CORES.get(), len(arguments))
     if threads < 2:
         for each in arguments:
             work(*each)

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from dcsvm.base.learner import LocalLearner, Steps
 from dcsvm.base.models import LocalModel
 from dcsvm.base.stages import together
-from dcsvm.base.threads import lent
+from dcsvm.base.threads import CORES, ONE_BLAS_THREAD
 from dcsvm.drive.observers import Observer
 from dcsvm.drive.subproblem import run_together
 from dcsvm.drive.validation import check_jobs
@@ -88,20 +88,22 @@ class Engine:
 
     def run(self, steps: Generator[list[Any], list[Any], Result]) -> Result:
         """Drive `steps` to its end, with one BLAS thread per job, and return what it returns."""
-        with threadpool_limits(limits=1, user_api="blas"):
+        with threadpool_limits(**ONE_BLAS_THREAD):
             return self.drive(steps)
 
     def drive(self, steps: Generator[list[Any], list[Any], Result]) -> Result:
         """Drive `steps` to its end with BLAS as it is: for work that already runs in a worker."""
         outcomes: Any = None
         while True:
-            # Between rounds no job runs: whoever divides may use the cores.
-            with lent(self._cores()):
-                try:
-                    jobs = steps.send(outcomes)
-                except StopIteration as stop:
-                    result: Result = stop.value
-                    return result
+            # Between rounds no job runs, so the division may use the cores.
+            before = CORES.set(self._cores())
+            try:
+                jobs = steps.send(outcomes)
+            except StopIteration as stop:
+                result: Result = stop.value
+                return result
+            finally:
+                CORES.reset(before)
             outcomes = self._round(jobs)
 
     def _cores(self) -> int:
@@ -141,9 +143,13 @@ class Engine:
     def _train(self, jobs: list[Numbered]) -> Iterator[tuple[int, Any]]:
         cores = self._cores()
         if len(jobs) < 2 or cores == 1:
-            with lent(cores):
-                for bundle in _bundles(jobs, TOGETHER):
-                    yield from _run(bundle)
+            for bundle in _bundles(jobs, TOGETHER):
+                before = CORES.set(cores)
+                try:
+                    done = _run(bundle)
+                finally:
+                    CORES.reset(before)
+                yield from done
             return
         for prefer, releases in (("threads", True), ("processes", False)):
             mine = [(number, job) for number, job in jobs if job.learner.releases_gil is releases]

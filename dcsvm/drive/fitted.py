@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 from dcsvm.base.combiner import Combination
 from dcsvm.base.errors import ContractError
 from dcsvm.base.models import Cost, LocalModel, winners
+from dcsvm.base.threads import ONE_BLAS_THREAD
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.validation import check_jobs
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
@@ -75,10 +76,11 @@ def in_chunks(
     model: LocalModel, question: Callable[[Matrix], Answer], X: Matrix, n_jobs: int | None = None
 ) -> list[Answer]:
     """Ask a question of the model about chunks of rows X; the answers come in their order."""
-    check_jobs(n_jobs)
+    if n_jobs is not None:
+        check_jobs(n_jobs)
     if X.shape[0] < SMALL:
         return [question(X)]
-    with threadpool_limits(limits=1, user_api="blas"):
+    with threadpool_limits(**ONE_BLAS_THREAD):
         if X.shape[0] <= CHUNK_ROWS or X.shape[0] <= (size := rows_at_a_time(model)):
             return [question(X)]
         chunks = (X[start : start + size] for start in range(0, X.shape[0], size))

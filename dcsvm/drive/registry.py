@@ -20,7 +20,7 @@ import pluggy
 from sklearn.base import ClassifierMixin, clone
 
 from dcsvm.base.combiner import Combiner
-from dcsvm.base.component import Component
+from dcsvm.base.component import Component, check_names, settings_of
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.errors import (
     ContractError,
@@ -30,7 +30,6 @@ from dcsvm.base.errors import (
     did_you_mean,
 )
 from dcsvm.base.learner import LocalLearner
-from dcsvm.base.settings import check_names, settings_of
 from dcsvm.drive import hookspecs
 
 GROUP = "dcsvm"

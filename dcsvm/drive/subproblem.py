@@ -18,7 +18,7 @@ from dcsvm.base.learner import LocalLearner
 from dcsvm.base.member import Member
 from dcsvm.base.models import Constant, LocalModel
 from dcsvm.base.problem import Part, Problem, Seed
-from dcsvm.base.threads import cores_here
+from dcsvm.base.threads import CORES
 from dcsvm.drive.digest import digest
 from dcsvm.numeric.array_types import FloatArray, IntArray
 
@@ -177,7 +177,7 @@ class LocalProblem:
             X, names = view.apply(X), view.names(names)
         local = Problem(
             *(X, self.y, self.n_classes, self.job.seed, self.weights, self.start),
-            *(cores_here(), names),
+            *(CORES.get(), names),
         )
         if part.task is not None and view is None:
             local = local.within(given, rows)

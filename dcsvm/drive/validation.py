@@ -9,10 +9,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from dcsvm.base.errors import DataError, SettingError
-from dcsvm.numeric.array_types import FloatArray
 
-FEW = 4096
-"""Numbers up to which each of them is asked whether it is finite."""
 FEW_NAMES = 6
 """Names of columns that a sentence lists."""
 MISSING = (
@@ -125,11 +122,3 @@ def check_jobs(n_jobs: Any) -> None:
             "n_jobs must be a whole number other than 0 (-1 means as many as there are cores) or "
             f"None, not {n_jobs!r}"
         )
-
-
-def is_finite(X: FloatArray) -> bool:
-    """Whether the sum of all numbers is finite, and so is each of them."""
-    if X.size < FEW:  # asking each of a few is quicker than keeping numpy quiet
-        return bool(np.isfinite(X).all())
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(X.sum()))

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from dcsvm.base.settings import settings_of
+from dcsvm.base.component import settings_of
 from dcsvm.drive.registry import KINDS, Registry
 
 MISSING = "not given"

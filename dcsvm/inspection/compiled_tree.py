@@ -17,10 +17,9 @@ from dcsvm.base.errors import CompositionError, DataError, SettingError
 from dcsvm.base.feature_views import Scaling
 from dcsvm.base.member import Member
 from dcsvm.base.models import Constant, LocalModel, winners
-from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.classifier import DivideAndConquerClassifier, is_finite
 from dcsvm.drive.innermost import descent_of, innermost
 from dcsvm.drive.unwrap import best_of
-from dcsvm.drive.validation import is_finite
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.numeric.backend import library
 from dcsvm.numeric.native import address

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from dcsvm.base.settings import allowed, settings_of
+from dcsvm.base.component import allowed, settings_of
 from dcsvm.drive.registry import RECIPE, Offer
 
 

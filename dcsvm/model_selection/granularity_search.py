@@ -13,11 +13,11 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dcsvm.base.component import check_value, component
 from dcsvm.base.errors import CompositionError, SettingError, did_you_mean
 from dcsvm.base.models import Cost
 from dcsvm.base.problem import DIVISION
 from dcsvm.base.routing import Level
-from dcsvm.base.settings import check_value, component
 from dcsvm.classifier import DivideAndConquerClassifier, Strategy
 from dcsvm.drive.compatibility import without_levels
 from dcsvm.drive.engine import Engine

@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.base import clone
 
 from dcsvm.base.combiner import Combiner
+from dcsvm.base.component import component
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.problem import DIVISION, PARTS, Part, Problem
 from dcsvm.base.routing import Division, Level, Router, Routing
-from dcsvm.base.settings import component
 from dcsvm.base.stages import Stages
 from dcsvm.classifier import Strategy
 from dcsvm.drive.subproblem import Subproblem, check_parts

@@ -12,9 +12,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from dcsvm.base.component import Component
+from dcsvm.base.component import Component, settings_of
 from dcsvm.base.errors import ModelFileError
-from dcsvm.base.settings import settings_of
 from dcsvm.persistence.archive import Pieces
 from dcsvm.persistence.array_codec import Packer, is_stored
 from dcsvm.persistence.sklearn_estimators import dumped

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from dcsvm.base.component import Component
+from dcsvm.base.component import Component, settings_of
 from dcsvm.base.decomposer import Repeat, Sum
 from dcsvm.base.feature_views import Chain, Columns, LinearMap, Scaling
 from dcsvm.base.member import Member
 from dcsvm.base.models import STORED_TYPES
 from dcsvm.base.problem import Seed, Task
-from dcsvm.base.settings import settings_of
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.committee.committee import Committee, Group
 from dcsvm.drive.fitted import FittedStrategy

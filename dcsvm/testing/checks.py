@@ -11,9 +11,8 @@ from hypothesis import HealthCheck, given, reject, settings
 from hypothesis.errors import Flaky
 from hypothesis.strategies import SearchStrategy
 
-from dcsvm.base.component import Component
+from dcsvm.base.component import Component, check_names
 from dcsvm.base.errors import DataError, SettingError, did_you_mean
-from dcsvm.base.settings import check_names
 from dcsvm.drive.registry import KINDS, default_registry
 from dcsvm.testing.problems import described
 

@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from dcsvm.base.combiner import Combination, Combiner
+from dcsvm.base.component import component, setting
 from dcsvm.base.decomposer import (
     CLASS_CODES,
     CLASS_PAIRS,
@@ -21,7 +22,6 @@ from dcsvm.base.decomposer import (
 from dcsvm.base.feature_views import Columns
 from dcsvm.base.problem import Part, Problem, Task, part
 from dcsvm.base.routing import Router, Routing
-from dcsvm.base.settings import component, setting
 from dcsvm.base.stages import Stages
 from dcsvm.drive.committee.committee import Committee, Group
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix

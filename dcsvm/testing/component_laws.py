@@ -8,8 +8,8 @@ from typing import Any
 import attrs
 from sklearn.base import clone
 
+from dcsvm.base.component import settings_of, type_hints
 from dcsvm.base.errors import SettingError
-from dcsvm.base.settings import settings_of, type_hints
 from dcsvm.testing.checks import expect, law
 from dcsvm.testing.trials import sent
 

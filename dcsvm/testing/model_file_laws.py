@@ -8,9 +8,9 @@ from typing import Any
 
 import attrs
 
+from dcsvm.base.component import settings_of
 from dcsvm.base.decomposer import ONE_PART
 from dcsvm.base.errors import CompositionError
-from dcsvm.base.settings import settings_of
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.compatibility import needs_support
 from dcsvm.drive.registry import KINDS, default_registry

@@ -9,12 +9,12 @@ import attrs
 import numpy as np
 
 from dcsvm.base.combiner import Combiner
+from dcsvm.base.component import component, setting
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.models import KernelExpansion, LocalModel
 from dcsvm.base.problem import Part, Problem
 from dcsvm.base.routing import Division
-from dcsvm.base.settings import component, setting
 from dcsvm.base.stages import Stages, conclude
 from dcsvm.classifier import Strategy
 from dcsvm.drive.committee.committee import Committee

@@ -10,11 +10,11 @@ import attrs
 import numpy as np
 from scipy import sparse
 
+from dcsvm.base.component import component, setting
 from dcsvm.base.decomposer import SUBSPACES, Decomposer
 from dcsvm.base.errors import DataError, SettingError, did_you_mean
 from dcsvm.base.feature_views import Chain, LocalScaling, View, local_view
 from dcsvm.base.problem import Part, Problem
-from dcsvm.base.settings import component, setting
 from dcsvm.base.stages import Stages
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 

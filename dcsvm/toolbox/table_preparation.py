@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from dcsvm.base.component import component, setting
 from dcsvm.base.decomposer import ONE_PART, Decomposer
 from dcsvm.base.feature_views import Scaling, View
 from dcsvm.base.problem import Part, Problem
-from dcsvm.base.settings import component, setting
 from dcsvm.base.stages import Stages
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.toolbox.table_schema import Column, Layout

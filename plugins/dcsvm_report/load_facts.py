@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from dcsvm.base.component import settings_of
 from dcsvm.base.errors import DcsvmError, UsageError
-from dcsvm.base.settings import settings_of
 from dcsvm.drive.registry import KINDS, default_registry
 from dcsvm.experiments.recipe.overrides import NoSuchKeyError, with_cell
 from dcsvm.experiments.run.run_status import standing

@@ -11,8 +11,8 @@ from typing import Any
 import attrs
 import numpy as np
 
+from dcsvm.base.component import settings_of
 from dcsvm.base.models import Cost
-from dcsvm.base.settings import settings_of
 from dcsvm_report.evidence import evidence
 from dcsvm_report.facts import Contender, Facts, Trial, encoded
 

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from warm import warm_commands
 
 import dcsvm
-from dcsvm.base.settings import settings_of
+from dcsvm.base.component import settings_of
 from dcsvm.cli import app
 from dcsvm.drive.registry import KINDS, default_registry
 from dcsvm.experiments.recipe.schema import recipe_schema

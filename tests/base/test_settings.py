@@ -8,8 +8,7 @@ import pytest
 from sklearn.base import clone
 
 from dcsvm import SettingError, component, setting
-from dcsvm.base.component import Component
-from dcsvm.base.settings import allowed, check_names
+from dcsvm.base.component import Component, allowed, check_names
 
 
 @component

@@ -1,26 +1,36 @@
-"""Cores lent to the work of one thread, and work shared among them."""
+"""Cores that the work of one thread may use, and work shared among them."""
 
 import threading
 import time
+from contextlib import contextmanager
 
 import pytest
 
 from dcsvm.base.stages import together
-from dcsvm.base.threads import cores_here, for_each, lent
+from dcsvm.base.threads import CORES, for_each
 
 
-def test_cores_are_lent_for_a_while_and_to_one_thread():
-    assert cores_here() == 1
+@contextmanager
+def use_cores(cores):
+    before = CORES.set(cores)
+    try:
+        yield
+    finally:
+        CORES.reset(before)
+
+
+def test_cores_are_set_for_one_thread():
+    assert CORES.get() == 1
     seen = []
-    with lent(3):
-        assert cores_here() == 3
-        for_each(lambda number: seen.append((number, cores_here())), [(0,), (1,)])
-    assert cores_here() == 1
+    with use_cores(3):
+        assert CORES.get() == 3
+        for_each(lambda number: seen.append((number, CORES.get())), [(0,), (1,)])
+    assert CORES.get() == 1
     assert sorted(seen) == [(0, 1), (1, 1)]
 
 
 @pytest.mark.parametrize("cores", [1, 2])
-def test_work_meets_every_argument_and_as_many_threads_as_were_lent(cores):
+def test_work_meets_every_argument_and_as_many_threads_as_were_use_cores(cores):
     done = {}
     meeting = threading.Barrier(cores, timeout=20)
 
@@ -28,7 +38,7 @@ def test_work_meets_every_argument_and_as_many_threads_as_were_lent(cores):
         meeting.wait()
         done[number] = threading.get_ident()
 
-    with lent(cores):
+    with use_cores(cores):
         for_each(work, [(number,) for number in range(4)])
     assert sorted(done) == [0, 1, 2, 3]
     assert len(set(done.values())) == cores
@@ -46,7 +56,7 @@ def test_an_error_in_a_thread_reaches_the_caller_and_ends_the_rest(cores, failin
             raise ValueError("one fails")
         time.sleep(0.01)  # all the others together take ten seconds
 
-    with lent(cores), pytest.raises(ValueError, match="one fails"):
+    with use_cores(cores), pytest.raises(ValueError, match="one fails"):
         for_each(work, [(number,) for number in range(1000)])
     assert len(begun) < 1000
 
@@ -68,5 +78,5 @@ def test_generators_that_run_side_by_side_in_threads_keep_their_order():
             return stop.value
 
     plain = drive()
-    with lent(3):
+    with use_cores(3):
         assert drive() == plain == [10 * n * (n + 1) * (n % 3) for n in range(6)]

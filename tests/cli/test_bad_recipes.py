@@ -5,9 +5,9 @@ import textwrap
 import pytest
 from sklearn.utils import all_estimators
 
+from dcsvm.base.component import settings_of
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.errors import did_you_mean
-from dcsvm.base.settings import settings_of
 from dcsvm.datasets.loading import READERS
 from dcsvm.drive.registry import default_registry
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from dcsvm.base.settings import settings_of
+from dcsvm.base.component import settings_of
 from dcsvm.cli import app
 from dcsvm.drive.registry import default_registry
 from dcsvm.experiments.run.plan import _Pilot

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.utils import all_estimators
 
+from dcsvm.base.component import check_value, options_of, settings_of, type_hints
 from dcsvm.base.errors import ContractError, DcsvmError, SettingError
-from dcsvm.base.settings import check_value, options_of, settings_of, type_hints
 from dcsvm.drive.registry import default_registry
 from dcsvm.experiments.recipe import parse, toml
 from dcsvm.experiments.run.runner import run_recipe

@@ -8,9 +8,9 @@ import fakes
 import pytest
 
 import dcsvm
+from dcsvm.base.component import component, setting
 from dcsvm.base.decomposer import Decomposer, Repeat, Sum
 from dcsvm.base.errors import PluginError, SettingError, UnknownNameError
-from dcsvm.base.settings import component, setting
 from dcsvm.drive.hookspecs import hookimpl
 from dcsvm.drive.registry import Offer, Registry
 

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import dcsvm
 from dcsvm import DivideAndConquerClassifier, GranularitySearch, Problem, SettingError, build
-from dcsvm.base.settings import settings_of
+from dcsvm.base.component import settings_of
 from dcsvm.inspection.explainer import explain
 from dcsvm.numeric import condense
 from dcsvm.numeric.backend import numpy_only

@@ -7,9 +7,9 @@ from scipy import sparse
 
 import dcsvm
 from dcsvm import DivideAndConquerClassifier, Problem
+from dcsvm.base.component import component
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.problem import Seed
-from dcsvm.base.settings import component
 from dcsvm.drawing import Scene
 from dcsvm.numeric import Kernel
 from dcsvm.toolbox import Hyperplanes, Regions, regions_around

@@ -58,7 +58,7 @@ class Committee:
                 seat(group)
             if each.members is not None:
                 first = len(members)
-                mine = [member.kept() for member in each.members]
+                mine = [attrs.evolve(member, part=None) for member in each.members]
                 members.extend(mine if each.router else pooled(mine))
                 groups.append(Group(first, len(members), each.router))
 

@@ -145,7 +145,7 @@ def pooled(members: Sequence[Member]) -> list[Member]:
         ends = np.cumsum([len(member.support) for member in mine])
         for number, its in zip(numbers, np.split(ids, ends[:-1]), strict=True):
             model = _model(members[number]).with_points(pool, its)
-            result[number] = members[number].kept(model)
+            result[number] = attrs.evolve(members[number], model=model)
     return result
 
 

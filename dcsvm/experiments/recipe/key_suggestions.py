@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from dcsvm.base.settings import settings_of
+from dcsvm.base.component import settings_of
 from dcsvm.drive.registry import KINDS, Registry
 from dcsvm.experiments.recipe.sections import Data, Measure, Search, Split
 

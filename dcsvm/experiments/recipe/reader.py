@@ -8,8 +8,8 @@ from typing import Any
 
 import attrs
 
+from dcsvm.base.component import check_value, listed_where_meant, settings_of, takes_several
 from dcsvm.base.errors import DcsvmError, PluginError, RecipeError, UnknownNameError, did_you_mean
-from dcsvm.base.settings import check_value, listed_where_meant, settings_of, takes_several
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.compatibility import check_composition, check_support, without_levels
 from dcsvm.drive.registry import KINDS, RECIPE, Registry, default_registry

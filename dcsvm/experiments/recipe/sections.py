@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from dcsvm.base.component import component, setting
 from dcsvm.base.errors import did_you_mean
-from dcsvm.base.settings import component, setting
 from dcsvm.datasets.embedded import EMBEDDED
 from dcsvm.datasets.loading import NEED_TARGET, READERS, ending
 from dcsvm.toolbox.table_preparation import Encode, Missing, Scale

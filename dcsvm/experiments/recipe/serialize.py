@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dcsvm.base.settings import settings_of
+from dcsvm.base.component import settings_of
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.registry import KINDS
 from dcsvm.experiments.recipe.reader import Candidate, Recipe

@@ -19,9 +19,9 @@ import attrs
 import joblib
 import numpy as np
 
+from dcsvm.base.component import settings_of
 from dcsvm.base.errors import DcsvmError, ModelFileError
 from dcsvm.base.row_splitting import TrainTestRows
-from dcsvm.base.settings import settings_of
 from dcsvm.datasets.loading import Dataset
 from dcsvm.drive.digest import digest
 from dcsvm.drive.observers import ObserverGroup
