@@ -240,9 +240,9 @@ def test_a_cascade_that_would_not_end_is_refused():
         "cascade: ceiling = 3 cuts 112 rows into more than 100000 parts; set ceiling to 13 or "
         "more, or raise the ratio"
     )
-    cascade(ratio=0.01, ceiling=13)._check_number(112)
+    cascade(ratio=0.01, ceiling=13)._check_part_count(112)
     parts = len(first_stage(y, ceiling=3))
-    assert 1 / 3 < cascade(ceiling=3)._forecast(112 / 3) / parts < 3
+    assert 1 / 3 < cascade(ceiling=3)._forecast_parts(112 / 3) / parts < 3
 
 
 @pytest.mark.parametrize(
@@ -271,5 +271,5 @@ def test_the_pieces_that_are_told_to_be_allowed_are_allowed():
     y = np.arange(100) % 2
     with pytest.raises(SettingError, match=r"set pieces to 1000 or less$"):
         first_stage(y, pieces=1001)
-    cascade(pieces=1000)._check_number(100)
-    cascade(ceiling=7)._check_number(2000)
+    cascade(pieces=1000)._check_part_count(100)
+    cascade(ceiling=7)._check_part_count(2000)

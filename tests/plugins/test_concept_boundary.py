@@ -60,9 +60,9 @@ def test_rows_that_repeat_count_as_often_as_they_are_there(neighbours, monkeypat
     finder = build("decomposer", "concept_boundary", neighbours=neighbours)
     monkeypatch.setattr(duplicate_rows, "LARGE", 100)
     assert condense(X, y) is not None
-    once = finder._scores(Problem(X, y, 2))
+    once = finder._score_rows(Problem(X, y, 2))
     monkeypatch.setattr(duplicate_rows, "LARGE", 10**9)
-    each = finder._scores(Problem(X, y, 2))
+    each = finder._score_rows(Problem(X, y, 2))
     # Which copy of a row is in a list is left to chance where not all are: their sum is not.
     sums, wanted = (np.bincount(which, scores) for scores in (once, each))
     assert wanted.max() > 0

@@ -69,14 +69,14 @@ def test_a_row_alone_walks_to_the_same_class(order, digits) -> None:
     assert (
         alone == graph.labels(committee, X[300:400]).tolist() == clf.predict(X[300:400]).tolist()
     )
-    assert graph._prepared(committee)[1] is not None
+    assert graph._prepare(committee)[1] is not None
 
 
 def test_rows_without_a_common_pool_walk_node_by_node(digits) -> None:
     X, y = digits
     clf = classifier("linear_svm").fit(X[:200], y[:200])
     graph, committee = clf.model_.combination, clf.model_.committee
-    assert graph._prepared(committee)[1] is None
+    assert graph._prepare(committee)[1] is None
     assert graph.labels(committee, X[300:301]).tolist() == clf.predict(X[300:301]).tolist()
 
 

@@ -82,8 +82,8 @@ def test_a_tree_comes_close_to_its_teacher():
 
 def test_the_smallest_share_of_a_leaf_is_one_over_n_to_a_power_of_ten():
     tree = build("decomposer", "oblique_tree")
-    assert [tree._fewest(n) for n in (150, 1000, 49_990, 522_910)] == [1, 1, 4, 5]
-    assert build("decomposer", "oblique_tree", smallest=0.01)._fewest(1000) == 10
+    assert [tree._find_leaf_size(n) for n in (150, 1000, 49_990, 522_910)] == [1, 1, 4, 5]
+    assert build("decomposer", "oblique_tree", smallest=0.01)._find_leaf_size(1000) == 10
 
 
 def test_leaves_with_one_answer_are_one_part():

@@ -8,7 +8,7 @@ from sklearn.svm import LinearSVC
 
 from dcsvm import DivideAndConquerClassifier, Problem, build
 from dcsvm.inspection import compile_tree
-from dcsvm_plugins.decomposers.piecewise_tree import Contesting, _lined_up, _settled
+from dcsvm_plugins.decomposers.piecewise_tree import ContestLearner, _build_tree, _minimize
 
 X, Y = make_moons(600, noise=0.15, random_state=0)
 LEARNED, TESTED = slice(300), slice(300, None)
@@ -28,7 +28,7 @@ def test_the_leaf_says_whose_largest_function_is_larger():
     generator = np.random.default_rng(0)
     plus, minus = generator.normal(size=(3, 5)), generator.normal(size=(4, 5))
     rows = generator.normal(size=(500, 4)).astype(np.float32).astype(float)
-    tree, wins = _lined_up(plus, minus)
+    tree, wins = _build_tree(plus, minus)
     leaf, passed = tree.route(rows)
     one, other = ((rows @ each[:, :-1].T + each[:, -1]).max(axis=1) for each in (plus, minus))
     assert ((wins[leaf] > 0) == (one > other)).all()
@@ -47,7 +47,7 @@ def test_the_slope_is_that_of_the_objective():
         gap = values[:, :2].max(axis=1) - values[:, 2:].max(axis=1)
         return costs @ np.maximum(0, 1 - signs * gap) ** 2 + flat @ flat / 2
 
-    ours = _settled(X, signs, costs, start, 2, 200)
+    ours = _minimize(X, signs, costs, start, 2, 200)
     theirs = minimize(objective, start.ravel(), method="L-BFGS-B")
     assert objective(ours.ravel()) <= 1.05 * theirs.fun
     assert objective(ours.ravel()) < 0.5 * objective(start.ravel())
@@ -95,8 +95,8 @@ def test_a_row_of_weight_three_costs_as_much_as_three_rows_where_weights_have_me
     weights = np.ones(len(Y))
     weights[:50] = 3.0
     repeated = np.concatenate([np.arange(len(Y)), np.arange(50), np.arange(50)])
-    learner = Contesting(1, 1.0, 500)
-    heavier = Contesting(1, weights.mean(), 500)
+    learner = ContestLearner(1, 1.0, 500)
+    heavier = ContestLearner(1, weights.mean(), 500)
     one = heavier.fit(Problem(X, Y, 2, problem.seed, weights)).tree
     other = learner.fit(Problem(X[repeated], Y[repeated], 2)).tree
     assert np.allclose(one.weights, other.weights, rtol=1e-3, atol=1e-4)

@@ -55,20 +55,20 @@ class DecisionGraph(Combination):
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         scores = np.full((X.shape[0], committee.n_classes), np.nan)
-        for hearing in self._prepared(committee)[0].hearings(committee, X):
+        for hearing in self._prepare(committee)[0].hearings(committee, X):
             left, beaten_by, margins = self._walk(hearing.values, len(hearing.rows))
-            scores[hearing.rows] = _scores(left, beaten_by, margins, committee.n_classes)
+            scores[hearing.rows] = _score_classes(left, beaten_by, margins, committee.n_classes)
         return scores
 
     def labels(self, committee: Committee, X: Matrix) -> IntArray:
         """The winners of rows X (n, d) alone, uncounted: a single row walks in microseconds."""
-        walker = self._prepared(committee)[1]
+        walker = self._prepare(committee)[1]
         if walker is None:
             scores = self.combine(committee, X)
             return np.asarray(np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1))
         return np.asarray(walker.labels(X))
 
-    def _prepared(self, committee: Committee) -> tuple[RowQueries, Any]:
+    def _prepare(self, committee: Committee) -> tuple[RowQueries, Any]:
         if not self._ready or self._ready[0][0].members is not committee.members:
             each = RowQueries.of(committee)
             self._ready[:] = [(each, each.walker(self.order))]
@@ -124,7 +124,7 @@ class DecisionGraph(Combination):
         if k > DRAWN or n == 0:
             return ""
         at = np.zeros((n, k), dtype=np.intp)
-        for hearing in self._prepared(scene.committee)[0].hearings(scene.committee, scene.X):
+        for hearing in self._prepare(scene.committee)[0].hearings(scene.committee, scene.X):
             left, _, _ = self._walk(hearing.values, len(hearing.rows))
             for step in range(k - 1):
                 first_left = left[:, step] == self.order[at[hearing.rows, step]]
@@ -165,12 +165,12 @@ class DecisionGraph(Combination):
         shapes: list[str] = []
         for layer in range(k):
             for place in range(layer + 1):
-                across, down = _spot(k, layer, place)
+                across, down = _place_node(k, layer, place)
                 on_way = way[layer] == place
                 style = 'class="way"' if on_way else ""
                 if layer < k - 1:
                     for child in (place, place + 1):
-                        end, bottom = _spot(k, layer + 1, child)
+                        end, bottom = _place_node(k, layer + 1, child)
                         taken = 'class="way"' if on_way and way[layer + 1] == child else ""
                         shapes.insert(
                             0,
@@ -232,9 +232,9 @@ class Dag(Combiner):
     def fit(
         self, committee: Committee, problem: Problem, answers: FloatArray | None
     ) -> DecisionGraph:
-        node, sign = _nodes(committee)
+        node, sign = _find_nodes(committee)
         known = np.flatnonzero((node >= 0).any(axis=1))
-        order = self._order(problem, known)
+        order = self._order_classes(problem, known)
         lacking = [(i, j) for i in order for j in order if i < j and node[i, j] < 0]
         if lacking:
             raise DcsvmError(
@@ -245,9 +245,9 @@ class Dag(Combiner):
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         raise DcsvmError("dag must be fitted before it combines: call what its fit returns")
 
-    def _order(self, problem: Problem, known: IntArray) -> IntArray:
+    def _order_classes(self, problem: Problem, known: IntArray) -> IntArray:
         if isinstance(self.order, str):
-            return known if self.order == "natural" else _chain(problem, known)
+            return known if self.order == "natural" else _chain_classes(problem, known)
         if sorted(self.order) != list(range(problem.n_classes)):
             raise SettingError(
                 f"dag: order must hold each class number from 0 to {problem.n_classes - 1} once, "
@@ -257,12 +257,12 @@ class Dag(Combiner):
         return order[np.isin(order, known)]
 
 
-def _spot(k: int, layer: int, place: int) -> tuple[int, int]:
+def _place_node(k: int, layer: int, place: int) -> tuple[int, int]:
     """Where a node of the picture stands: the root at the top, the leaves in the last layer."""
     return 40 * k + 80 * place - 40 * layer, 30 + 60 * layer
 
 
-def _scores(
+def _score_classes(
     left: IntArray, beaten_by: IntArray, margins: FloatArray, n_classes: int
 ) -> FloatArray:
     rows, winner = np.arange(len(left)), beaten_by[:, -1]
@@ -277,7 +277,7 @@ def _scores(
     return scores
 
 
-def _nodes(committee: Committee) -> tuple[IntArray, IntArray]:
+def _find_nodes(committee: Committee) -> tuple[IntArray, IntArray]:
     """For any two classes the member that knows them, and the side of the first of the two."""
     code = committee.code
     code.sort_indices()
@@ -296,7 +296,7 @@ def _nodes(committee: Committee) -> tuple[IntArray, IntArray]:
     return node, sign
 
 
-def _chain(problem: Problem, known: IntArray) -> IntArray:
+def _chain_classes(problem: Problem, known: IntArray) -> IntArray:
     """Classes in a chain of nearest means, from an end of the pair that is farthest apart."""
     means: Any = np.stack(
         [np.asarray(problem.X[problem.rows_of(label)].mean(axis=0)).ravel() for label in known]

@@ -61,13 +61,13 @@ class Fused(Combination):
     about: str
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
-        said = heard(committee, committee.table(X), self.answers)
+        said = fill_gaps(committee, committee.table(X), self.answers)
         seen = self.scaling.apply(np.clip(said, *self.limits))
         scores = np.full((X.shape[0], committee.n_classes), np.nan)
         for start in range(0, X.shape[0], BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
-            scores[rows, self.present] = self._scores(seen[rows])
-        self._count(committee, seen)
+            scores[rows, self.present] = self._score_classes(seen[rows])
+        self._count_cost(committee, seen)
         return scores
 
     def trace(self, committee: Committee, x: Matrix) -> list[str]:
@@ -78,7 +78,7 @@ class Fused(Combination):
             if not np.isnan(scores[label])
         ]
 
-    def _scores(self, seen: FloatArray) -> FloatArray:
+    def _score_classes(self, seen: FloatArray) -> FloatArray:
         """The scores (n, k) of the classes that are present."""
         said = [
             model.scores(seen[:, columns])
@@ -88,7 +88,7 @@ class Fused(Combination):
             return np.hstack([-said[0], said[0]])
         return np.hstack(said)
 
-    def _count(self, committee: Committee, seen: FloatArray) -> None:
+    def _count_cost(self, committee: Committee, seen: FloatArray) -> None:
         """Let the committee's tally know what the second level took."""
         if committee.tally is None:
             return
@@ -168,10 +168,10 @@ class Fusion(Combiner):
 
     def fit(self, committee: Committee, problem: Problem, answers: FloatArray | None) -> Fused:
         assert answers is not None
-        table = heard(committee, answers, self.answers)
+        table = fill_gaps(committee, answers, self.answers)
         present, y = np.unique(problem.y, return_inverse=True)
         masses = None if self.centre == "rows" else 1.0 / np.bincount(y)[y]
-        scaling = standardised(table, masses)
+        scaling = standardize(table, masses)
         seen = scaling.apply(table)
         columns: list[IntArray] = [
             np.flatnonzero(committee.table_code[:, label]) for label in present.tolist()
@@ -186,7 +186,9 @@ class Fusion(Combiner):
         else:
             sides = [((y == label).astype(np.intp), 2) for label in range(len(present))]
         models = [
-            self._model(learner, attrs.evolve(problem.seeded(place), X=seen[:, mine], y=side), k)
+            self._fit_model(
+                learner, attrs.evolve(problem.seeded(place), X=seen[:, mine], y=side), k
+            )
             for place, (mine, (side, k)) in enumerate(zip(columns, sides, strict=True))
         ]
         limits = np.array([table.min(axis=0), table.max(axis=0)])
@@ -195,7 +197,7 @@ class Fusion(Combiner):
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         raise NotImplementedError("fusion combines after it was fitted")
 
-    def _model(self, learner: LocalLearner, problem: Problem, n_classes: int) -> Any:
+    def _fit_model(self, learner: LocalLearner, problem: Problem, n_classes: int) -> Any:
         if n_classes == 1:
             return Constant()
         if problem.n_features == 0:  # no member speaks of this class: it is never the answer
@@ -221,7 +223,7 @@ class Fusion(Combiner):
                     widest,
                 )
         learner = self.learner
-        for smaller in _simpler(learner):
+        for smaller in _simplify(learner):
             if learner.memory(n_rows, n_answers if joint else widest) <= self.gigabytes * 1e9:
                 break
             learner = smaller
@@ -230,12 +232,12 @@ class Fusion(Combiner):
         if not joint:
             about = f"fusion: {name} learns each class from up to {widest} of {n_answers} answers"
         if learner is not self.learner:
-            about += f", as {_changed(self.learner, learner)} to fit {self.gigabytes:g} GB"
+            about += f", as {_describe_change(self.learner, learner)} to fit {self.gigabytes:g} GB"
             log.warning(about)
         return learner, joint, about
 
 
-def standardised(table: FloatArray, masses: FloatArray | None = None) -> View:
+def standardize(table: FloatArray, masses: FloatArray | None = None) -> View:
     """A scaling to mean 0 and deviation 1, of rows that weigh `masses`.
 
     It does not blow rounding errors up: an answer that changes a billion times less than all do
@@ -248,13 +250,13 @@ def standardised(table: FloatArray, masses: FloatArray | None = None) -> View:
     return Scaling("standard", means, factors)
 
 
-def heard(committee: Committee, table: FloatArray, answers: str) -> FloatArray:
+def fill_gaps(committee: Committee, table: FloatArray, answers: str) -> FloatArray:
     """The committee's table without gaps; of labels, +1 for the class that wins and -1 else."""
     values = np.where(np.isnan(table), UNSPOKEN, table)
     if answers == "scores":
         return values
     wins = np.where(values > 0, 1.0, -1.0)
-    for columns in _members(committee):
+    for columns in _split_columns(committee):
         if len(columns) > 1:
             block = np.full((len(values), len(columns)), -1.0)
             block[np.arange(len(values)), values[:, columns].argmax(axis=1)] = 1.0
@@ -262,7 +264,7 @@ def heard(committee: Committee, table: FloatArray, answers: str) -> FloatArray:
     return wins
 
 
-def _members(committee: Committee) -> Iterator[IntArray]:
+def _split_columns(committee: Committee) -> Iterator[IntArray]:
     """The columns of the committee's table that each member, or each routed group, has."""
     start = 0
     for group in committee.groups:
@@ -275,7 +277,7 @@ def _members(committee: Committee) -> Iterator[IntArray]:
             start += width
 
 
-def _simpler(learner: LocalLearner) -> Iterator[LocalLearner]:
+def _simplify(learner: LocalLearner) -> Iterator[LocalLearner]:
     """Ever simpler learners, as long as there is one."""
     following = learner.simpler()
     while following is not None:
@@ -283,7 +285,7 @@ def _simpler(learner: LocalLearner) -> Iterator[LocalLearner]:
         following = following.simpler()
 
 
-def _changed(before: LocalLearner, after: LocalLearner) -> str:
+def _describe_change(before: LocalLearner, after: LocalLearner) -> str:
     """The settings that are not what they were: `order 1 instead of 2`."""
     was, now = clone(before).get_params(deep=False), after.get_params(deep=False)
     return ", ".join(

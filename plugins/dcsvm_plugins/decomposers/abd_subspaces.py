@@ -38,12 +38,12 @@ class ABDSubspaces(Subspaces):
     def views(self, problem: Problem) -> list[View]:
         wanted = len(self.groups) or self.subspaces
         views = [
-            view for groups in self.groupings(problem) for view in block_sums(problem, groups)
+            view for groups in self.groupings(problem) for view in sum_blocks(problem, groups)
         ]
         return views[:wanted]
 
 
-def block_sums(problem: Problem, groups: list[IntArray]) -> list[View]:
+def sum_blocks(problem: Problem, groups: list[IntArray]) -> list[View]:
     """The views of one grouping: a sum of its blocks for each eigenvector, the largest first."""
     width = max(len(group) for group in groups)
     place = np.zeros(problem.n_features, dtype=np.int32)

@@ -44,11 +44,11 @@ class BCDSubspaces(Subspaces):
         mean = means(problem.X, problem.weights)
         matrix = covariance(problem.X, problem.weights, mean)
         wanted = len(self.groups) or self.subspaces
-        maps = [each for groups in self.groupings(problem) for each in uncoupled(matrix, groups)]
+        maps = [each for groups in self.groupings(problem) for each in decorrelate(matrix, groups)]
         return [LinearMap(each, mean[0] @ each) for each in maps[:wanted]]
 
 
-def uncoupled(covariance: FloatArray, groups: list[IntArray]) -> list[FloatArray]:
+def decorrelate(covariance: FloatArray, groups: list[IntArray]) -> list[FloatArray]:
     """For each group the map (d, features of the group) that makes groups uncorrelated."""
     d = len(covariance)
     order = np.concatenate(groups)
@@ -57,7 +57,7 @@ def uncoupled(covariance: FloatArray, groups: list[IntArray]) -> list[FloatArray
     transform = np.eye(d)
     for start, stop in pairwise(edges.tolist()):
         mine, later = slice(start, stop), slice(stop, d)
-        gain = rest[later, mine] @ _inverse(rest[mine, mine])
+        gain = rest[later, mine] @ _invert(rest[mine, mine])
         rest[later, later] -= gain @ rest[mine, later]
         transform[later] -= gain @ transform[mine]
     maps = []
@@ -68,7 +68,7 @@ def uncoupled(covariance: FloatArray, groups: list[IntArray]) -> list[FloatArray
     return maps
 
 
-def _inverse(block: FloatArray) -> FloatArray:
+def _invert(block: FloatArray) -> FloatArray:
     """The inverse; of a singular block that of its range, since no other can be told by it."""
     values, vectors = np.linalg.eigh(block)
     kept = values > len(values) * np.finfo(float).eps * max(float(values[-1]), 0.0)

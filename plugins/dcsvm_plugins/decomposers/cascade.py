@@ -72,30 +72,30 @@ class Cascade(Decomposer):
     warm: bool = setting(True, help="whether a step starts from the duals of the one before")
 
     def divide(self, problem: Problem) -> Stages:
-        self._check_number(problem.n_rows)
+        self._check_part_count(problem.n_rows)
         yield from self._climb(problem, np.arange(problem.n_rows), ())
         return None
 
-    def _check_number(self, n_rows: int) -> None:
+    def _check_part_count(self, n_rows: int) -> None:
         """Refuse settings that cut so many rows into more parts than can be climbed."""
         if self.pieces * min(self.pieces, n_rows) > MOST_PARTS:
             raise SettingError(
                 f"cascade: pieces = {self.pieces} crosses {n_rows} rows in more than {MOST_PARTS} "
                 f"parts; set pieces to {max(isqrt(MOST_PARTS), MOST_PARTS // n_rows)} or less"
             )
-        if self.ceiling is not None and self._forecast(n_rows / self.ceiling) > MOST_PARTS:
-            least = int(np.ceil(n_rows / MOST_PARTS ** (1.0 / self._power())))
+        if self.ceiling is not None and self._forecast_parts(n_rows / self.ceiling) > MOST_PARTS:
+            least = int(np.ceil(n_rows / MOST_PARTS ** (1.0 / self._find_exponent())))
             instead = "" if self.ratio is None else ", or raise the ratio"
             raise SettingError(
                 f"cascade: ceiling = {self.ceiling} cuts {n_rows} rows into more than "
                 f"{MOST_PARTS} parts; set ceiling to {least} or more{instead}"
             )
 
-    def _forecast(self, times: float) -> float:
+    def _forecast_parts(self, times: float) -> float:
         """About how many parts come of a set that is so many times as large as the ceiling."""
-        return float(np.exp(min(self._power() * np.log(max(times, 1.0)), 100.0)))
+        return float(np.exp(min(self._find_exponent() * np.log(max(times, 1.0)), 100.0)))
 
-    def _power(self) -> float:
+    def _find_exponent(self) -> float:
         """The power of a set's size with which the number of its parts grows.
 
         Crossed parts hold the shares s of their set, so it is the power p for which the sum of
@@ -116,13 +116,13 @@ class Cascade(Decomposer):
         about = {"depth": len(path)}
         groups = [
             [
-                self._learned(problem, each, len(rows), (*path, g * self.pieces + place))
+                self._plan_part(problem, each, len(rows), (*path, g * self.pieces + place))
                 for place, each in enumerate(group)
             ]
-            for g, group in enumerate(self._crossed(problem, rows, path))
+            for g, group in enumerate(self._cross_pieces(problem, rows, path))
         ]
         if self.in_turn:
-            merged = yield from self._in_turn(groups, {"step": "group", **about})
+            merged = yield from self._train_in_turn(groups, {"step": "group", **about})
         else:
             learned = yield from together(climb([]) for group in groups for climb in group)
             crossed = [[learned.pop(0) for _ in group] for group in groups]
@@ -133,7 +133,7 @@ class Cascade(Decomposer):
         (last,) = yield [support_of(*merged, warm=self.warm, about={"step": "last", **about})]
         return last
 
-    def _in_turn(
+    def _train_in_turn(
         self, groups: list[list[Callable[[list[Member]], Climb]]], about: dict[str, Any]
     ) -> Generator[list[Part], list[Member], list[Member]]:
         """Learn a group when the one before is done, and start from its duals."""
@@ -149,7 +149,7 @@ class Cascade(Decomposer):
             merged += yield [each]
         return merged
 
-    def _learned(
+    def _plan_part(
         self, problem: Problem, rows: IntArray, above: int, path: tuple[int, ...]
     ) -> Callable[[list[Member]], Climb]:
         """How one crossed part of a set of `above` rows is learned, given members to start from.
@@ -160,15 +160,15 @@ class Cascade(Decomposer):
         if too_large and len(np.unique(problem.y[rows])) > 1:
             return lambda before: self._climb(problem, rows, path)
 
-        def alone(before: list[Member]) -> Climb:
+        def train(before: list[Member]) -> Climb:
             start = duals_of(*before, rows=rows) if before else None
             about = {"step": "crossed", "depth": len(path) - 1}
             (member,) = yield [Part(rows, start=start, about=about)]
             return member
 
-        return alone
+        return train
 
-    def _crossed(
+    def _cross_pieces(
         self, problem: Problem, rows: IntArray, path: tuple[int, ...]
     ) -> list[list[IntArray]]:
         """The rows of the crossed parts, group by group; parts without rows are left out."""
@@ -177,7 +177,7 @@ class Cascade(Decomposer):
         pieces = []
         for number in range(len(present)):
             mine = generator.permutation(rows[classes == number])
-            pieces.append(np.split(mine, self._cuts(len(mine))))
+            pieces.append(np.split(mine, self._cut_class(len(mine))))
         crossed = [
             [
                 np.sort(np.concatenate([piece[(i + g * c) % k] for c, piece in enumerate(pieces)]))
@@ -187,7 +187,7 @@ class Cascade(Decomposer):
         ]
         return [[each for each in group if len(each)] for group in crossed]
 
-    def _cuts(self, size: int) -> IntArray:
+    def _cut_class(self, size: int) -> IntArray:
         """Where a class of that size is cut: the first piece has its share, rounded up."""
         share = 1.0 / self.pieces if self.ratio is None else self.ratio
         # What rounding adds to a whole number must not be rounded up.

@@ -91,10 +91,10 @@ class ClassCodes(Decomposer):
                     f"class_codes: an exhaustive code of {n_classes} classes has "
                     f"{2 ** (n_classes - 1) - 1} columns; set code to 'dense' beyond {LISTED}"
                 )
-            return _every_column(n_classes, (-1, 1))
-        return self._random(n_classes, (-1, 1) if kind == "dense" else (-1, 0, 1), generator)
+            return _list_columns(n_classes, (-1, 1))
+        return self._draw_code(n_classes, (-1, 1) if kind == "dense" else (-1, 0, 1), generator)
 
-    def _random(
+    def _draw_code(
         self, n_classes: int, signs: tuple[int, ...], generator: np.random.Generator
     ) -> IntArray:
         # All columns but those without one of the two sides; a column and its opposite are one.
@@ -107,14 +107,14 @@ class ClassCodes(Decomposer):
                 f"class_codes: length is {length}, but {n_classes} classes have {possible} "
                 "different columns only"
             )
-        pool = _every_column(n_classes, signs) if possible < 4 * length else None
+        pool = _list_columns(n_classes, signs) if possible < 4 * length else None
         best, widest = None, 0
         for _ in range(self.tries):
             if pool is None:
-                columns = _drawn(n_classes, signs, length, generator)
+                columns = _draw_columns(n_classes, signs, length, generator)
             else:
                 columns = pool[np.sort(generator.permutation(len(pool))[:length])]
-            distance = _distance(columns)
+            distance = _measure_distance(columns)
             if distance > widest:
                 best, widest = columns, distance
         if best is None:
@@ -125,13 +125,13 @@ class ClassCodes(Decomposer):
         return best
 
 
-def _every_column(n_classes: int, signs: tuple[int, ...]) -> IntArray:
+def _list_columns(n_classes: int, signs: tuple[int, ...]) -> IntArray:
     """Every column with two sides, of a column and its opposite the one that starts with +1."""
     columns = np.array(list(product(signs[::-1], repeat=n_classes)), dtype=np.int8)
-    return columns[_proper(columns)]
+    return columns[_is_proper(columns)]
 
 
-def _drawn(
+def _draw_columns(
     n_classes: int, signs: tuple[int, ...], length: int, generator: np.random.Generator
 ) -> IntArray:
     """Different random columns with two sides each; zeros, where there are any, for a half."""
@@ -141,19 +141,19 @@ def _drawn(
         more = generator.choice(np.array(signs, dtype=np.int8), (2 * length, n_classes), p=shares)
         leading = np.take_along_axis(more, (more != 0).argmax(axis=1)[:, None], axis=1)
         more = more * leading
-        columns = np.vstack([columns, more[_proper(more)]])
+        columns = np.vstack([columns, more[_is_proper(more)]])
         _, first = np.unique(columns, axis=0, return_index=True)
         columns = columns[np.sort(first)]
     return columns[:length]
 
 
-def _proper(columns: IntArray) -> IntArray:
+def _is_proper(columns: IntArray) -> IntArray:
     """Whether columns have two sides and start with +1 (zeros apart)."""
     leading = np.take_along_axis(columns, (columns != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
     return np.asarray((leading == 1) & (columns == -1).any(axis=1))
 
 
-def _distance(columns: IntArray) -> int:
+def _measure_distance(columns: IntArray) -> int:
     """In how many columns the two classes that are nearest stand on opposite sides."""
     plus, minus = (columns > 0).astype(np.int64), (columns < 0).astype(np.int64)
     opposite = plus.T @ minus

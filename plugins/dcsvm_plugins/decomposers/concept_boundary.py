@@ -50,24 +50,24 @@ class ConceptBoundary(Decomposer):
     )
 
     def divide(self, problem: Problem) -> Stages:
-        kept = self._kept(problem)
+        kept = self._select_rows(problem)
         members = yield [part(kept)]
         dropped = np.setdiff1d(np.arange(problem.n_rows), kept)
         return Division(members=members, held_back=dropped)
 
     def levels(self, problem: Problem, factor: int = 4) -> Iterator[Level]:
-        yield Level({}, [part(self._kept(problem))])
+        yield Level({}, [part(self._select_rows(problem))])
 
-    def _kept(self, problem: Problem) -> IntArray:
-        scores = self._scores(problem)
+    def _select_rows(self, problem: Problem) -> IntArray:
+        scores = self._score_rows(problem)
         order = np.argsort(-scores, kind="stable")
         held = np.cumsum(scores[order])
         needed = int(np.searchsorted(held, self.mass * held[-1] * (1 - 1e-12))) + 1
         kept = order[: needed if held[-1] > 0 else 0]
         kept = kept[scores[kept] > 0]
-        return np.union1d(kept, self._few_of_each_class(problem, kept))
+        return np.union1d(kept, self._fill_classes(problem, kept))
 
-    def _few_of_each_class(self, problem: Problem, kept: IntArray) -> IntArray:
+    def _fill_classes(self, problem: Problem, kept: IntArray) -> IntArray:
         """Rows at random for classes with fewer near a boundary than a list is long.
 
         A class that touches no other would be forgotten, and its rows answered as others.
@@ -80,7 +80,7 @@ class ConceptBoundary(Decomposer):
             more.append(generator.permutation(rows)[: max(missing, 0)])
         return np.concatenate(more)
 
-    def _scores(self, problem: Problem) -> FloatArray:
+    def _score_rows(self, problem: Problem) -> FloatArray:
         """What each row is worth as a neighbour of other classes: (n,).
 
         Of rows that repeat each is looked up once, and stands in lists as often as it is there.
@@ -89,9 +89,9 @@ class ConceptBoundary(Decomposer):
         X, y = (problem.X, problem.y) if few is None else (few.X, few.y)
         counts = np.ones(len(y), dtype=np.intp) if few is None else few.counts
         length = self.neighbours + 1
-        finder = NearestNeighbors(n_neighbors=min(length, len(y)), algorithm=_way_to_find(X)).fit(
-            X
-        )
+        finder = NearestNeighbors(
+            n_neighbors=min(length, len(y)), algorithm=_choose_algorithm(X)
+        ).fit(X)
         scores = np.zeros(len(y))
         for start in range(0, len(y), BLOCK_ROWS):
             asking = slice(start, start + BLOCK_ROWS)
@@ -99,19 +99,19 @@ class ConceptBoundary(Decomposer):
             copies = counts[others]
             listed = np.clip(length + copies - np.cumsum(copies, axis=1), 0, copies)
             listed[y[others] == y[asking, None]] = 0
-            near = _nearness(distances, listed) * listed / copies * counts[asking, None]
+            near = _weigh_neighbours(distances, listed) * listed / copies * counts[asking, None]
             np.add.at(scores, others.ravel(), near.ravel())
         return scores if few is None else scores[few.kind]
 
 
-def _way_to_find(X: Matrix) -> str:
+def _choose_algorithm(X: Matrix) -> str:
     """Trees of boxes pay with few features, or so many rows that no one can try them all."""
     if sparse.issparse(X) or X.shape[1] > FEATURES:
         return "brute"
     return "kd_tree" if X.shape[1] <= FEW_FEATURES or len(X) > MANY_ROWS else "brute"
 
 
-def _nearness(distances: FloatArray, listed: IntArray) -> FloatArray:
+def _weigh_neighbours(distances: FloatArray, listed: IntArray) -> FloatArray:
     """How near neighbours are, 1 for the nearest; 0 where no copy of them is in the list."""
     there = listed > 0
     squares = np.where(there, distances**2, np.inf)

@@ -81,26 +81,29 @@ class DCSVM(Decomposer):
     def divide(self, problem: Problem) -> Stages:
         members: list[Member] = []
         for level in range(self.depth, max(self.early, 1) - 1, -1):
-            if level > self.early and _learned(members) and not len(_support(members)):
-                continue  # nothing can be handed on
-            regions = self._regions(problem, level, members)
-            members = yield self._started(problem, regions.parts(problem), members, level)
+            trained, support = _drop_constants(members), _collect_support(members)
+            if level > self.early and trained and not len(support):
+                continue  # there are no duals to start from
+            regions = self._build_regions(problem, level, members)
+            members = yield self._start_parts(problem, regions.parts(problem), members, level)
             if level == self.early:
                 return regions
         everyone = np.arange(problem.n_rows)
-        if self.refine and len(_support(members)):
+        if self.refine and len(_collect_support(members)):
             members = yield [
                 support_of(
-                    *_learned(members), warm=self.warm, about={"step": "refined", "level": 0}
+                    *_drop_constants(members),
+                    warm=self.warm,
+                    about={"step": "refined", "level": 0},
                 )
             ]
-        yield self._started(problem, [Part(everyone, about={"step": "whole"})], members, 0)
+        yield self._start_parts(problem, [Part(everyone, about={"step": "whole"})], members, 0)
         return None
 
-    def _regions(self, problem: Problem, level: int, members: list[Member]) -> Regions:
+    def _build_regions(self, problem: Problem, level: int, members: list[Member]) -> Regions:
         """The clusters of a level, around the support vectors of the last where there are any."""
         kernel = problem.kernel(self.kernel, self.gamma, self.degree, self.coef0)
-        support = _support(members)
+        support = _collect_support(members)
         return regions_around(
             problem.seeded(level),
             kernel,
@@ -110,7 +113,7 @@ class DCSVM(Decomposer):
             balance=self.balance,
         )
 
-    def _started(
+    def _start_parts(
         self, problem: Problem, parts: list[Part], members: list[Member], level: int
     ) -> list[Part]:
         """The parts, told their level and given the duals of the members of the last."""
@@ -123,11 +126,11 @@ class DCSVM(Decomposer):
         return started
 
 
-def _learned(members: list[Member]) -> list[Member]:
+def _drop_constants(members: list[Member]) -> list[Member]:
     return [each for each in members if not isinstance(each.model, Constant)]
 
 
-def _support(members: list[Member]) -> IntArray:
+def _collect_support(members: list[Member]) -> IntArray:
     """The rows that any member kept as a support vector."""
-    kept = [each.support for each in _learned(members)]
+    kept = [each.support for each in _drop_constants(members)]
     return np.unique(np.concatenate(kept)) if kept else np.zeros(0, dtype=np.intp)

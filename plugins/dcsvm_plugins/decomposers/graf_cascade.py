@@ -69,7 +69,7 @@ class GrafCascade(Decomposer):
         for number in range(1, self.passes + 1):
             before = last
             last = yield from self._climb(hands, before, number, len(missing), stuck)
-            missing = _missing(problem, before, last, self.tol)
+            missing = _find_missing(problem, before, last, self.tol)
             if 2 * number >= self.passes:
                 stuck = np.union1d(stuck, missing)
             if not len(missing):
@@ -100,7 +100,7 @@ class GrafCascade(Decomposer):
             step = f"pass {number}, layer {layer}"
             return {"step": step, "pass": number, "layer": layer, "missing": missing}
 
-        stage = [_joined(hand, last, self.warm, about(1)) for hand in hands]
+        stage = [_join(hand, last, self.warm, about(1)) for hand in hands]
         layer = 1
         while True:
             members = yield stage
@@ -112,17 +112,17 @@ class GrafCascade(Decomposer):
                 for place in range(0, len(members), 2)
             ]
             if len(stage) == 1:
-                stage = [_with_rows(stage[0], stuck)]
+                stage = [_add_rows(stage[0], stuck)]
 
 
-def _joined(rows: IntArray, last: Member | None, warm: bool, about: dict[str, Any]) -> Part:
+def _join(rows: IntArray, last: Member | None, warm: bool, about: dict[str, Any]) -> Part:
     """A first part, together with the support vectors of the last pass."""
     if last is None:
         return Part(rows, about=about)
-    return _with_rows(support_of(last, warm=warm, about=about), rows)
+    return _add_rows(support_of(last, warm=warm, about=about), rows)
 
 
-def _with_rows(kept: Part, rows: IntArray) -> Part:
+def _add_rows(kept: Part, rows: IntArray) -> Part:
     """A part with further rows, which start from nothing."""
     together = np.union1d(kept.rows, rows)
     start = None
@@ -132,7 +132,7 @@ def _with_rows(kept: Part, rows: IntArray) -> Part:
     return Part(together, start=start, about=kept.about)
 
 
-def _missing(problem: Problem, before: Member | None, last: Member, tol: float) -> IntArray:
+def _find_missing(problem: Problem, before: Member | None, last: Member, tol: float) -> IntArray:
     """The rows outside the last set that break optimality: those inside the margin.
 
     Where that cannot be told, the support vectors that changed since the pass before.

@@ -59,7 +59,7 @@ class GrowingBags(Decomposer):
 
     def divide(self, problem: Problem) -> Stages:
         generator = problem.seed.generator()
-        judged = self._judged(problem, generator)
+        judged = self._hold_out(problem, generator)
         learned = np.setdiff1d(np.arange(problem.n_rows), judged)
         poll = _Poll(problem.subset(judged))
         members: list[Member] = []
@@ -76,7 +76,7 @@ class GrowingBags(Decomposer):
                     break
         return Division(members=members, held_back=judged)
 
-    def _judged(self, problem: Problem, generator: np.random.Generator) -> IntArray:
+    def _hold_out(self, problem: Problem, generator: np.random.Generator) -> IntArray:
         if isinstance(self.held_back, tuple | list):
             numbers = np.unique(np.asarray(self.held_back, dtype=np.intp))
             if not 0 < len(numbers) < problem.n_rows or not (

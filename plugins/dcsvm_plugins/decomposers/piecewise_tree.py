@@ -97,8 +97,8 @@ class PiecewiseTree(Decomposer):
         tree = PlaneTree.leaf(problem.n_features)
         at = [tuple(np.unique(problem.y).tolist())]
         while any(len(classes) > 1 for classes in at):
-            tasks = [_task(problem, group) for group in sorted(set(at)) if len(group) > 1]
-            learner = Contesting(self.functions, self.C, self.iterations)
+            tasks = [_split_classes(problem, group) for group in sorted(set(at)) if len(group) > 1]
+            learner = ContestLearner(self.functions, self.C, self.iterations)
             members = yield [
                 Part(
                     np.flatnonzero(np.isin(problem.y, task.plus + task.minus)),
@@ -116,15 +116,15 @@ class PiecewiseTree(Decomposer):
             at = [
                 side
                 for group in at
-                for side in ([group] if len(group) == 1 else _winners(*contests[group]))
+                for side in ([group] if len(group) == 1 else _list_winners(*contests[group]))
             ]
-        parts, router = _leaves(problem, tree, np.array([label for (label,) in at]))
+        parts, router = _build_parts(problem, tree, np.array([label for (label,) in at]))
         yield parts
         return Division(router)
 
 
 @component
-class Contesting(LocalLearner):
+class ContestLearner(LocalLearner):
     """Learns the functions of two sides, and lines them up for the tree."""
 
     name = "piecewise_contest"
@@ -139,21 +139,21 @@ class Contesting(LocalLearner):
         if problem.weights is not None:
             costs *= problem.weights / problem.weights.mean()
         generator = problem.seed.generator()
-        sides = [self._begun(problem, signs, costs, side, generator) for side in (1, -1)]
+        sides = [self._initialize(problem, signs, costs, side, generator) for side in (1, -1)]
         n_plus = len(sides[0])
-        functions = _settled(
+        functions = _minimize(
             *(problem.X, signs, costs, np.concatenate(sides), n_plus, self.iterations)
         )
-        values = _values(problem.X, functions)
+        values = _evaluate(problem.X, functions)
         order = []
         for side, own in ((1, slice(n_plus)), (-1, slice(n_plus, None))):
             mine = signs == side
             largest = values[mine, own].argmax(axis=1)
             masses = np.bincount(largest, costs[mine], minlength=values[:, own].shape[1])
             order.append(functions[own][np.argsort(-masses, kind="stable")])
-        return Contest(*_lined_up(*order))
+        return Contest(*_build_tree(*order))
 
-    def _begun(
+    def _initialize(
         self,
         problem: Problem,
         signs: FloatArray,
@@ -163,18 +163,18 @@ class Contesting(LocalLearner):
     ) -> FloatArray:
         """For each cluster of a side the linear SVM that sets it against the other side."""
         mine, others = np.flatnonzero(signs == side), np.flatnonzero(signs != side)
-        home = _clusters(problem.X[mine], costs[mine], self.functions, generator)
+        home = _cluster(problem.X[mine], costs[mine], self.functions, generator)
         found = []
         for cluster in np.unique(home):
             rows = np.concatenate([mine[home == cluster], others])
             ours = np.where(signs[rows] == side, 1.0, -1.0)
             nothing = np.zeros((2, problem.n_features + 1))
-            pair = _settled(problem.X[rows], ours, costs[rows], nothing, 1, self.iterations)
+            pair = _minimize(problem.X[rows], ours, costs[rows], nothing, 1, self.iterations)
             found.append(pair[0])
         return np.stack(found)
 
 
-def _task(problem: Problem, classes: tuple[int, ...]) -> Task:
+def _split_classes(problem: Problem, classes: tuple[int, ...]) -> Task:
     """Two groups of classes: cut at the widest gap on the axis along which the means differ."""
     rows = np.flatnonzero(np.isin(problem.y, classes))
     home = np.searchsorted(classes, problem.y[rows])
@@ -190,12 +190,12 @@ def _task(problem: Problem, classes: tuple[int, ...]) -> Task:
     return Task(first, second)
 
 
-def _winners(task: Task, contest: Contest) -> list[tuple[int, ...]]:
+def _list_winners(task: Task, contest: Contest) -> list[tuple[int, ...]]:
     """The classes that are left at each leaf of a contest."""
     return [task.plus if won > 0 else task.minus for won in contest.wins]
 
 
-def _clusters(
+def _cluster(
     X: Matrix, masses: FloatArray, n_clusters: int, generator: np.random.Generator
 ) -> IntArray:
     """k-means from random rows: the cluster of each row."""
@@ -211,11 +211,11 @@ def _clusters(
     return home
 
 
-def _values(X: Matrix, functions: FloatArray) -> FloatArray:
+def _evaluate(X: Matrix, functions: FloatArray) -> FloatArray:
     return np.asarray(X @ functions[:, :-1].T) + functions[:, -1]
 
 
-def _settled(
+def _minimize(
     X: Matrix,
     signs: FloatArray,
     costs: FloatArray,
@@ -228,7 +228,7 @@ def _settled(
 
     def objective(flat: FloatArray) -> tuple[float, FloatArray]:
         now = flat.reshape(functions.shape)
-        values = _values(X, now)
+        values = _evaluate(X, now)
         plus = values[:, :n_plus].argmax(axis=1)
         minus = n_plus + values[:, n_plus:].argmax(axis=1)
         short = np.maximum(0.0, 1.0 - signs * (values[rows, plus] - values[rows, minus]))
@@ -249,31 +249,31 @@ def _settled(
     return np.asarray(found.x).reshape(functions.shape)
 
 
-def _lined_up(plus: FloatArray, minus: FloatArray) -> tuple[PlaneTree, FloatArray]:
+def _build_tree(plus: FloatArray, minus: FloatArray) -> tuple[PlaneTree, FloatArray]:
     """The contest as a tree: who is behind sends the next; leaves are numbered left to right."""
     planes: list[FloatArray] = []
     children: list[list[int]] = []
     wins: list[float] = []
 
-    def node(one: int, other: int, next_one: int, next_other: int) -> int:
+    def add_node(one: int, other: int, next_one: int, next_other: int) -> int:
         number = len(planes)
         planes.append(plus[one] - minus[other])
         children.append([0, 0])
         left = right = 0
         if next_one < len(plus):
-            left = node(next_one, other, next_one + 1, next_other)
+            left = add_node(next_one, other, next_one + 1, next_other)
         else:
             left = ~len(wins)
             wins.append(-1.0)
         if next_other < len(minus):
-            right = node(one, next_other, next_one, next_other + 1)
+            right = add_node(one, next_other, next_one, next_other + 1)
         else:
             right = ~len(wins)
             wins.append(1.0)
         children[number] = [left, right]
         return number
 
-    node(0, 0, 1, 1)
+    add_node(0, 0, 1, 1)
     together = np.stack(planes)
     weights = Rows.of(together[:, :-1]).dense
     assert weights is not None
@@ -283,7 +283,7 @@ def _lined_up(plus: FloatArray, minus: FloatArray) -> tuple[PlaneTree, FloatArra
     return tree, np.array(wins)
 
 
-def _leaves(
+def _build_parts(
     problem: Problem, tree: PlaneTree, winners: IntArray
 ) -> tuple[list[Part], PlaneRouter]:
     """A part for each class that wins some row; where another would win, the largest does."""

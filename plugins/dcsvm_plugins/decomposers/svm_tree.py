@@ -83,18 +83,18 @@ class SVMTree(Decomposer):
         left = np.arange(problem.n_rows)
         planes: list[_Cut] = []
         while len(planes) < self.nodes and len(np.unique(problem.y[left])) > 1:
-            members = yield self._machines(problem, left)
-            cuts = [_cut(problem, left, member) for member in members]
+            members = yield self._build_candidates(problem, left)
+            cuts = [_place_cut(problem, left, member) for member in members]
             best = max(cuts, key=lambda cut: len(cut.out))
             if len(best.out) < max(1, self.smallest * problem.n_rows):
                 break
             planes.append(best)
             left = np.setdiff1d(left, best.out)
-        parts, router = _leaves(problem, planes, left)
+        parts, router = _build_parts(problem, planes, left)
         yield parts
         return Division(router)
 
-    def _machines(self, problem: Problem, left: IntArray) -> list[Part]:
+    def _build_candidates(self, problem: Problem, left: IntArray) -> list[Part]:
         """The node's rows twice: once with its largest class heavy, once with all others."""
         y = problem.y[left]
         present, counts = np.unique(y, return_counts=True)
@@ -123,7 +123,7 @@ class _Cut:
     out_is_left: bool
 
 
-def _cut(problem: Problem, left: IntArray, member: Member) -> _Cut:
+def _place_cut(problem: Problem, left: IntArray, member: Member) -> _Cut:
     """Move a machine's hyperplane until the side that it sends out holds one class only."""
     model = member.model
     if not isinstance(model, Hyperplanes):
@@ -145,7 +145,7 @@ def _cut(problem: Problem, left: IntArray, member: Member) -> _Cut:
     return _Cut(plane[0], most, above, False)
 
 
-def _leaves(
+def _build_parts(
     problem: Problem, planes: list[_Cut], left: IntArray
 ) -> tuple[list[Part], PlaneRouter]:
     """The chain as a tree: leaf i hangs on hyperplane i, the last one on the end."""

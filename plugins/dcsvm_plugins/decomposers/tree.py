@@ -164,29 +164,30 @@ class Tree(Decomposer):
         return level.router
 
     def levels(self, problem: Problem, factor: int = 4) -> Iterator[Level]:
-        grown = self._pruned(problem) if self.prune else self._grow(problem)
+        grown = self._grow_and_prune(problem) if self.prune else self._grow(problem)
         ceiling, n_parts = self.ceiling, 0
         while n_parts != 1:
-            level = self._level(problem, grown, ceiling)
+            level = self._build_level(problem, grown, ceiling)
             yield level
             ceiling, n_parts = ceiling * factor, len(level.parts)
 
-    def _grow(self, problem: Problem) -> "_Grown":
+    def _grow(self, problem: Problem) -> "_GrowingTree":
         """Grow by scikit-learn, and go on below the nodes that it leaves too large and mixed."""
-        grown, smallest = _Grown(), min(self.ceiling, FEW_ROWS) if self.relevance else self.ceiling
+        grown = _GrowingTree()
+        smallest = min(self.ceiling, FEW_ROWS) if self.relevance else self.ceiling
         waiting: list[tuple[IntArray, int]] = [(np.arange(problem.n_rows), -1)]
         while waiting:
             rows, stem = waiting.pop()
             here = problem if stem < 0 else problem.subset(rows).seeded(len(grown.left))
-            fitted, counts = self._fitted(here, smallest)
+            fitted, counts = self._fit_tree(here, smallest)
             first = grown.graft(fitted.tree_, counts, stem)
-            for leaf in np.flatnonzero(_too_large(fitted.tree_, counts, self.ceiling)).tolist():
+            for leaf in np.flatnonzero(_is_too_large(fitted.tree_, counts, self.ceiling)).tolist():
                 mine = np.flatnonzero(fitted.apply(here.X) == leaf)
                 sides = grown.halve(first + leaf, here.X[mine])
                 waiting += [(rows[mine[side]], first + leaf) for side in reversed(sides)]
         return grown.cut(smallest)
 
-    def _fitted(self, here: Problem, smallest: int) -> tuple[DecisionTreeClassifier, IntArray]:
+    def _fit_tree(self, here: Problem, smallest: int) -> tuple[DecisionTreeClassifier, IntArray]:
         """A scikit-learn tree with all splits of larger nodes, and how many rows each node has."""
         few = condense(here.X, here.y, here.weights)
         source, fewest = (here, smallest + 1) if few is None else (few, few.at_least(smallest + 1))
@@ -204,9 +205,9 @@ class Tree(Decomposer):
         if few is None:
             return fitted, grown.n_node_samples
         counts = np.bincount(grown.apply(X), few.counts, grown.node_count).astype(np.intp)
-        return fitted, _summed(counts, grown.children_left, grown.children_right)
+        return fitted, _sum_up(counts, grown.children_left, grown.children_right)
 
-    def _pruned(self, problem: Problem) -> "_Grown":
+    def _grow_and_prune(self, problem: Problem) -> "_GrowingTree":
         """Grow from some of the rows, and prune by the others."""
         held = held_back(problem.y, self.prune, problem.seed.child(HOLDING).generator())
         learned = np.setdiff1d(np.arange(problem.n_rows), held)
@@ -220,12 +221,12 @@ class Tree(Decomposer):
         branches = Branches.of(
             np.column_stack([grown.left, grown.right]), masses[0], masses[1], len(held)
         )
-        grown = grown.without_below(prune(branches, self.standard_errors))
+        grown = grown.collapse(prune(branches, self.standard_errors))
         # What counts for levels is how many rows there are in all.
         counts = np.bincount(grown.tree().leaves(problem.X), minlength=len(grown.left))
-        return attrs.evolve(grown, rows=_summed(counts, grown.left, grown.right))
+        return attrs.evolve(grown, rows=_sum_up(counts, grown.left, grown.right))
 
-    def _level(self, problem: Problem, whole: "_Grown", ceiling: int) -> Level:
+    def _build_level(self, problem: Problem, whole: "_GrowingTree", ceiling: int) -> Level:
         grown = whole.cut(ceiling)
         tree = grown.tree()
         is_leaf = tree.left < 0
@@ -233,18 +234,18 @@ class Tree(Decomposer):
         home = member[tree.leaves(problem.X)]
         parts = parts_by(home, member.max() + 1, view=local_view(self.local_scaling))
         if self.relevance:
-            gains = whole.gains_below(ceiling, problem.n_features)
+            gains = whole.sum_gains_below(ceiling, problem.n_features)
             parts = [
                 attrs.evolve(part, view=local_view(self.local_scaling, weights))
-                for part, weights in zip(parts, _shares(gains) ** self.relevance, strict=True)
+                for part, weights in zip(parts, _scale_gains(gains) ** self.relevance, strict=True)
             ]
         for number in member[is_leaf & grown.alike]:
             parts[number] = attrs.evolve(parts[number], about={"rows": "alike"})
         if self.border:
-            parts = self._with_borders(problem, tree, parts)
+            parts = self._add_borders(problem, tree, parts)
         return Level({"ceiling": ceiling}, parts, TreeRouter(tree, member))
 
-    def _with_borders(self, problem: Problem, tree: AxisTree, parts: list[Part]) -> list[Part]:
+    def _add_borders(self, problem: Problem, tree: AxisTree, parts: list[Part]) -> list[Part]:
         """Give each leaf the rows around it, except one of a single class: it needs no help."""
         labels = [problem.y[part.rows] for part in parts]
         mixed = np.array([(each != each[0]).any() for each in labels])
@@ -260,7 +261,7 @@ class Tree(Decomposer):
 
 
 @attrs.define(eq=False)
-class _Grown:
+class _GrowingTree:
     """A tree as it grows: arrays over nodes, parents before their children."""
 
     left: IntArray = attrs.field(factory=lambda: np.zeros(0, dtype=np.intp))
@@ -282,7 +283,7 @@ class _Grown:
             ("feature", np.maximum(tree.feature, 0)),
             ("threshold", single_thresholds(tree.threshold)),
             ("rows", counts),
-            ("gain", _gains(tree)),
+            ("gain", _compute_gains(tree)),
             ("alike", np.zeros(tree.node_count, dtype=bool)),
         ):
             before = getattr(self, name)
@@ -291,20 +292,20 @@ class _Grown:
 
     def halve(self, node: int, X: Matrix) -> list[IntArray]:
         """Cut a leaf with rows X where both sides are nearest to equal; return the sides' rows."""
-        found = _halving(X)
+        found = _find_halving(X)
         if found is None:
             self.alike[node] = True
             return []
         feature, threshold = found
-        goes_left = _column(X, feature) <= threshold
+        goes_left = _take_column(X, feature) <= threshold
         self.feature[node], self.threshold[node] = feature, threshold
         return [np.flatnonzero(goes_left), np.flatnonzero(~goes_left)]
 
-    def cut(self, ceiling: int) -> "_Grown":
+    def cut(self, ceiling: int) -> "_GrowingTree":
         """The same tree with every node of at most `ceiling` rows a leaf."""
-        return self._kept((self.left >= 0) & (self.rows > ceiling))
+        return self._keep((self.left >= 0) & (self.rows > ceiling))
 
-    def gains_below(self, ceiling: int, n_features: int) -> FloatArray:
+    def sum_gains_below(self, ceiling: int, n_features: int) -> FloatArray:
         """What each feature gains in splits of nodes that a cut at the ceiling takes away.
 
         One row for each leaf that it leaves, in their order.
@@ -322,7 +323,7 @@ class _Grown:
         np.add.at(gains, (leaf[below], self.feature[below]), self.gain[below])
         return gains
 
-    def without_below(self, nodes: IntArray) -> "_Grown":
+    def collapse(self, nodes: IntArray) -> "_GrowingTree":
         """The same tree with these nodes made leaves."""
         inner = self.left >= 0
         inner[nodes] = False
@@ -330,13 +331,13 @@ class _Grown:
             # Parents come before their children: what hangs on a leaf is no inner node either.
             if not inner[node] and self.left[node] >= 0:
                 inner[self.left[node]] = inner[self.right[node]] = False
-        return self._kept(inner)
+        return self._keep(inner)
 
-    def _kept(self, inner: BoolArray) -> "_Grown":
+    def _keep(self, inner: BoolArray) -> "_GrowingTree":
         kept = np.zeros(len(self.left), dtype=bool)
         kept[0] = kept[self.left[inner]] = kept[self.right[inner]] = True
         number = np.cumsum(kept) - 1
-        return _Grown(
+        return _GrowingTree(
             np.where(inner, number[self.left], -1)[kept],
             np.where(inner, number[self.right], -1)[kept],
             self.feature[kept],
@@ -350,20 +351,20 @@ class _Grown:
         return AxisTree(self.left, self.right, self.feature, self.threshold)
 
 
-def _gains(tree: Any) -> FloatArray:
+def _compute_gains(tree: Any) -> FloatArray:
     """What each split of a scikit-learn tree takes from the impurity of its rows."""
     impurity = tree.impurity * tree.weighted_n_node_samples
     below = impurity[tree.children_left] + impurity[tree.children_right]
     return np.asarray(np.where(tree.children_left < 0, 0.0, impurity - below))
 
 
-def _shares(gains: FloatArray) -> FloatArray:
+def _scale_gains(gains: FloatArray) -> FloatArray:
     """The gains of each leaf relative to its largest; ones where nothing was gained."""
     largest = gains.max(axis=1, keepdims=True)
     return np.where(largest > 0, UNSEEN + (1 - UNSEEN) * gains / np.maximum(largest, 1e-300), 1.0)
 
 
-def _summed(counts: IntArray, left: IntArray, right: IntArray) -> IntArray:
+def _sum_up(counts: IntArray, left: IntArray, right: IntArray) -> IntArray:
     """Rows of all nodes, where those of the leaves are counted."""
     for node in range(len(counts) - 1, -1, -1):
         if left[node] >= 0:
@@ -371,18 +372,18 @@ def _summed(counts: IntArray, left: IntArray, right: IntArray) -> IntArray:
     return counts
 
 
-def _too_large(tree: Any, counts: IntArray, ceiling: int) -> BoolArray:
+def _is_too_large(tree: Any, counts: IntArray, ceiling: int) -> BoolArray:
     """Which nodes are leaves above the ceiling with rows of several classes."""
     mixed = np.count_nonzero(tree.value[:, 0, :], axis=1) > 1
     return np.asarray((tree.children_left < 0) & (counts > ceiling) & mixed)
 
 
-def _halving(X: Matrix) -> tuple[int, FloatArray] | None:
+def _find_halving(X: Matrix) -> tuple[int, FloatArray] | None:
     """The cut whose sides differ least in size; None where all rows are alike."""
     best, least = None, np.inf
     X = sparse.csc_array(X) if sparse.issparse(X) else X
     for feature in range(X.shape[1]):
-        values, counts = np.unique(_column(X, feature), return_counts=True)
+        values, counts = np.unique(_take_column(X, feature), return_counts=True)
         if len(values) > 1:
             difference = np.abs(2 * np.cumsum(counts)[:-1] - X.shape[0])
             at = difference.argmin()
@@ -392,7 +393,7 @@ def _halving(X: Matrix) -> tuple[int, FloatArray] | None:
     return best
 
 
-def _column(X: Matrix, feature: int) -> FloatArray:
+def _take_column(X: Matrix, feature: int) -> FloatArray:
     """One feature of all rows, in the single precision that scikit-learn's trees compare."""
     values = X[:, [feature]].toarray().ravel() if sparse.issparse(X) else X[:, feature]
     return np.asarray(values, dtype=np.float32)

@@ -97,8 +97,8 @@ class KernelSVM(LocalLearner):
         return self.kernel == "precomputed"
 
     def fit(self, problem: Problem) -> LocalModel:
-        self._check(problem)
-        kernel = self._kernel(problem)
+        self._check_shape(problem)
+        kernel = self._build_kernel(problem)
         ((_, _, model),) = _Batch(self, [kernel], [float(self.C)], {}).solve(problem)
         return model
 
@@ -106,8 +106,8 @@ class KernelSVM(LocalLearner):
         self, problem: Problem, grid: Iterable[Mapping[str, Any]]
     ) -> Iterator[tuple[Mapping[str, Any], LocalModel]]:
         """Yield (cell, model) for every cell; cells that differ in C and gamma only share work."""
-        self._check(problem)
-        for batch in _batches(self, grid, problem):
+        self._check_shape(problem)
+        for batch in _group_cells(self, grid, problem):
             for kernel, C, model in batch.solve(problem):
                 for cell in batch.cells[kernel.gamma, C]:
                     yield cell, model
@@ -117,9 +117,9 @@ class KernelSVM(LocalLearner):
         alike = len({problem.n_features for problem in problems}) == 1
         if not alike or not all(self._is_plain(problem) for problem in problems):
             return [self.fit(problem) for problem in problems]
-        kernels = [self._kernel(problem) for problem in problems]
+        kernels = [self._build_kernel(problem) for problem in problems]
         one = _Batch(self, kernels[:1], [float(self.C)], {})
-        grams = [one._of_the_whole(*each) for each in zip(problems, kernels, strict=True)]
+        grams = [one._share_gram(*each) for each in zip(problems, kernels, strict=True)]
         if any(gram is not grams[0] for gram in grams):
             return [self.fit(problem) for problem in problems]
         offsets = np.cumsum([0, *(problem.n_rows for problem in problems)])
@@ -145,12 +145,12 @@ class KernelSVM(LocalLearner):
             and isinstance(problem.X, np.ndarray)
         )
 
-    def _check(self, problem: Problem) -> None:
+    def _check_shape(self, problem: Problem) -> None:
         shape = problem.X.shape
         if self.pairwise and shape[1] != problem.n_rows:
             raise DataError(f"kernel_svm: a precomputed kernel takes a square matrix, not {shape}")
 
-    def _kernel(self, problem: Problem) -> Kernel:
+    def _build_kernel(self, problem: Problem) -> Kernel:
         return problem.kernel(self.kernel, self.gamma, self.degree, self.coef0)
 
 
@@ -165,14 +165,14 @@ class _Batch:
 
     def solve(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
         if self.machine.solver == "libsvm":
-            return self._by_libsvm(problem)
+            return self._solve_by_libsvm(problem)
         if self._fits_grid(problem):
-            return self._grid(problem)
+            return self._solve_grid(problem)
         if problem.n_classes == 2:
-            return self._two_classes(problem)
+            return self._solve_two_classes(problem)
         if self.machine.multiclass == "pairs":
-            return self._pairs(problem)
-        return self._rest(problem)
+            return self._solve_pairs(problem)
+        return self._solve_rest(problem)
 
     def _fits_grid(self, problem: Problem) -> bool:
         """Whether one matrix of all distances serves: many cells, no start, and it is small."""
@@ -185,7 +185,7 @@ class _Batch:
                 return False
         return not one_cell and problem.start is None and problem.n_rows <= GRID_ROWS
 
-    def _two_classes(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
+    def _solve_two_classes(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
         """Cell after cell, in any size; the first from the problem's start if it has one."""
         signs = 2.0 * problem.y - 1.0
         for kernel in self.kernels:
@@ -195,9 +195,10 @@ class _Batch:
                 start = solution.alphas
                 duals = (signs * solution.alphas)[:, None]
                 bias = np.array([solution.bias])
-                yield kernel, C, _kept(duals, bias, kernel, problem, _effort([solution]))
+                effort = _sum_effort([solution])
+                yield kernel, C, _keep_support(duals, bias, kernel, problem, effort)
 
-    def _pairs(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
+    def _solve_pairs(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
         """Cell after cell of several classes, pair by pair, in any size."""
         for kernel in self.kernels:
             machines = None
@@ -210,12 +211,13 @@ class _Batch:
                     weights=problem.weights,
                     start=machines,
                     tol=self.machine.tol,
-                    cache_bytes=self._cache_bytes(),
+                    cache_bytes=self._count_cache_bytes(),
                     threads=problem.threads,
                 )
-                yield kernel, C, _expansion(machines, kernel, problem, self.machine.precision)
+                model = _build_expansion(machines, kernel, problem, self.machine.precision)
+                yield kernel, C, model
 
-    def _rest(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
+    def _solve_rest(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
         """Cell after cell of several classes, one against the rest, in any size."""
         labels = np.arange(problem.n_classes)
         sides = np.where(problem.y[:, None] == labels, 1.0, -1.0)
@@ -226,7 +228,7 @@ class _Batch:
                 starts = [solution.alphas for solution in found]
                 duals = sides * np.column_stack([solution.alphas for solution in found])
                 biases = np.array([solution.bias for solution in found])
-                yield kernel, C, _kept(duals, biases, kernel, problem, _effort(found))
+                yield kernel, C, _keep_support(duals, biases, kernel, problem, _sum_effort(found))
 
     def _solve(
         self,
@@ -237,7 +239,7 @@ class _Batch:
         start: FloatArray | None,
     ) -> Solution:
         bounds = C if problem.weights is None else C * problem.weights
-        gram = self._of_the_whole(problem, kernel)
+        gram = self._share_gram(problem, kernel)
         if gram is not None:
             return solve(gram, signs, bounds, start=start, rows=problem.rows, tol=self.machine.tol)
         return solve_part(
@@ -247,11 +249,11 @@ class _Batch:
             bounds,
             start=start,
             tol=self.machine.tol,
-            cache_bytes=self._cache_bytes(),
+            cache_bytes=self._count_cache_bytes(),
             threads=problem.threads,
         )
 
-    def _of_the_whole(self, problem: Problem, kernel: Kernel) -> Gram | None:
+    def _share_gram(self, problem: Problem, kernel: Kernel) -> Gram | None:
         """The matrix of the problem that this one is a part of, if all its parts can share it."""
         whole = problem.whole
         if whole is None or whole.n_rows > SHARED_ROWS:
@@ -260,10 +262,10 @@ class _Batch:
             ("gram", kernel), lambda: next(grams(kernel, whole.X, [kernel.gamma]))[1]
         )
 
-    def _cache_bytes(self) -> int:
+    def _count_cache_bytes(self) -> int:
         return int(self.machine.cache_size * 2**20)
 
-    def _grid(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
+    def _solve_grid(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
         """All cells from one matrix of distances, each C from the one before."""
         cells = solve_grid(
             self.kernels[0],
@@ -277,29 +279,32 @@ class _Batch:
         )
         for C, gamma, machines in cells:
             kernel = attrs.evolve(self.kernels[0], gamma=gamma)
-            yield kernel, C, _expansion(machines, kernel, problem, self.machine.precision)
+            yield kernel, C, _build_expansion(machines, kernel, problem, self.machine.precision)
 
-    def _by_libsvm(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
+    def _solve_by_libsvm(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
         for kernel in self.kernels:
-            yield from ((kernel, C, _libsvm(self.machine, kernel, C, problem)) for C in self.Cs)
+            for C in self.Cs:
+                yield kernel, C, _fit_libsvm(self.machine, kernel, C, problem)
 
 
 @lru_cache(maxsize=1024)
-def _machine(kind: type[KernelSVM], own: tuple[Any, ...], cell: tuple[Any, ...]) -> KernelSVM:
+def _build_machine(
+    kind: type[KernelSVM], own: tuple[Any, ...], cell: tuple[Any, ...]
+) -> KernelSVM:
     """A machine with the values of a cell: each part of a search asks for the same ones."""
     machine: KernelSVM = kind(**dict(own)).set_params(**dict(cell))
     return machine
 
 
-def _batches(
+def _group_cells(
     machine: KernelSVM, grid: Iterable[Mapping[str, Any]], problem: Problem
 ) -> Iterator[_Batch]:
     """The cells of a grid, put together where they can share work."""
     found: dict[Any, _Batch] = {}
     own = tuple(machine.get_params(deep=False).items())
     for cell in grid:
-        one = _machine(type(machine), own, tuple(cell.items()))
-        kernel = one._kernel(problem)
+        one = _build_machine(type(machine), own, tuple(cell.items()))
+        kernel = one._build_kernel(problem)
         # Settings that its kernel does not look at make no other cell.
         unused = [name for name, kinds in LOOKED_AT.items() if one.kernel not in kinds]
         others = {**one.get_params(deep=False), **dict.fromkeys(("C", "gamma", *unused))}
@@ -316,7 +321,7 @@ def _batches(
             yield attrs.evolve(batch, kernels=kernels, Cs=list(values))
 
 
-def _expansion(
+def _build_expansion(
     machines: Pairs | Rest, kernel: Kernel, problem: Problem, precision: str
 ) -> KernelExpansion:
     effort = {
@@ -324,11 +329,11 @@ def _expansion(
         "objective": float(machines.objectives.sum()),
     }
     if isinstance(machines, Rest):
-        return _kept(machines.coefficients, machines.biases, kernel, problem, effort)
+        return _keep_support(machines.coefficients, machines.biases, kernel, problem, effort)
     kept = machines.compressed()
     if problem.n_classes > 2:
         return KernelExpansion(
-            points=_points(kernel, problem, kept.order),
+            points=_take_points(kernel, problem, kept.order),
             coefficients=kept.coefficients,
             biases=kept.biases,
             kernel=kernel,
@@ -339,13 +344,13 @@ def _expansion(
         )
     # A pair speaks for its first class, a model of two classes for its second.
     return KernelExpansion(
-        *(_points(kernel, problem, kept.order), -kept.coefficients, -kept.biases),
+        *(_take_points(kernel, problem, kept.order), -kept.coefficients, -kept.biases),
         *(kernel, kept.order),
         effort=effort,
     )
 
 
-def _effort(solutions: list[Solution]) -> dict[str, float]:
+def _sum_effort(solutions: list[Solution]) -> dict[str, float]:
     """What the solver took and came to, for the ledger."""
     return {
         "iterations": sum(solution.iterations for solution in solutions),
@@ -353,7 +358,7 @@ def _effort(solutions: list[Solution]) -> dict[str, float]:
     }
 
 
-def _kept(
+def _keep_support(
     duals: FloatArray,
     biases: FloatArray,
     kernel: Kernel,
@@ -361,15 +366,15 @@ def _kept(
     effort: dict[str, float],
 ) -> KernelExpansion:
     support = np.flatnonzero(duals.any(axis=1))
-    points = _points(kernel, problem, support)
+    points = _take_points(kernel, problem, support)
     return KernelExpansion(points, duals[support], biases, kernel, support, effort=effort)
 
 
-def _points(kernel: Kernel, problem: Problem, rows: IntArray) -> Matrix:
+def _take_points(kernel: Kernel, problem: Problem, rows: IntArray) -> Matrix:
     return rows if kernel.kind == "precomputed" else problem.X[rows]
 
 
-def _libsvm(machine: KernelSVM, kernel: Kernel, C: float, problem: Problem) -> KernelExpansion:
+def _fit_libsvm(machine: KernelSVM, kernel: Kernel, C: float, problem: Problem) -> KernelExpansion:
     """The same machine by scikit-learn's libsvm, one against one."""
     direct = kernel.kind in ("rbf", "linear", "poly", "sigmoid", "precomputed")
     svc = SVC(
@@ -380,13 +385,13 @@ def _libsvm(machine: KernelSVM, kernel: Kernel, C: float, problem: Problem) -> K
         coef0=kernel.coef0,
         tol=machine.tol,
         cache_size=machine.cache_size,
-        max_iter=_most_steps(problem.n_rows),
+        max_iter=_limit_steps(problem.n_rows),
     ).fit(problem.X, problem.y, sample_weight=problem.weights)
     duals = svc.dual_coef_
     duals = duals.toarray() if hasattr(duals, "toarray") else duals
     support = svc.support_.astype(np.intp)
     return KernelExpansion(
-        points=_points(kernel, problem, support),
+        points=_take_points(kernel, problem, support),
         coefficients=np.ascontiguousarray(duals.T),
         biases=svc.intercept_.copy(),
         kernel=kernel,
@@ -397,6 +402,6 @@ def _libsvm(machine: KernelSVM, kernel: Kernel, C: float, problem: Problem) -> K
     )
 
 
-def _most_steps(n_rows: int) -> int:
+def _limit_steps(n_rows: int) -> int:
     """LIBSVM's own limit, which scikit-learn leaves out, and less for the few rows of a part."""
     return min(max(10_000_000, 100 * n_rows), 10_000 * n_rows)

@@ -47,7 +47,7 @@ class RBFNetwork(LocalLearner):
     def fit(self, problem: Problem) -> LocalModel:
         kernel = kernel_of("rbf", self.gamma, 3, 0.0, problem.X, problem.weights)
         # Of equal rows one serves: a row that is there twice must count like one of weight 2.
-        different = _different(problem.X)
+        different = _find_distinct(problem.X)
         drawn = problem.seed.generator().permutation(len(different))[: self.centres]
         rows = different[np.sort(drawn)]
         points = problem.X[rows]
@@ -62,7 +62,7 @@ class RBFNetwork(LocalLearner):
         return KernelExpansion(points, solution[:-1], solution[-1], kernel, rows)
 
 
-def _different(X: Matrix) -> IntArray:
+def _find_distinct(X: Matrix) -> IntArray:
     """The first of all rows that are equal, in an order that repeated rows do not change."""
     if not sparse.issparse(X):
         return np.asarray(np.unique(X, axis=0, return_index=True)[1])

@@ -44,18 +44,21 @@ class Sklearn(LocalLearner):
 
     def check(self) -> None:
         """Refuse names and parameters that scikit-learn does not know."""
-        _made("classifier", self.classifier, self.settings or {})
+        _build("classifier", self.classifier, self.settings or {})
         for each in self.transformers or []:
-            _made("transformer", *_named(each))
+            _build("transformer", *_parse_transformer(each))
 
     def fit(self, problem: Problem) -> LocalModel:
-        machine = _build("classifier", self.classifier, self.settings or {}, problem)
+        machine = _build_seeded("classifier", self.classifier, self.settings or {}, problem)
         weighted = {}
         if problem.weights is not None:
             if not has_fit_parameter(machine, "sample_weight"):
                 raise SettingError(f"sklearn: {self.classifier} does not take row weights")
             weighted = {"sample_weight": problem.weights}
-        steps = [_build("transformer", *_named(each), problem) for each in self.transformers or []]
+        steps = [
+            _build_seeded("transformer", *_parse_transformer(each), problem)
+            for each in self.transformers or []
+        ]
         if steps:
             machine = make_pipeline(*steps, machine)
             last = machine.steps[-1][0]
@@ -66,15 +69,15 @@ class Sklearn(LocalLearner):
         except (ValueError, TypeError, ArithmeticError, LookupError) as error:
             raise DataError(
                 f"sklearn: {self.classifier} cannot learn from a part of {problem.n_rows} rows: "
-                f"{_in_one_line(error)}"
+                f"{_flatten(error)}"
             ) from error
 
 
-def _in_one_line(error: Exception) -> str:
+def _flatten(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _named(transformer: Any) -> tuple[str, dict[str, Any]]:
+def _parse_transformer(transformer: Any) -> tuple[str, dict[str, Any]]:
     """The class name of a transformer, and its parameters."""
     table = {"use": transformer} if isinstance(transformer, str) else transformer
     if not isinstance(table, dict) or "use" not in table:
@@ -82,15 +85,15 @@ def _named(transformer: Any) -> tuple[str, dict[str, Any]]:
     return str(table["use"]), {key: table[key] for key in table if key != "use"}
 
 
-def _build(kind: str, name: str, settings: dict[str, Any], problem: Problem) -> Any:
-    made = _made(kind, name, settings)
+def _build_seeded(kind: str, name: str, settings: dict[str, Any], problem: Problem) -> Any:
+    made = _build(kind, name, settings)
     if "random_state" in made.get_params() and "random_state" not in settings:
         made.set_params(random_state=problem.seed.integer() % 2**31)
     return made
 
 
-def _made(kind: str, name: str, settings: dict[str, Any]) -> Any:
-    registered = _registered(kind)
+def _build(kind: str, name: str, settings: dict[str, Any]) -> Any:
+    registered = _list_registered(kind)
     if name not in registered:
         raise SettingError(
             f"sklearn: there is no {kind} called {name!r}; {did_you_mean(name, registered)}"
@@ -101,12 +104,12 @@ def _made(kind: str, name: str, settings: dict[str, Any]) -> Any:
         raise SettingError(f"sklearn: {name} cannot be made with {settings!r}: {error}") from error
 
 
-def _registered(kind: str) -> dict[str, Any]:
+def _list_registered(kind: str) -> dict[str, Any]:
     # Listing them imports all of scikit-learn, which two threads must not do at the same time.
     with _LISTING:
-        return _listed(kind)
+        return _import_registered(kind)
 
 
 @cache
-def _listed(kind: str) -> dict[str, Any]:
+def _import_registered(kind: str) -> dict[str, Any]:
     return dict(all_estimators(type_filter=kind))

@@ -71,7 +71,7 @@ class TRBFKRR(LocalLearner):
         return None if self.space == "auto" else self.space == "empirical"
 
     def fit(self, problem: Problem) -> LocalModel:
-        return self._equations(problem).solve(self.ridge)
+        return self._build_equations(problem).solve(self.ridge)
 
     def fit_path(
         self, problem: Problem, grid: Iterable[Mapping[str, Any]]
@@ -83,7 +83,7 @@ class TRBFKRR(LocalLearner):
             equations = None
             for cell, machine in same:
                 if equations is None:
-                    equations = machine._equations(problem)
+                    equations = machine._build_equations(problem)
                 yield cell, equations.solve(machine.ridge)
 
     def dimensions(self, n_features: int) -> int:
@@ -92,14 +92,14 @@ class TRBFKRR(LocalLearner):
 
     def memory(self, n_rows: int, n_features: int) -> float:
         """The bytes that fitting so many rows and features takes beside the rows."""
-        size = min(self._size(n_rows, n_features), 10**9)
+        size = min(self._count_unknowns(n_rows, n_features), 10**9)
         return 16.0 * size**2
 
     def simpler(self) -> LocalLearner | None:
         """The same learner with an order less, which needs less memory; None at order 1."""
         return None if self.order == 1 else clone(self).set_params(order=self.order - 1)
 
-    def _size(self, n_rows: int, n_features: int) -> int:
+    def _count_unknowns(self, n_rows: int, n_features: int) -> int:
         """How many unknowns the equations have."""
         intrinsic = self._is_intrinsic(n_rows, n_features)
         return self.dimensions(n_features) if intrinsic else n_rows
@@ -110,24 +110,25 @@ class TRBFKRR(LocalLearner):
         J = self.dimensions(n_features)
         return J**2 * n_rows + J**3 <= n_rows**3
 
-    def _weights(self, problem: Problem) -> FloatArray | None:
+    def _balance_weights(self, problem: Problem) -> FloatArray | None:
         if not self.balance:
             return problem.weights
         weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
         masses = np.bincount(problem.y, weights, minlength=problem.n_classes)
         return np.asarray(weights * (weights.sum() / (len(masses) * masses))[problem.y])
 
-    def _equations(self, problem: Problem) -> "Intrinsic | Empirical":
+    def _build_equations(self, problem: Problem) -> "Intrinsic | Empirical":
         n, d = problem.X.shape
-        if self._size(n, d) > self.max_size:
+        unknowns = self._count_unknowns(n, d)
+        if unknowns > self.max_size:
             raise DataError(
                 f"trbf_krr of order {self.order} on {n} rows of {d} features has "
-                f"{self._size(n, d)} unknowns, but max_size is {self.max_size}; lower the order, "
+                f"{unknowns} unknowns, but max_size is {self.max_size}; lower the order, "
                 "divide finer, or raise max_size if the memory allows"
             )
         labels = np.arange(1, 2) if problem.n_classes == 2 else np.arange(problem.n_classes)
         targets = np.where(problem.y[:, None] == labels, 1.0, -1.0)
-        weights: Any = self._weights(problem)
+        weights: Any = self._balance_weights(problem)
         kernel = kernel_of("trbf", self.gamma, self.order, 0.0, problem.X, weights)
         weights = np.ones(n) if weights is None else weights
         kind = Intrinsic if self._is_intrinsic(n, d) else Empirical

@@ -25,13 +25,13 @@ from dcsvm.toolbox import (
     parts_by,
     prune,
 )
-from dcsvm_plugins.decomposers.oblique_tree.pieces import (
-    Growing,
-    Settling,
+from dcsvm_plugins.decomposers.oblique_tree.subtree_learners import (
     Subtree,
+    SubtreeGrower,
     Teaching,
-    masses_of,
-    tree_of,
+    TreeOptimizer,
+    take_tree,
+    weigh_leaves,
 )
 
 DEEPEST = 2**31 - 1
@@ -153,43 +153,43 @@ class ObliqueTree(Decomposer):
                 Part(learned, learner=Teaching(self.teacher), about={"piece": "teacher"})
             ]
             taught = master.model.labels(problem.X)
-        tree = yield from self._grown(problem, learned, taught)
+        tree = yield from self._grow(problem, learned, taught)
         if len(held):
-            tree = self._pruned(tree, problem.subset(learned), problem.subset(held))
+            tree = self._prune(tree, problem.subset(learned), problem.subset(held))
         rows = everyone if self.relearn else learned
         if self.rounds and tree.n_leaves > 1:
             seed = problem.seed.child(SETTLING)
             labels = None if taught is None else taught[rows]
-            rounds = Settling(tree, self.rounds, self.regularization, seed, labels)
+            rounds = TreeOptimizer(tree, self.rounds, self.regularization, seed, labels)
             (member,) = yield [Part(rows, learner=rounds, about={"piece": "rounds"})]
-            tree = tree_of(member)
-        parts, router = self._leaves(problem, tree, rows)
+            tree = take_tree(member)
+        parts, router = self._build_parts(problem, tree, rows)
         yield parts
         return Division(router, held_back=None if self.relearn else held)
 
-    def _grown(
+    def _grow(
         self, problem: Problem, rows: IntArray, taught: IntArray | None
     ) -> Generator[list[Part], list[Member], PlaneTree]:
         """Grow the tree round by round: large nodes by one split, small ones to their end."""
         y = problem.y if taught is None else taught
-        fewest = self._fewest(len(rows))
+        fewest = self._find_leaf_size(len(rows))
         tree, waiting, depth = PlaneTree.leaf(problem.n_features), {0: rows}, 0
         while True:
             growing = {
                 leaf: here
                 for leaf, here in waiting.items()
-                if len(here) > fewest and _mixed(problem.y[here]) and _mixed(y[here])
+                if len(here) > fewest and _is_mixed(problem.y[here]) and _is_mixed(y[here])
             }
             if not growing or depth >= (self.deepest or DEEPEST):
                 return tree
             members = yield [
-                self._piece(
+                self._build_part(
                     *(here, fewest, depth, problem.seed.child(GROWING, depth, place)),
                     None if taught is None else taught[here],
                 )
                 for place, here in enumerate(growing.values())
             ]
-            stumps = {leaf: tree_of(each) for leaf, each in zip(growing, members, strict=True)}
+            stumps = {leaf: take_tree(each) for leaf, each in zip(growing, members, strict=True)}
             tree, origin = tree.grafted(stumps)
             waiting = {}
             for leaf, here in growing.items():
@@ -201,7 +201,7 @@ class ObliqueTree(Decomposer):
                         waiting[int(new)] = here[side == number]
             depth += 1
 
-    def _piece(
+    def _build_part(
         self, rows: IntArray, fewest: int, depth: int, seed: Any, taught: IntArray | None
     ) -> Part:
         left = (self.deepest or DEEPEST) - depth
@@ -214,29 +214,31 @@ class ObliqueTree(Decomposer):
             self.threshold == "impurity",
         )
         about = {"piece": "split" if len(rows) > self.grain else "subtree"}
-        return Part(rows, learner=Growing(settings, self.splitter, seed, taught), about=about)
+        return Part(
+            rows, learner=SubtreeGrower(settings, self.splitter, seed, taught), about=about
+        )
 
-    def _fewest(self, n_rows: int) -> int:
+    def _find_leaf_size(self, n_rows: int) -> int:
         share = self.smallest
         if share is None:
             share = 10.0 ** -max(1, floor(log10(n_rows)))
         # A share that was rounded down must not cost a row: 1e-3 x 1000 is 1.
         return int(share * n_rows * (1 + 1e-12))
 
-    def _pruned(self, tree: PlaneTree, learned: Problem, held: Problem) -> PlaneTree:
+    def _prune(self, tree: PlaneTree, learned: Problem, held: Problem) -> PlaneTree:
         inner = len(tree.thresholds)
         masses_learned, masses_held = (
-            np.concatenate([np.zeros((inner, rows.n_classes)), masses_of(tree, rows)])
+            np.concatenate([np.zeros((inner, rows.n_classes)), weigh_leaves(tree, rows)])
             for rows in (learned, held)
         )
         branches = Branches.of(all_nodes(tree), masses_learned, masses_held, held.n_rows)
         return tree.cut(prune(branches, self.standard_errors).tolist())[0]
 
-    def _leaves(
+    def _build_parts(
         self, problem: Problem, tree: PlaneTree, rows: IntArray
     ) -> tuple[list[Part], PlaneRouter]:
         mine = problem.subset(rows)
-        masses = masses_of(tree, mine)
+        masses = weigh_leaves(tree, mine)
         answer, own = masses.argmax(axis=1), mine.n_classes + np.arange(tree.n_leaves)
         if self.merge == "majority":
             own = answer
@@ -249,5 +251,5 @@ class ObliqueTree(Decomposer):
         return parts, PlaneRouter(tree, member)
 
 
-def _mixed(y: IntArray) -> bool:
+def _is_mixed(y: IntArray) -> bool:
     return bool((y != y[0]).any())

@@ -29,7 +29,7 @@ class Subtree(LocalModel):
 
     @classmethod
     def of(cls, tree: PlaneTree, problem: Problem) -> "Subtree":
-        masses = masses_of(tree, problem)
+        masses = weigh_leaves(tree, problem)
         shares = masses / masses.sum(axis=1, keepdims=True)
         return cls(tree, shares[:, 1:] - shares[:, :1] if shares.shape[1] == 2 else shares)
 
@@ -42,7 +42,7 @@ class Subtree(LocalModel):
 
 
 @component
-class Growing(LocalLearner):
+class SubtreeGrower(LocalLearner):
     """Grows a piece of an oblique tree: a single split of many rows, or all below fewer."""
 
     name = "oblique_piece"
@@ -57,18 +57,18 @@ class Growing(LocalLearner):
         return self.splitter is None or bool(self.splitter.releases_gil)
 
     def fit(self, problem: Problem) -> LocalModel:
-        problem = _as_taught(problem, self.taught)
+        problem = _relabel(problem, self.taught)
         tree = grow_oblique(
             *(Rows.of(problem.X), problem.y, problem.n_classes, problem.weights),
             *(self.seed.generator().permutation(problem.n_rows), self.settings),
-            None if self.splitter is None else self._plane_of(problem),
+            None if self.splitter is None else self._build_splitter(problem),
         )
         return Subtree.of(tree, problem)
 
-    def _plane_of(self, problem: Problem) -> Any:
+    def _build_splitter(self, problem: Problem) -> Any:
         numbers = iter(range(problem.n_rows))
 
-        def plane_of(here: IntArray, signs: FloatArray, weights: FloatArray) -> Plane:
+        def fit_plane(here: IntArray, signs: FloatArray, weights: FloatArray) -> Plane:
             sides = (signs > 0).astype(np.intp)
             seed = self.seed.child(next(numbers))
             model = self.splitter.fit(Problem(problem.X[here], sides, 2, seed, weights))
@@ -79,11 +79,11 @@ class Growing(LocalLearner):
                 )
             return Plane(model.weights[:, 0], float(model.biases[0]), 0)
 
-        return plane_of
+        return fit_plane
 
 
 @component
-class Settling(LocalLearner):
+class TreeOptimizer(LocalLearner):
     """Learns the hyperplanes of a whole tree again, each with regard to all the others."""
 
     name = "oblique_rounds"
@@ -96,13 +96,13 @@ class Settling(LocalLearner):
     taught: Any = setting(None, help="labels (n,) to learn instead of the rows' own")
 
     def fit(self, problem: Problem) -> LocalModel:
-        problem = _as_taught(problem, self.taught)
+        problem = _relabel(problem, self.taught)
         tree = settle_oblique(
             *(self.tree, Rows.of(problem.X), problem.y, problem.n_classes, problem.weights),
             *(self.seed.generator().permutation(problem.n_rows), self.rounds),
             DualSettings(self.regularization),
         )
-        return Subtree.of(tree.simplified(masses_of(tree, problem)), problem)
+        return Subtree.of(tree.simplified(weigh_leaves(tree, problem)), problem)
 
 
 @component
@@ -123,19 +123,19 @@ class Teaching(LocalLearner):
         return model
 
 
-def _as_taught(problem: Problem, labels: IntArray | None) -> Problem:
+def _relabel(problem: Problem, labels: IntArray | None) -> Problem:
     if labels is None:
         return problem
     present, y = np.unique(labels, return_inverse=True)
     return attrs.evolve(problem, y=y, n_classes=len(present))
 
 
-def tree_of(member: Member) -> PlaneTree:
+def take_tree(member: Member) -> PlaneTree:
     """Return the tree that a member has grown or settled."""
     assert isinstance(member.model, Subtree)
     return member.model.tree
 
 
-def masses_of(tree: PlaneTree, problem: Problem) -> FloatArray:
+def weigh_leaves(tree: PlaneTree, problem: Problem) -> FloatArray:
     """The weight of each class at each leaf."""
     return leaf_masses(tree, problem.X, problem.y, problem.weights, problem.n_classes)
