@@ -13,7 +13,7 @@ import numpy as np
 from dcsvm.base.errors import DataError
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.expansion.expansion import Expansion, evaluate, prepare, vote
-from dcsvm.numeric.expansion.pair_columns import pair_decisions, pair_scores
+from dcsvm.numeric.expansion.pair_decisions import pair_decisions, pair_scores
 from dcsvm.numeric.kernels.kernel import Kernel
 
 Count = float | FloatArray

@@ -12,7 +12,7 @@ import numpy as np
 from dcsvm.base.errors import DataError
 from dcsvm.base.feature_views import View
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
-from dcsvm.numeric.kernels.kernel import Kernel, kernel_of
+from dcsvm.numeric.kernels.kernel import Kernel, make_kernel
 
 #: The streams of random numbers below a problem's seed.
 DIVISION, PARTS, FOLDS = range(3)
@@ -146,7 +146,7 @@ class Problem:
             whole, settings = self.whole, (kind, gamma, degree, coef0)
             return whole.once(("kernel", *settings), lambda: whole.kernel(*settings))
         weights = None if self.weights is None else self.weights.astype(np.float64, copy=False)
-        kernel = kernel_of(kind, gamma, degree, coef0, self.X, weights)
+        kernel = make_kernel(kind, gamma, degree, coef0, self.X, weights)
         if kernel.bound(self.X) > LARGEST_KERNEL:
             raise DataError(
                 f"the {kernel.kind} kernel of these rows reaches {kernel.bound(self.X):.0e}, too "

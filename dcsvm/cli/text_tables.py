@@ -135,23 +135,23 @@ def _lines(result: Result) -> list[tuple[str, str, str]]:
 
 def _rare_lines(result: Result) -> Iterator[tuple[str, str, str]]:
     """A line for each rare class that was tested: the share of its rows that was found."""
-    from dcsvm.drawing import shortened
+    from dcsvm.drawing import shorten
     from dcsvm.experiments.run.text import LISTED, counted
 
     for each in [rare for rare in result.rare if rare.tested][:LISTED]:
-        title = f"  of the rare class {shortened(each.name)}"
+        title = f"  of the rare class {shorten(each.name)}"
         yield (f"{title} ({counted(each.tested, 'row', 'rows')})", f"recall.{each.name}", "{:.4f}")
 
 
 def _missed_lines(result: Result) -> Iterator[tuple[str, str, str]]:
     """A line for each class, the largest first, that one of the models never answered rightly."""
-    from dcsvm.drawing import shortened
+    from dcsvm.drawing import shorten
     from dcsvm.experiments.run.text import LISTED, counted
 
     rare = {each.name for each in result.rare}
     missed = [(name, tested) for name, tested in result.missed.items() if name not in rare]
     for name, tested in missed[:LISTED]:
-        title = f"  of class {shortened(name)} ({counted(tested, 'row', 'rows')})"
+        title = f"  of class {shorten(name)} ({counted(tested, 'row', 'rows')})"
         yield title, f"recall.{name}", "{:.4f}"
     if len(missed) > LISTED:
         yield "  classes never answered rightly", "missed", "{}"

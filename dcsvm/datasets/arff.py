@@ -14,7 +14,7 @@ from dcsvm.base.errors import DataError
 from dcsvm.datasets.delimited import text_blocks
 from dcsvm.datasets.file_formats import Opened, complaints
 from dcsvm.datasets.raw_table import ArrayBlock, Block, Table, first_double, judge
-from dcsvm.numeric.number_parsing import OTHER
+from dcsvm.numeric.text_fields import OTHER
 
 BLOCK_ROWS = 1 << 13
 LONGEST_HEADER = 1 << 24

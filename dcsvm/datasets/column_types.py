@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dcsvm.base.errors import DataError
 from dcsvm.datasets.raw_table import Block, Kinds, Table, judge
 from dcsvm.numeric.array_types import FloatArray, IntArray
-from dcsvm.numeric.number_parsing import NOTHING, NUMBER, OTHER
+from dcsvm.numeric.text_fields import NOTHING, NUMBER, OTHER
 
 #: A column of text with more different texts than this, and with a text for every other row, names
 #: rows and no categories.

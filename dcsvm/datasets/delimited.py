@@ -18,7 +18,7 @@ from dcsvm.datasets.file_formats import Opened, complaints
 from dcsvm.datasets.header import mistake_of_header
 from dcsvm.datasets.raw_table import Block, Kinds, Table, first_double, is_padded
 from dcsvm.numeric.array_types import FloatArray, IntArray
-from dcsvm.numeric.number_parsing import AFTER_QUOTE, OPEN_QUOTE, Cells, Fault, split_rows
+from dcsvm.numeric.text_fields import AFTER_QUOTE, OPEN_QUOTE, Cells, Fault, split_rows
 
 BLOCK_BYTES = 1 << 22
 #: No row may be longer: an open quote would otherwise swallow the rest of a file.

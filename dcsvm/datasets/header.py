@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dcsvm.datasets.raw_table import judge
-from dcsvm.numeric.number_parsing import NUMBER, OTHER
+from dcsvm.numeric.text_fields import NUMBER, OTHER
 
 ADVICE = "say `header = false` if it is a row"
 

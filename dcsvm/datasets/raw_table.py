@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
-from dcsvm.numeric.number_parsing import NOTHING, NUMBER, OTHER
+from dcsvm.numeric.text_fields import NOTHING, NUMBER, OTHER
 
 #: How a table of text says that a value is not there.
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})

@@ -14,7 +14,7 @@ from dcsvm.datasets.column_types import FEW_LEVELS, Gathered
 from dcsvm.datasets.dataset import Dataset, Fact, as_labels, both_kinds
 from dcsvm.datasets.raw_table import Table, judge
 from dcsvm.numeric.array_types import FloatArray
-from dcsvm.numeric.number_parsing import NUMBER
+from dcsvm.numeric.text_fields import NUMBER
 from dcsvm.toolbox.table_schema import Column, Layout
 
 Reference = str | int

@@ -1,14 +1,14 @@
 """Pictures of a division as SVG: what they are drawn from, and ready-made kinds of them."""
 
-from dcsvm.drawing.draw_graph import Node, draw_graph
-from dcsvm.drawing.draw_pairs import draw_pairs
-from dcsvm.drawing.draw_stages import StageCounts, draw_stages
-from dcsvm.drawing.draw_tree import Sketch, draw_tree
-from dcsvm.drawing.scene import PALETTE, Scene, class_colour, shortened
+from dcsvm.drawing.layered_graph import GraphNode, draw_graph
+from dcsvm.drawing.pair_matrix import draw_pairs
+from dcsvm.drawing.scene import PALETTE, Scene, class_colour, shorten
+from dcsvm.drawing.stage_bars import StageCounts, draw_stages
+from dcsvm.drawing.tree_outline import Sketch, draw_tree
 
 __all__ = [
     "PALETTE",
-    "Node",
+    "GraphNode",
     "Scene",
     "Sketch",
     "StageCounts",
@@ -17,5 +17,5 @@ __all__ = [
     "draw_pairs",
     "draw_stages",
     "draw_tree",
-    "shortened",
+    "shorten",
 ]

@@ -58,7 +58,7 @@ class Scene:
 
     def is_at_most(self, feature: int, threshold: float) -> str:
         """The question whether a column that the router sees is at most a threshold, in words."""
-        name = shortened(self.features[feature], 40)
+        name = shorten(self.features[feature], 40)
         if feature in self.indicators:
             return f"not {name}"
         return f"{name} ≤ {self.in_data_units(feature, threshold):.4g}"
@@ -77,7 +77,7 @@ def class_colour(label: int) -> str:
     return f"var(--class-{place}, {PALETTE[place]})"
 
 
-def shortened(name: Any, most: int = 24) -> str:
+def shorten(name: Any, most: int = 24) -> str:
     """A name of the data's own on one line, without what cannot be printed, not too long."""
     text = " ".join("".join(c if c.isprintable() else " " for c in str(name)).split())
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,9 +1,9 @@
 """The numeric core: kernels, dual solvers, ridge regression and fast kernel expansions."""
 
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
-from dcsvm.numeric.backend import gram_of_distances, implementation, rbf_gram
+from dcsvm.numeric.backend import gram_from_distances, implementation, rbf_gram
 from dcsvm.numeric.clusters import Clusters, fair_prices, kernel_kmeans
-from dcsvm.numeric.duplicate_rows import Condensed, condense
+from dcsvm.numeric.duplicate_rows import UniqueRows, merge_duplicates
 from dcsvm.numeric.expansion.expansion import (
     Expansion,
     evaluate,
@@ -15,80 +15,80 @@ from dcsvm.numeric.expansion.expansion import (
 )
 from dcsvm.numeric.kernels.distances import products, squared_distances
 from dcsvm.numeric.kernels.gram import Gram, as_gram
-from dcsvm.numeric.kernels.kernel import Kernel, kernel_of
+from dcsvm.numeric.kernels.kernel import Kernel, make_kernel
 from dcsvm.numeric.kernels.manhattan import manhattan_distances
-from dcsvm.numeric.linear.dual_coordinate_descent import DualSettings, dual_plane
+from dcsvm.numeric.linear.dual_coordinate_descent import DualSettings, fit_linear_dual
 from dcsvm.numeric.linear.pegasos_solver import (
+    Float32Rows,
+    Hyperplane,
     PegasosSettings,
-    Plane,
-    Rows,
     best_bias,
-    pegasos_plane,
+    fit_pegasos,
 )
 from dcsvm.numeric.moments import block_products, covariance, directions, means
 from dcsvm.numeric.ridge.ridge_path import Ridge, kernel_matrices, ridge_grid, ridge_path
 from dcsvm.numeric.svm.batch_solve import solve_parts, solve_tasks
 from dcsvm.numeric.svm.global_pairs import solve_pairs_large, solve_part
 from dcsvm.numeric.svm.large_solver import solve_large
-from dcsvm.numeric.svm.multiclass import grams, solve_grid, solve_pairs, solve_rest
-from dcsvm.numeric.svm.multiclass_coefficients import Pairs, Rest
-from dcsvm.numeric.svm.solver import ConvergenceWarning, Solution, feasible, solve, solve_path
-from dcsvm.numeric.trees.alternating_optimization import settle_oblique
-from dcsvm.numeric.trees.axis_tree import AxisTree, single_thresholds
-from dcsvm.numeric.trees.box_neighbors import BoxBorders
+from dcsvm.numeric.svm.multiclass import iterate_grams, solve_grid, solve_pairs, solve_rest
+from dcsvm.numeric.svm.multiclass_coefficients import OneVsOneSolution, OneVsRestSolution
+from dcsvm.numeric.svm.solver import ConvergenceWarning, Solution, make_feasible, solve, solve_path
+from dcsvm.numeric.trees.alternating_optimization import optimize_oblique
+from dcsvm.numeric.trees.axis_tree import AxisTree, round_thresholds
+from dcsvm.numeric.trees.box_neighbors import BoxNeighbors
 from dcsvm.numeric.trees.hyperplane_tree import PlaneTree
 from dcsvm.numeric.trees.oblique_growth import GrowthSettings, grow_oblique
 
 __all__ = [
     "AxisTree",
     "BoolArray",
-    "BoxBorders",
+    "BoxNeighbors",
     "Clusters",
-    "Condensed",
     "ConvergenceWarning",
     "DualSettings",
     "Expansion",
+    "Float32Rows",
     "FloatArray",
     "Gram",
     "GrowthSettings",
+    "Hyperplane",
     "IntArray",
     "Kernel",
     "Matrix",
-    "Pairs",
+    "OneVsOneSolution",
+    "OneVsRestSolution",
     "PegasosSettings",
-    "Plane",
     "PlaneTree",
-    "Rest",
     "Ridge",
-    "Rows",
     "Solution",
+    "UniqueRows",
     "as_gram",
     "best_bias",
     "block_products",
-    "condense",
     "covariance",
     "directions",
-    "dual_plane",
     "evaluate",
     "fair_prices",
-    "feasible",
-    "gram_of_distances",
-    "grams",
+    "fit_linear_dual",
+    "fit_pegasos",
+    "gram_from_distances",
     "grow_oblique",
     "implementation",
+    "iterate_grams",
     "kernel_kmeans",
     "kernel_matrices",
-    "kernel_of",
+    "make_feasible",
+    "make_kernel",
     "manhattan_distances",
     "means",
-    "pegasos_plane",
+    "merge_duplicates",
+    "optimize_oblique",
     "prepare",
     "products",
     "rbf_gram",
     "ridge_grid",
     "ridge_path",
-    "settle_oblique",
-    "single_thresholds",
+    "round_thresholds",
     "solve",
     "solve_grid",
     "solve_large",

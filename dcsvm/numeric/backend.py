@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dcsvm.numeric import native
 from dcsvm.numeric.kernels.distances import Floats, squared_distances
-from dcsvm.numeric.kernels.gram import Gram, padded_rows
+from dcsvm.numeric.kernels.gram import Gram, allocate_rows
 from dcsvm.numeric.native import GramStructure, address
 from dcsvm.numeric.svm import numpy_solver
 from dcsvm.numeric.svm.numpy_solver import OUTCOME, Tasks
@@ -207,7 +207,7 @@ def gram_structure(gram: Gram) -> GramStructure:
     )
 
 
-def gram_of_distances(distances: Floats, gamma: float) -> Gram:
+def gram_from_distances(distances: Floats, gamma: float) -> Gram:
     """The Gram matrix exp(-gamma d), kept less one, with all digits where gamma d is small.
 
     Parameters
@@ -220,7 +220,7 @@ def gram_of_distances(distances: Floats, gamma: float) -> Gram:
     if _library is None:
         values = np.expm1(-gamma * distances).astype(np.float32)
     else:
-        values = padded_rows(n)
+        values = allocate_rows(n)
         _library.dcsvm_exponentials(
             address(distances), n, n, gamma, address(values), values.shape[1]
         )
@@ -239,6 +239,6 @@ def rbf_gram(X: Floats, gamma: float) -> Gram:
     if _library is None:
         values = rbf_rows(rows, None, gamma)
     else:
-        values = padded_rows(n)
+        values = allocate_rows(n)
         _distances(_library, rows, None, gamma, values)
     return Gram(values[:, :n], shift=1.0, X=rows, gamma=gamma)

@@ -22,7 +22,7 @@ Words = npt.NDArray[np.uint64]
 
 
 @attrs.frozen(eq=False)
-class Condensed:
+class UniqueRows:
     """Rows of which no two have the same features and label, and what each stands for.
 
     Parameters
@@ -49,7 +49,9 @@ class Condensed:
         return int(np.searchsorted(most, rows)) + 1
 
 
-def condense(X: Matrix, y: IntArray, weights: FloatArray | None = None) -> Condensed | None:
+def merge_duplicates(
+    X: Matrix, y: IntArray, weights: FloatArray | None = None
+) -> UniqueRows | None:
     """Keep each pair of a row and its label once, class by class.
 
     Rows are the same if they are equal to the bit. None where that leaves more than half of them,
@@ -65,7 +67,7 @@ def condense(X: Matrix, y: IntArray, weights: FloatArray | None = None) -> Conde
         if not np.array_equal(X[some], kept[kind[some]]):
             return None  # Different rows with one hash: not to be expected in a lifetime.
     summed = np.bincount(kind, weights).astype(np.float64)
-    return Condensed(kept, y[first], np.bincount(kind), summed, kind)
+    return UniqueRows(kept, y[first], np.bincount(kind), summed, kind)
 
 
 def _repeating(X: FloatArray, y: IntArray) -> bool:

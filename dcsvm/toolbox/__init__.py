@@ -25,8 +25,8 @@ from dcsvm.base.problem import Joined, parts_by
 from dcsvm.base.routing import Level
 from dcsvm.base.stages import Stages, duals_of
 from dcsvm.toolbox.hyperplane_router import PlaneRouter, all_nodes, leaf_masses
-from dcsvm.toolbox.pruning import Branches, held_back, prune
-from dcsvm.toolbox.regions import Regions, regions_around
+from dcsvm.toolbox.pruning import Branches, hold_out, prune
+from dcsvm.toolbox.regions import Regions, find_regions
 from dcsvm.toolbox.subspaces import BlockSum, Subspaces
 from dcsvm.toolbox.table_preparation import Prepared, Scaled
 from dcsvm.toolbox.table_schema import Column, Layout
@@ -63,11 +63,11 @@ __all__ = [
     "all_nodes",
     "did_you_mean",
     "duals_of",
-    "held_back",
+    "find_regions",
+    "hold_out",
     "leaf_masses",
     "local_view",
     "mean_or_nan",
     "parts_by",
     "prune",
-    "regions_around",
 ]

@@ -134,7 +134,7 @@ def _mark_below(children: list[list[int]], node: int, gone: list[bool]) -> None:
                 waiting.append(child)
 
 
-def held_back(y: IntArray, share: float, generator: np.random.Generator) -> IntArray:
+def hold_out(y: IntArray, share: float, generator: np.random.Generator) -> IntArray:
     """Rows to judge by: that share of each class at random, and never a whole class."""
     chosen = [
         generator.permutation(rows)[: min(int(share * len(rows)), len(rows) - 1)]

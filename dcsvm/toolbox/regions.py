@@ -99,7 +99,7 @@ class Regions(Router):
         return draw_tree(sketch, scene.classes)
 
 
-def regions_around(
+def find_regions(
     problem: Problem,
     kernel: Kernel,
     clusters: int,

@@ -89,7 +89,7 @@ class Subspaces(Decomposer):
             )
         return int(np.ceil(self.features * n_features))
 
-    def dealt(self, problem: Problem, *, named: bool = True) -> list[IntArray]:
+    def deal_features(self, problem: Problem, *, named: bool = True) -> list[IntArray]:
         """The features of each subspace, ascending: those given, or dealt at random.
 
         Subspaces may overlap; dealt ones have every feature nearly equally often. Without `named`

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from dcsvm.drawing import shortened
+from dcsvm.drawing import shorten
 from dcsvm_report.facts import Trial
 from dcsvm_report.svg_theme import ACCENT, GRID, MUTED, WARN, Drawing, drawn, logarithmic
 
@@ -58,7 +58,7 @@ def _curve(axes: Any, name: str, trials: Sequence[Trial], best: Trial) -> None:
     else:
         kinds = sorted({_written(value) for value in values}, key=_by_size)
         places = [float(kinds.index(_written(value))) for value in values]
-        axes.set_xticks(range(len(kinds)), [shortened(kind, 12) for kind in kinds])
+        axes.set_xticks(range(len(kinds)), [shorten(kind, 12) for kind in kinds])
     axes.plot(places, [trial.score for trial in trials], "o", color=MUTED, ms=3, alpha=0.6, mew=0)
     tops = {
         place: max(t.score for t, p in zip(trials, places, strict=True) if p == place)
@@ -69,7 +69,7 @@ def _curve(axes: Any, name: str, trials: Sequence[Trial], best: Trial) -> None:
     axes.plot(at, [best.score] * len(at), "o", mfc="none", mec=WARN, ms=9, mew=1.5)
     if plain and axes.get_xscale() == "linear":
         axes.locator_params(axis="x", nbins=3)
-    axes.set_xlabel(shortened(re.split(r"__|\.", name)[-1], 24))
+    axes.set_xlabel(shorten(re.split(r"__|\.", name)[-1], 24))
     axes.spines["left"].set_color(GRID)
 
 

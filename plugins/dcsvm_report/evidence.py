@@ -15,7 +15,7 @@ from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.feature_views import View
 from dcsvm.base.member import Member
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.drawing import Scene, shortened
+from dcsvm.drawing import Scene, shorten
 from dcsvm.drive.committee.committee import Committee, Group
 from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.drive.registry import default_registry
@@ -302,10 +302,10 @@ def _sides(member: Member, classes: Sequence[str]) -> str:
         return ""
     plus, minus = (np.flatnonzero(member.code[0] == sign).tolist() for sign in (1, -1))
     if len(plus) + len(minus) == len(classes) and len(plus) == 1:
-        return f"{shortened(classes[plus[0]], 12)} v rest"
+        return f"{shorten(classes[plus[0]], 12)} v rest"
     if len(plus) != 1 or len(minus) != 1:
         return ""
-    return f"{shortened(classes[plus[0]], 12)} v {shortened(classes[minus[0]], 12)}"
+    return f"{shorten(classes[plus[0]], 12)} v {shorten(classes[minus[0]], 12)}"
 
 
 def _missed(member: Member, X: Matrix, truth: IntArray) -> int:

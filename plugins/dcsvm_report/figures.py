@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dcsvm.drawing import shortened
+from dcsvm.drawing import shorten
 from dcsvm_report.decision_plane import Plane
 from dcsvm_report.evidence import Evidence
 from dcsvm_report.facts import Contender, Facts
@@ -87,7 +87,7 @@ def confusion_heat(facts: Facts) -> Drawing | None:
         axes.set_aspect("equal")
         step = max(1, math.ceil(k / 26))
         ticks = range(0, k, step)
-        names = [shortened(facts.classes[tick], 8) for tick in ticks]
+        names = [shorten(facts.classes[tick], 8) for tick in ticks]
         size = 8 if k < 30 else 6
         long = max(map(len, names)) > 2
         axes.set_xticks(ticks, names, fontsize=size, rotation=90 if long else 0)
@@ -215,8 +215,8 @@ def map_of(plane: Plane) -> Drawing:
             axes.plot(*points[mine, :2].T, "o", color=class_ink(max(label, 0)), ms=3, mew=0)
         if (~right).any():
             axes.plot(*points[~right, :2].T, "o", mfc="none", mec=INK, ms=7, mew=1.1)
-        axes.set_xlabel(shortened(plane.names[0], 40))
-        axes.set_ylabel(shortened(plane.names[1], 40))
+        axes.set_xlabel(shorten(plane.names[0], 40))
+        axes.set_ylabel(shorten(plane.names[1], 40))
 
     missed = int(np.count_nonzero(points[:, 2] != points[:, 3]))
     n_parts = len(np.unique(plane.grid(plane.parts))) if plane.parts else 0
@@ -255,7 +255,7 @@ def _label_points(axes: Any, facts: Facts, known: Sequence[Contender]) -> None:
     ]
     taken = [(x - 5, x + 5, y - 5, y + 5) for x, y in spots]
     for each, (x, y) in zip(known, spots, strict=True):
-        name = shortened(each.name)
+        name = shorten(each.name)
         length = 6.0 * len(name)
         choices = [
             (across, up, aligned)

@@ -6,7 +6,7 @@ import numpy as np
 from html_page import Page
 
 from dcsvm.drawing import (
-    Node,
+    GraphNode,
     Sketch,
     StageCounts,
     class_colour,
@@ -117,11 +117,15 @@ def test_pairs_of_classes_are_fields_that_count_mistakes() -> None:
 
 
 def test_graphs_stand_in_layers_and_edges_are_as_broad_as_their_rows() -> None:
-    nodes = [Node(0, 0, "a <v> b", 10, 1), Node(1, 0, "b", 9, 1), Node(1, 1, "a", 1)]
+    nodes = [
+        GraphNode(0, 0, "a <v> b", 10, 1),
+        GraphNode(1, 0, "b", 9, 1),
+        GraphNode(1, 1, "a", 1),
+    ]
     svg = draw_graph(nodes, {(0, 1): 9, (0, 2): 1})
     assert Page(svg).mistakes == []
     assert lines(svg) == ["a &lt;v&gt; b", "10 (1)", "b", "9 (1)", "a", "1"]
     broad, narrow = (float(each) for each in re.findall(r'stroke-width="([\d.]+)"', svg))
     assert broad > 3 * narrow
     assert draw_graph([], {}) == ""
-    assert draw_graph([Node(layer, 0, "x", 1) for layer in range(99)], {}) == ""
+    assert draw_graph([GraphNode(layer, 0, "x", 1) for layer in range(99)], {}) == ""

@@ -28,7 +28,7 @@ def classes(rows=150, count=4, features=3, seed=0):
 def test_pairs_have_libsvms_coefficients_and_biases(either):
     X, y = classes()
     model = SVC(C=5.0, gamma=0.3, tol=1e-6).fit(X, y)
-    pairs = solve_pairs(Kernel("rbf", gamma=0.3)(X), y, [5.0], tol=1e-6)[0].compressed()
+    pairs = solve_pairs(Kernel("rbf", gamma=0.3)(X), y, [5.0], tol=1e-6)[0].compress()
     np.testing.assert_array_equal(pairs.order, model.support_)
     np.testing.assert_array_equal(pairs.counts, model.n_support_)
     np.testing.assert_allclose(pairs.coefficients, model.dual_coef_.T, atol=1e-3)
@@ -159,7 +159,7 @@ def test_whole_data_sets_are_solved_as_by_libsvm(either, monkeypatch):
     np.testing.assert_allclose(pairs.biases, model.intercept_, atol=1e-3)
     again = solve_pairs_large(Kernel("rbf", gamma=0.3), X, y, 5.0, start=pairs)
     assert again.iterations.sum() < 10
-    small = pairs.compressed()
+    small = pairs.compress()
     expansion = prepare(
         *(Kernel("rbf", gamma=0.3), X[small.order], small.coefficients),
         *(small.biases, small.counts),

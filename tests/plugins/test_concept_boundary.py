@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dcsvm import DivideAndConquerClassifier, GranularitySearch, Problem, build
-from dcsvm.numeric import condense, duplicate_rows
+from dcsvm.numeric import duplicate_rows, merge_duplicates
 
 
 def line(*sizes: int) -> Problem:
@@ -59,7 +59,7 @@ def test_rows_that_repeat_count_as_often_as_they_are_there(neighbours, monkeypat
     y = (X[:, 0] + 0.2 * random.normal(size=300)[which] > 0.5).astype(int)
     finder = build("decomposer", "concept_boundary", neighbours=neighbours)
     monkeypatch.setattr(duplicate_rows, "LARGE", 100)
-    assert condense(X, y) is not None
+    assert merge_duplicates(X, y) is not None
     once = finder._score_rows(Problem(X, y, 2))
     monkeypatch.setattr(duplicate_rows, "LARGE", 10**9)
     each = finder._score_rows(Problem(X, y, 2))

@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits, load_wine
 
 from dcsvm import DivideAndConquerClassifier, build
 from dcsvm.inspection.explainer import explain
-from dcsvm.numeric.expansion.pair_columns import pair_decisions
+from dcsvm.numeric.expansion.pair_decisions import pair_decisions
 from dcsvm.toolbox import Column, Layout, Prepared, Scaled
 
 

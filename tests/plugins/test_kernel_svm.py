@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from dcsvm import DataError, DivideAndConquerClassifier, Problem, SettingError, build, component
-from dcsvm.numeric import grams
+from dcsvm.numeric import iterate_grams
 from dcsvm.testing import easy_problem
 from dcsvm.testing.problems import as_sparse
 
@@ -237,7 +237,7 @@ def test_parts_with_a_task_share_one_matrix(monkeypatch, decomposer, gamma, n_jo
 
     def counted(kernel, X, gammas):
         made.append(X.shape[0])
-        return grams(kernel, X, gammas)
+        return iterate_grams(kernel, X, gammas)
 
     def learned():
         machine = build("learner", "kernel_svm", C=3.0, gamma=gamma)
@@ -245,7 +245,7 @@ def test_parts_with_a_task_share_one_matrix(monkeypatch, decomposer, gamma, n_jo
         clf = DivideAndConquerClassifier(decomposer, machine, combiner, n_jobs=n_jobs)
         return clf.fit(problem.X, problem.y).decision_function(problem.X)
 
-    monkeypatch.setattr(module, "grams", counted)
+    monkeypatch.setattr(module, "iterate_grams", counted)
     shared = learned()
     assert made == [problem.n_rows]
     monkeypatch.setattr(module, "SHARED_ROWS", 0)

@@ -14,7 +14,7 @@ import dcsvm
 from dcsvm import DivideAndConquerClassifier, GranularitySearch, Problem, SettingError, build
 from dcsvm.base.component import settings_of
 from dcsvm.inspection.explainer import explain
-from dcsvm.numeric import condense
+from dcsvm.numeric import merge_duplicates
 from dcsvm.numeric.backend import numpy_only
 from dcsvm.toolbox import Column, Layout, Prepared, Repeat
 
@@ -148,7 +148,7 @@ def test_rows_on_a_threshold_go_where_scikit_learn_sends_them():
         grown.tree_.children_left,
         grown.tree_.children_right,
         np.maximum(grown.tree_.feature, 0),
-        dcsvm.numeric.single_thresholds(grown.tree_.threshold),
+        dcsvm.numeric.round_thresholds(grown.tree_.threshold),
     )
     assert len(np.unique(leaf)) > 20
     assert np.array_equal(own.leaves(np.nextafter(X, np.inf)), leaf)
@@ -476,9 +476,9 @@ def again_and_again(n=12_000, kinds=1500, power=3, seed=0):
 def both_ways(monkeypatch, decomposer, given):
     """The nodes of the tree of condensed rows, and of that of all rows."""
     few = decomposer._grow(given)
-    assert condense(given.X, given.y) is not None
+    assert merge_duplicates(given.X, given.y) is not None
     with monkeypatch.context() as context:
-        context.setattr("dcsvm_plugins.decomposers.tree.condense", lambda *data: None)
+        context.setattr("dcsvm_plugins.decomposers.tree.merge_duplicates", lambda *data: None)
         return few, decomposer._grow(given)
 
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_moons
 from sklearn.tree import DecisionTreeClassifier
 
-from dcsvm.toolbox import Branches, held_back, prune
+from dcsvm.toolbox import Branches, hold_out, prune
 
 #      0
 #    1   2
@@ -82,5 +82,5 @@ def test_the_chosen_tree_is_about_as_good_as_the_best_of_scikit_learn():
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.99])
 def test_no_class_is_held_back_as_a_whole(share):
     y = np.repeat([0, 1, 2], [100, 10, 1])
-    rows = held_back(y, share, np.random.default_rng(0))
+    rows = hold_out(y, share, np.random.default_rng(0))
     assert [int(share * 100), int(share * 10), 0] == np.bincount(y[rows], minlength=3).tolist()

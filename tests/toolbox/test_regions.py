@@ -12,7 +12,7 @@ from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.problem import Seed
 from dcsvm.drawing import Scene
 from dcsvm.numeric import Kernel
-from dcsvm.toolbox import Hyperplanes, Regions, regions_around
+from dcsvm.toolbox import Hyperplanes, Regions, find_regions
 
 RBF = Kernel("rbf", gamma=0.5)
 LINEAR = Kernel("linear")
@@ -35,7 +35,7 @@ class Around(Decomposer):
     kernel: object = RBF
 
     def divide(self, problem):
-        regions = regions_around(problem, self.kernel, 3)
+        regions = find_regions(problem, self.kernel, 3)
         yield regions.parts(problem)
         return regions
 
@@ -43,7 +43,7 @@ class Around(Decomposer):
 @pytest.mark.parametrize("kernel", [RBF, LINEAR])
 def test_regions_are_the_blobs(kernel):
     problem, home = blobs()
-    parts = regions_around(problem, kernel, 3, starts=5).parts(problem)
+    parts = find_regions(problem, kernel, 3, starts=5).parts(problem)
     assert len(parts) == 3
     assert all(np.bincount(home[part.rows]).max() >= 0.97 * len(part.rows) for part in parts)
 
@@ -51,7 +51,7 @@ def test_regions_are_the_blobs(kernel):
 @pytest.mark.parametrize("kernel", [RBF, LINEAR])
 def test_rows_are_routed_to_the_part_that_held_them(kernel):
     problem, _ = blobs()
-    regions = regions_around(problem, kernel, 7, sample=50, balance=1.1)
+    regions = find_regions(problem, kernel, 7, sample=50, balance=1.1)
     member = regions.route(problem.X).member
     for number, part in enumerate(regions.parts(problem)):
         assert np.flatnonzero(member == number).tolist() == part.rows.tolist()
@@ -64,13 +64,13 @@ def test_regions_where_no_row_lives_do_not_exist():
     planes = Hyperplanes(np.zeros((2, 3)), np.array([0.0, -1.0, 1.0]))
     assert set(Regions(planes).route(problem.X).member) == {2}
     for kernel in (RBF, LINEAR):
-        found = regions_around(problem, kernel, 100, sample=100, balance=1.0)
+        found = find_regions(problem, kernel, 100, sample=100, balance=1.0)
         assert all(len(part.rows) for part in found.parts(problem))
 
 
 def test_a_sample_may_be_chosen_from_some_rows_only():
     problem, home = blobs()
-    found = regions_around(problem, RBF, 2, rows=np.flatnonzero(home == 1), sample=10)
+    found = find_regions(problem, RBF, 2, rows=np.flatnonzero(home == 1), sample=10)
     points = found.affinity.points.rows()
     inside = {tuple(row) for row in problem.X[home == 1].tolist()}
     assert len(points) == 10
@@ -83,7 +83,7 @@ def test_what_routing_takes_is_counted():
         alone = DivideAndConquerClassifier(Around(kernel), Centroids(), Average(), random_state=0)
         alone.fit(problem.X, problem.y)
         cost = alone.cost(problem.X[:5])
-        routing = regions_around(problem, kernel, 3).route(problem.X[:5])
+        routing = find_regions(problem, kernel, 3).route(problem.X[:5])
         assert getattr(routing, word).tolist() == [count] * 5
         inside = 1 if word == "hyperplanes" else 0
         assert getattr(cost, word).tolist() == [count + inside] * 5
@@ -93,7 +93,7 @@ def test_what_routing_takes_is_counted():
 
 def test_a_border_adds_the_nearest_rows_from_outside():
     problem, _ = blobs()
-    regions = regions_around(problem, LINEAR, 3, starts=5)
+    regions = find_regions(problem, LINEAR, 3, starts=5)
     away = regions.distances(problem.X)
     own = away.min(axis=1)
     for number, (part, wider) in enumerate(
@@ -111,13 +111,13 @@ def test_a_border_adds_the_nearest_rows_from_outside():
 def test_a_region_of_one_class_needs_no_border():
     problem, home = blobs()
     pure = Problem(problem.X, (home == 0).astype(int), 2, problem.seed)
-    sizes = [len(part.rows) for part in regions_around(pure, LINEAR, 3, starts=5).parts(pure, 1.0)]
+    sizes = [len(part.rows) for part in find_regions(pure, LINEAR, 3, starts=5).parts(pure, 1.0)]
     assert sizes == [40, 40, 40]
 
 
 def test_a_border_cannot_be_wider_than_the_problem():
     problem, _ = blobs()
-    for part in regions_around(problem, LINEAR, 3).parts(problem, 50.0):
+    for part in find_regions(problem, LINEAR, 3).parts(problem, 50.0):
         assert sorted(part.rows.tolist()) == list(range(120))
 
 
@@ -135,7 +135,7 @@ def test_a_trace_says_by_how_much_the_nearest_is_nearer():
 )
 def test_regions_are_drawn_with_their_rows(clusters, words):
     problem, _ = blobs()
-    regions = regions_around(problem, LINEAR, clusters)
+    regions = find_regions(problem, LINEAR, clusters)
     scene = Scene(
         committee=None,
         members=[None] * clusters,

@@ -14,7 +14,7 @@ from dcsvm.base.errors import DataError, did_you_mean
 from dcsvm.datasets.raw_table import Block, SparseTable, Table, judge
 from dcsvm.datasets.svmlight import widened
 from dcsvm.numeric.array_types import FloatArray, Matrix
-from dcsvm.numeric.number_parsing import NOTHING, OTHER
+from dcsvm.numeric.text_fields import NOTHING, OTHER
 from dcsvm.toolbox.table_schema import Column, Layout
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dcsvm.drawing import shortened
+from dcsvm.drawing import shorten
 
 #: A class with fewer rows than this is hard to learn, and harder to judge.
 RARE = 10
@@ -36,7 +36,7 @@ class RareClass:
 
     def __str__(self) -> str:
         tested = f"{self.tested} tested, {self.right} right" if self.tested else "none tested"
-        return f"{shortened(self.name)} ({counted(self.rows, 'row', 'rows')}, {tested})"
+        return f"{shorten(self.name)} ({counted(self.rows, 'row', 'rows')}, {tested})"
 
 
 def rare_classes(labels: Any, truth: Any, answers: Any) -> list[RareClass]:
@@ -63,7 +63,7 @@ def columns_told(columns: Sequence[Mapping[str, str]]) -> Iterator[str]:
     for column in columns:
         counts = str(column.get("about", "")).endswith("counts the rows")
         kind = "counter" if counts else str(column["kind"])
-        kinds.setdefault(kind, []).append(shortened(column["column"]))
+        kinds.setdefault(kind, []).append(shorten(column["column"]))
     features = []
     if "number" in kinds:
         features.append(counted(len(kinds["number"]), "number", "numbers"))
@@ -73,7 +73,7 @@ def columns_told(columns: Sequence[Mapping[str, str]]) -> Iterator[str]:
     if features:
         yield f"columns: {', '.join(features)}"
     gaps = [
-        f"{shortened(column['column'])} ({found[1]})"
+        f"{shorten(column['column'])} ({found[1]})"
         for column in columns
         if column["kind"] in ("number", "category")
         and (found := re.search(r"(\d+) missing$", str(column.get("about", ""))))

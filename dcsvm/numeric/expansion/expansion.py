@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dcsvm.numeric import backend
-from dcsvm.numeric.expansion.packed_points import Packed, pack_native
-from dcsvm.numeric.expansion.pair_columns import decisions_of_sums, pair_scores
+from dcsvm.numeric.expansion.packed_expansion import PackedExpansion, pack_expansion
+from dcsvm.numeric.expansion.pair_decisions import decisions_from_sums, pair_scores
 from dcsvm.numeric.kernels.distances import Floats, Rows, as_dense
 from dcsvm.numeric.kernels.kernel import Kernel
 from dcsvm.numeric.native import address
@@ -32,12 +32,12 @@ class Expansion:
     kernel : Kernel
     points : (p, features) array or CSR
     coefficients : (p, outputs) array
-        With `counts`, (p, k - 1): the compressed coefficients of `Pairs`.
+        With `counts`, (p, k - 1): the compressed coefficients of `OneVsOneSolution`.
     biases : (outputs,) array
         With `counts`, (k (k - 1) / 2,).
     counts : (k,) array of int, optional
         Points of each class, in order, for one-against-one machines.
-    packed : Packed, optional
+    packed : PackedExpansion, optional
         What the compiled library works on; made by `prepare`.
     """
 
@@ -46,7 +46,7 @@ class Expansion:
     coefficients: Floats
     biases: Floats
     counts: Integers | None = None
-    packed: Packed | None = None
+    packed: PackedExpansion | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What goes to another process is packed there: pointers do not travel."""
@@ -87,7 +87,7 @@ def prepare(
             f"prepare: {len(sizes)} classes with {sizes.sum()} points do not fit "
             f"coefficients of shape {table.shape}"
         )
-    packed = pack_native(kernel, points, table, sizes)
+    packed = pack_expansion(kernel, points, table, sizes)
     return Expansion(kernel, points, table, offsets, sizes, packed)
 
 
@@ -115,7 +115,7 @@ def evaluate(
         if expansion.counts is None:
             result[rows] = sums[:, 0, : len(expansion.biases)] + expansion.biases
         else:
-            result[rows] = decisions_of_sums(sums, expansion.biases)
+            result[rows] = decisions_from_sums(sums, expansion.biases)
 
     _in_blocks(answer, X.shape[0], threads)
     return result
@@ -144,7 +144,7 @@ def vote(
     """Labels by votes of all class pairs; of equals, the larger sum of decisions wins.
 
     With ``float32`` the rows whose label rounding could change are asked again in float64; what
-    rounding can do is bounded by `Doubt`, so labels are those of ``float64``.
+    rounding can do is bounded by `Float32ErrorBound`, so labels are those of ``float64``.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ def _label(
     labels, unsure = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int8)
     library = backend.library()
     if library is None:
-        decisions = decisions_of_sums(sums, biases)
+        decisions = decisions_from_sums(sums, biases)
         if walks:
             return _walk(decisions, classes), unsure
         return pair_scores(decisions, classes).argmax(axis=1), unsure

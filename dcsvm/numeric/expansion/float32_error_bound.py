@@ -20,7 +20,7 @@ LARGEST, SMALLEST = 1e37, 1e-37
 
 
 @attrs.frozen(eq=False)
-class Doubt:
+class Float32ErrorBound:
     """What rounding may do to the sums of one packed expansion.
 
     Every step counts with its largest possible error, in units of ``UNIT``; d is the number of
@@ -56,7 +56,7 @@ class Doubt:
     @classmethod
     def of(
         cls, kernel: Kernel, points: Floats, magnitudes: Floats, sizes: npt.NDArray[np.int64]
-    ) -> Doubt:
+    ) -> Float32ErrorBound:
         """The doubt of points (m, d), class after class, and their magnitudes (m,)."""
         squares = np.einsum("ij,ij->i", points, points)
         ends = np.concatenate([[0], np.cumsum(sizes)])

@@ -12,7 +12,7 @@ BLOCK = 64
 """The compiled solver's rows are padded to whole blocks of so many entries."""
 
 
-def padded_rows(n: int) -> npt.NDArray[np.float32]:
+def allocate_rows(n: int) -> npt.NDArray[np.float32]:
     """Room for the values (n, n) of a Gram matrix, in rows as the compiled solver takes them.
 
     What lies behind each row is for the maker of the matrix to set to zero.
@@ -33,7 +33,7 @@ class Gram:
     Parameters
     ----------
     values : (n, n) array of float32
-        With `padded_rows` behind it the compiled solver works on it as it is, else on a copy.
+        With `allocate_rows` behind it the compiled solver works on it as it is, else on a copy.
     shift : float
     scale : float
     matrix : (n, n) array of float64, optional
@@ -85,7 +85,7 @@ def as_gram(K: npt.NDArray[np.floating] | Gram) -> Gram:
     scale = abs(shift) if constant else float(np.abs(matrix - shift).max())
     # A power of two, so that coefficients come back from the scale with their last bit.
     scale = float(2.0 ** np.ceil(np.log2(scale))) if scale > 0 else 1.0
-    rows, n = padded_rows(len(matrix)), len(matrix)
+    rows, n = allocate_rows(len(matrix)), len(matrix)
     np.subtract(matrix / scale, shift / scale, out=rows[:, :n], casting="same_kind")
     rows[:, n:] = 0.0
     return Gram(rows[:, :n], shift / scale, scale, matrix=matrix)

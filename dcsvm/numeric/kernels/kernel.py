@@ -21,7 +21,7 @@ from dcsvm.numeric.kernels.distances import (
     squared_norms,
 )
 from dcsvm.numeric.kernels.manhattan import manhattan_distances
-from dcsvm.numeric.kernels.truncated_features import truncated_exponential, truncated_rbf_features
+from dcsvm.numeric.kernels.truncated_rbf import truncated_exponential, truncated_rbf_features
 
 KINDS = ("rbf", "linear", "poly", "laplacian", "sigmoid", "trbf", "precomputed", "callable")
 """Every value that ``Kernel.kind`` may have."""
@@ -234,7 +234,7 @@ def _power(base: Floats, exponent: int) -> Floats:
     return result
 
 
-def kernel_of(
+def make_kernel(
     kind: str | Callable[[Any, Any], Any],
     gamma: str | float,
     degree: int,

@@ -9,7 +9,7 @@ import numpy as np
 
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.numeric.backend import library
-from dcsvm.numeric.linear.pegasos_solver import Plane, Rows
+from dcsvm.numeric.linear.pegasos_solver import Float32Rows, Hyperplane
 from dcsvm.numeric.native import DualStructure, address
 
 
@@ -35,14 +35,14 @@ class DualSettings:
         return DualStructure(self.regularization, self.tolerance, self.passes)
 
 
-def dual_plane(
-    rows: Rows, signs: FloatArray, masses: FloatArray | None, settings: DualSettings
-) -> Plane:
+def fit_linear_dual(
+    rows: Float32Rows, signs: FloatArray, masses: FloatArray | None, settings: DualSettings
+) -> Hyperplane:
     """Minimise lambda / 2 (|w|^2 + bias^2) + sum(masses hinge) / sum(masses).
 
     Parameters
     ----------
-    rows : Rows
+    rows : Float32Rows
     signs : (n,) array of +1 and -1
     masses : (n,) array, optional
         Weights of the rows, of any scale; None means 1.
@@ -50,7 +50,7 @@ def dual_plane(
 
     Returns
     -------
-    Plane, its iterations being passes over the rows.
+    Hyperplane, its iterations being passes over the rows.
 
     References
     ----------
@@ -71,10 +71,10 @@ def dual_plane(
     )
     if taken < 0:
         raise MemoryError("dual: no memory for a hyperplane")
-    return Plane(w[: rows.n_features].astype(np.float64), bias.value, int(taken))
+    return Hyperplane(w[: rows.n_features].astype(np.float64), bias.value, int(taken))
 
 
-def _dual_numpy(rows: Rows, pulls: FloatArray, settings: DualSettings) -> Plane:
+def _dual_numpy(rows: Float32Rows, pulls: FloatArray, settings: DualSettings) -> Hyperplane:
     """The same steps in double precision, visiting all rows in every pass."""
     values = (rows.sparse.toarray() if rows.dense is None else rows.dense).astype(np.float64)
     square, signs = 1.0 + (values**2).sum(axis=1), np.sign(pulls)
@@ -96,4 +96,4 @@ def _dual_numpy(rows: Rows, pulls: FloatArray, settings: DualSettings) -> Plane:
             alpha[i], w, bias = after, w + step * values[i], bias + step
         if highest - lowest <= settings.tolerance:
             break
-    return Plane(w[: rows.n_features], float(bias), passes)
+    return Hyperplane(w[: rows.n_features], float(bias), passes)

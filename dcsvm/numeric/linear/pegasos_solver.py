@@ -19,7 +19,7 @@ LARGEST = float(np.finfo(np.float32).max)
 
 
 @attrs.frozen(eq=False)
-class Rows:
+class Float32Rows:
     """Rows in single precision, dense and padded or CSR, as the compiled loops read them."""
 
     n_rows: int
@@ -28,7 +28,7 @@ class Rows:
     sparse: Any = None
 
     @classmethod
-    def of(cls, X: Matrix) -> Rows:
+    def of(cls, X: Matrix) -> Float32Rows:
         """Convert X (n, d), dense or CSR; numbers too large for single precision are clipped."""
         n_rows, n_features = X.shape
         if sparse.issparse(X):
@@ -52,12 +52,12 @@ class Rows:
         entries = (self.sparse.data, self.sparse.indices, self.sparse.indptr)
         return RowsStructure(self.n_features, self.stride, None, *map(address, entries))
 
-    def subset(self, rows: IntArray) -> Rows:
+    def subset(self, rows: IntArray) -> Float32Rows:
         """Some of the rows."""
         taken = self.take(rows)
         if self.dense is not None:
-            return Rows(len(rows), self.n_features, taken)
-        return Rows(len(rows), self.n_features, sparse=_sorted(taken))
+            return Float32Rows(len(rows), self.n_features, taken)
+        return Float32Rows(len(rows), self.n_features, sparse=_sorted(taken))
 
     def take(self, rows: IntArray) -> Any:
         """Some rows as an (m, stride) array or an (m, d) CSR matrix."""
@@ -119,7 +119,7 @@ class PegasosSettings:
 
 
 @attrs.frozen(eq=False)
-class Plane:
+class Hyperplane:
     """A hyperplane `x @ weights + bias`, and the steps it took."""
 
     weights: FloatArray
@@ -127,18 +127,18 @@ class Plane:
     iterations: int
 
 
-def pegasos_plane(
-    rows: Rows,
+def fit_pegasos(
+    rows: Float32Rows,
     signs: FloatArray,
     masses: FloatArray | None,
     order: IntArray,
     settings: PegasosSettings,
-) -> Plane:
+) -> Hyperplane:
     """Minimise lambda / 2 |w|^2 + sum(masses hinge) / sum(masses), the bias being free.
 
     Parameters
     ----------
-    rows : Rows
+    rows : Float32Rows
     signs : (n,) array of +1 and -1
     masses : (n,) array, optional
         Weights of the rows, of any scale; None means 1.
@@ -164,12 +164,12 @@ def pegasos_plane(
     )
     if taken < 0:
         raise MemoryError("pegasos: no memory for a hyperplane")
-    return Plane(w[: rows.n_features], bias.value, int(taken))
+    return Hyperplane(w[: rows.n_features], bias.value, int(taken))
 
 
 def _pegasos_numpy(
-    rows: Rows, pulls: FloatArray, order: IntArray, settings: PegasosSettings
-) -> Plane:
+    rows: Float32Rows, pulls: FloatArray, order: IntArray, settings: PegasosSettings
+) -> Hyperplane:
     """The same steps in double precision."""
     n, k, lam = rows.n_rows, min(settings.batch, rows.n_rows), settings.regularization
     width = rows.stride if rows.dense is not None else rows.n_features
@@ -195,7 +195,7 @@ def _pegasos_numpy(
             break
     if summed:
         w, bias = sums / summed, bias_sum / summed
-    return Plane(w[: rows.n_features], bias, step)
+    return Hyperplane(w[: rows.n_features], bias, step)
 
 
 def best_bias(scores: FloatArray, signs: FloatArray, masses: FloatArray | None) -> float:

@@ -54,7 +54,7 @@ class ExpansionStructure(ctypes.Structure):
     ]
 
 
-class DoubtStructure(ctypes.Structure):
+class ErrorBoundStructure(ctypes.Structure):
     """The C struct ``doubt``: tables of how far off single precision may be."""
 
     _fields_ = [("shares", POINTER), ("largest", POINTER), ("weights", POINTER), ("lost", POINTER)]
@@ -182,7 +182,7 @@ SIGNATURES: dict[str, list[Any]] = {
         ctypes.POINTER(REAL),
     ],
     "dcsvm_one": [
-        *(EXPANSION, EXPANSION, ctypes.POINTER(DoubtStructure), POINTER, POINTER, INTEGER),
+        *(EXPANSION, EXPANSION, ctypes.POINTER(ErrorBoundStructure), POINTER, POINTER, INTEGER),
         *(POINTER, POINTER, INTEGER, POINTER),
     ],
     "dcsvm_walk": [EXPANSION, POINTER, POINTER, INTEGER, POINTER, POINTER],
@@ -209,7 +209,7 @@ def load() -> ctypes.CDLL | None:
                 break
     except (OSError, AttributeError):  # it cannot be loaded here
         return None
-    if not is_of_these_sources(library):
+    if not is_up_to_date(library):
         warnings.warn(
             "the compiled library was built from other C sources than those beside it, and is "
             "not used: numpy serves, slowly; install dcsvm again to compile it anew",
@@ -217,10 +217,10 @@ def load() -> ctypes.CDLL | None:
             stacklevel=2,
         )
         return None
-    return with_signatures(library)
+    return set_signatures(library)
 
 
-def is_of_these_sources(library: ctypes.CDLL) -> bool:
+def is_up_to_date(library: ctypes.CDLL) -> bool:
     """Whether a library was built from the sources beside it; where none are, it is trusted."""
     wanted = fingerprint(HERE)
     try:
@@ -231,7 +231,7 @@ def is_of_these_sources(library: ctypes.CDLL) -> bool:
     return wanted in (0, built_from())
 
 
-def with_signatures(library: ctypes.CDLL) -> ctypes.CDLL:
+def set_signatures(library: ctypes.CDLL) -> ctypes.CDLL:
     """The library with the types of its functions' arguments and results."""
     for name, arguments in SIGNATURES.items():
         getattr(library, name).argtypes = arguments

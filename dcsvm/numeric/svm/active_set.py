@@ -12,7 +12,7 @@ from dcsvm.numeric import backend
 from dcsvm.numeric.kernels.distances import Floats, Rows, is_sparse
 from dcsvm.numeric.kernels.gram import Gram, as_gram
 from dcsvm.numeric.kernels.kernel import Kernel
-from dcsvm.numeric.svm.numpy_solver import stricter
+from dcsvm.numeric.svm.numpy_solver import tolerance_share
 from dcsvm.numeric.svm.solver import Solution, solve
 
 Places = npt.NDArray[np.intp]
@@ -26,7 +26,7 @@ MOST = 0.5
 """With a larger share of the rows, all of them together are quicker."""
 
 
-def is_wide(kernel: Kernel, X: Rows) -> bool:
+def suits_active_set(kernel: Kernel, X: Rows) -> bool:
     """Whether a problem is worth solving by a growing set of rows."""
     return (
         kernel.kind in ("rbf", "poly", "linear")
@@ -36,7 +36,7 @@ def is_wide(kernel: Kernel, X: Rows) -> bool:
     )
 
 
-def solve_wide(
+def solve_active_set(
     kernel: Kernel,
     X: Floats,
     signs: npt.ArrayLike,
@@ -67,7 +67,7 @@ def solve_wide(
     # Rows that are in stand in front of the others, so that neither need be copied.
     order, size = np.argsort(~chosen, kind="stable"), int(np.count_nonzero(chosen))
     X, y, bounds, alphas = X[order], y[order], bounds[order], alphas[order]
-    slack, iterations = 0.5 * tol * stricter(len(y)), 0
+    slack, iterations = 0.5 * tol * tolerance_share(len(y)), 0
     block = _values(kernel, X[:size])
     while size <= MOST * len(y):
         block = _grown(kernel, X[:size], block)

@@ -24,7 +24,7 @@ MANY = 0.25
 """The share at a bound, of the smaller side and as many others, below which it is given up."""
 
 
-def approach(
+def run_continuation(
     problem: Bounded, y: Floats, bounds: Floats, curvature: float, solve: Callable[[], object]
 ) -> None:
     """From coefficients of zero to a start for the bounds, which the problem has afterwards.
@@ -53,7 +53,7 @@ def approach(
     set_bounds(problem, y, bounds)
 
 
-def sampled(rows: int) -> Integers:
+def sample_rows(rows: int) -> Integers:
     """Some rows that stand for all."""
     return np.arange(0, rows, rows // SAMPLED_ROWS + 1)
 
@@ -63,12 +63,12 @@ def mean_curvature(values: npt.NDArray[np.floating], diagonal: npt.NDArray[np.fl
 
     Parameters
     ----------
-    values : (sampled, n) array
-        Kernel values of the `sampled` rows; a constant may be taken from all of them.
+    values : (sample_rows, n) array
+        Kernel values of the `sample_rows` rows; a constant may be taken from all of them.
     diagonal : (n,) array
         Likewise.
     """
-    own = diagonal[sampled(len(diagonal))]
+    own = diagonal[sample_rows(len(diagonal))]
     return float(np.mean(0.5 * (own[:, None] + diagonal) - values))
 
 

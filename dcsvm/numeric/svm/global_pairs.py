@@ -14,11 +14,11 @@ from dcsvm.numeric import backend
 from dcsvm.numeric.kernels.distances import Floats, Rows, as_dense, is_sparse
 from dcsvm.numeric.kernels.gram import Gram, as_gram
 from dcsvm.numeric.kernels.kernel import Kernel
-from dcsvm.numeric.svm.active_set import is_wide, solve_wide
+from dcsvm.numeric.svm.active_set import solve_active_set, suits_active_set
 from dcsvm.numeric.svm.batch_solve import solve_parts
 from dcsvm.numeric.svm.large_solver import CACHE_BYTES, solve_large
 from dcsvm.numeric.svm.multiclass import solve_grid
-from dcsvm.numeric.svm.multiclass_coefficients import Pairs
+from dcsvm.numeric.svm.multiclass_coefficients import OneVsOneSolution
 from dcsvm.numeric.svm.numpy_solver import Integers
 from dcsvm.numeric.svm.solver import Solution, solve
 
@@ -49,8 +49,8 @@ def solve_part(
     **options
         ``start``, ``tol``, ``max_iterations``, ``max_seconds``, as in `solve`.
     """
-    if is_wide(kernel, X):
-        return solve_wide(kernel, as_dense(X), signs, C, **options)
+    if suits_active_set(kernel, X):
+        return solve_active_set(kernel, as_dense(X), signs, C, **options)
     if X.shape[0] <= FULL_ROWS or kernel.kind == "precomputed":
         if kernel.kind == "rbf" and not is_sparse(X) and options.get("start") is None:
             return _from_zero(kernel, as_dense(X), signs, C, **options)
@@ -78,11 +78,11 @@ def solve_pairs_large(
     C: float,
     *,
     weights: npt.ArrayLike | None = None,
-    start: Pairs | None = None,
+    start: OneVsOneSolution | None = None,
     cache_bytes: int = CACHE_BYTES,
     threads: int = 1,
     **options: Any,
-) -> Pairs:
+) -> OneVsOneSolution:
     """One-against-one machines without a Gram matrix of all rows.
 
     Parameters
@@ -94,7 +94,7 @@ def solve_pairs_large(
     C : float
     weights : (n,) array, optional
         What C is multiplied with, by row.
-    start : Pairs, optional
+    start : OneVsOneSolution, optional
         Machines on the same rows, not compressed.
     cache_bytes : int
         Room for kernel rows, of one large pair at a time.
@@ -106,7 +106,7 @@ def solve_pairs_large(
     codes = np.asarray(labels, dtype=np.int64)
     if len(codes) <= FULL_ROWS and start is None:
         cells = solve_grid(kernel, X, codes, [C], [kernel.gamma], weights=weights, **options)
-        return cast(Pairs, next(cells)[2])
+        return cast(OneVsOneSolution, next(cells)[2])
     order = np.argsort(codes, kind="stable").astype(np.int64)
     counts = np.bincount(codes).astype(np.int64)
     ends = np.concatenate([[0], np.cumsum(counts)])
@@ -149,8 +149,8 @@ def _as_pairs(
     counts: Integers,
     coefficients: npt.NDArray[np.float64],
     solutions: list[Solution],
-) -> Pairs:
-    return Pairs(
+) -> OneVsOneSolution:
+    return OneVsOneSolution(
         *(order, counts, coefficients),
         biases=np.array([solution.bias for solution in solutions]),
         objectives=np.array([solution.objective for solution in solutions]),

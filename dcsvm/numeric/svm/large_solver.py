@@ -14,13 +14,13 @@ from dcsvm.numeric import backend
 from dcsvm.numeric.kernels.distances import Floats, Rows, row_slices
 from dcsvm.numeric.kernels.kernel import Kernel
 from dcsvm.numeric.kernels.row_cache import Integers, KernelRows
-from dcsvm.numeric.svm.numpy_solver import MOST_ROUNDS, OUTCOME, PLAIN_ROUNDS, stricter
+from dcsvm.numeric.svm.numpy_solver import MOST_ROUNDS, OUTCOME, PLAIN_ROUNDS, tolerance_share
 from dcsvm.numeric.svm.refinement import Refinement
 from dcsvm.numeric.svm.solver import (
     MAX_ITERATIONS,
     Solution,
     as_signs,
-    feasible,
+    make_feasible,
     warn_unless_converged,
 )
 
@@ -71,9 +71,11 @@ def solve_large(
     bounds = np.array(np.broadcast_to(np.asarray(C, dtype=np.float64), y.shape))
     begin = np.zeros(len(y)) if start is None else np.asarray(start, dtype=np.float64)
     deadline = time.monotonic() + max_seconds if max_seconds else np.inf
-    state = _State.of(y, bounds, feasible(begin, y, bounds) * y)
+    state = _State.of(y, bounds, make_feasible(begin, y, bounds) * y)
     with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
-        run = _Run(kernel, X, tol * stricter(len(y)), cache_bytes, pool, max_iterations, deadline)
+        run = _Descent(
+            kernel, X, tol * tolerance_share(len(y)), cache_bytes, pool, max_iterations, deadline
+        )
         run.to_the_end(state)
     outcome = _conclude(state, y, run.iterations, tol)
     warn_unless_converged(outcome, "solve_large")
@@ -122,7 +124,7 @@ class _State:
 
 
 @attrs.define(eq=False)
-class _Run:
+class _Descent:
     kernel: Kernel
     X: Rows
     tol: float

@@ -13,9 +13,14 @@ from dcsvm.numeric import backend
 from dcsvm.numeric.kernels.distances import Floats, Rows, as_rows, is_sparse
 from dcsvm.numeric.kernels.gram import Gram, as_gram
 from dcsvm.numeric.kernels.kernel import Kernel
-from dcsvm.numeric.svm.multiclass_coefficients import PairLayout, Pairs, Rest, RestLayout
+from dcsvm.numeric.svm.multiclass_coefficients import (
+    OneVsOneSolution,
+    OneVsRestSolution,
+    PairLayout,
+    RestLayout,
+)
 from dcsvm.numeric.svm.numpy_solver import Tasks
-from dcsvm.numeric.svm.solver import MAX_ITERATIONS, as_path, feasible, warn_unless_converged
+from dcsvm.numeric.svm.solver import MAX_ITERATIONS, as_path, make_feasible, warn_unless_converged
 
 FLAT = -0.6
 """While all values of exp(-gamma d) - 1 are above this, gamma and 1 / C are nearly one scale."""
@@ -27,11 +32,11 @@ def solve_pairs(
     Cs: Sequence[float],
     *,
     weights: npt.ArrayLike | None = None,
-    start: Pairs | None = None,
+    start: OneVsOneSolution | None = None,
     tol: float = 1e-3,
     max_iterations: int = MAX_ITERATIONS,
     max_seconds: float | None = None,
-) -> list[Pairs]:
+) -> list[OneVsOneSolution]:
     """One-against-one machines for increasing values of C, all from one Gram matrix.
 
     Parameters
@@ -42,7 +47,7 @@ def solve_pairs(
     Cs : increasing values
     weights : (n,) array, optional
         What C is multiplied with, by row.
-    start : Pairs, optional
+    start : OneVsOneSolution, optional
         Machines on the same rows, not compressed, to start the first value of C from.
     tol, max_iterations, max_seconds
         For each machine, as in `solve`.
@@ -60,11 +65,11 @@ def solve_rest(
     Cs: Sequence[float],
     *,
     weights: npt.ArrayLike | None = None,
-    start: Rest | None = None,
+    start: OneVsRestSolution | None = None,
     tol: float = 1e-3,
     max_iterations: int = MAX_ITERATIONS,
     max_seconds: float | None = None,
-) -> list[Rest]:
+) -> list[OneVsRestSolution]:
     """One-against-rest machines for increasing values of C, all from one Gram matrix.
 
     Parameters
@@ -94,7 +99,7 @@ def solve_grid(
     tol: float = 1e-3,
     max_iterations: int = MAX_ITERATIONS,
     max_seconds: float | None = None,
-) -> Iterator[tuple[float, float, Pairs | Rest]]:
+) -> Iterator[tuple[float, float, OneVsOneSolution | OneVsRestSolution]]:
     """All machines of a part for every gamma and C, cell after cell.
 
     Distances are computed once, a Gram matrix once per gamma, and each C starts from the solution
@@ -115,7 +120,7 @@ def solve_grid(
 
     Yields
     ------
-    (C, gamma, Pairs or Rest)
+    (C, gamma, OneVsOneSolution or OneVsRestSolution)
         All of C for the first gamma, then for the next.
     """
     if scheme not in ("pairs", "rest"):
@@ -128,7 +133,7 @@ def solve_grid(
     layout = (PairLayout if scheme == "pairs" else RestLayout).of(codes[order])
     limits = (max_iterations, max_seconds or 0.0)
     before: tuple[float, Floats] | None = None
-    for gamma, gram in grams(kernel, ordered, gammas):
+    for gamma, gram in iterate_grams(kernel, ordered, gammas):
         near = None
         if before is not None and gram.gamma > 0.0 and gram.values.min(initial=0.0) > FLAT:
             near = _scaled(Cs, gamma, *before)
@@ -147,7 +152,9 @@ def _scaled(Cs: Sequence[float], gamma: float, before: float, betas: Floats) -> 
     return np.asarray(starts)
 
 
-def grams(kernel: Kernel, X: Rows, gammas: Sequence[float]) -> Iterator[tuple[float, Gram]]:
+def iterate_grams(
+    kernel: Kernel, X: Rows, gammas: Sequence[float]
+) -> Iterator[tuple[float, Gram]]:
     """A part's Gram matrix for every gamma, from one matrix of distances or products.
 
     Parameters
@@ -166,7 +173,7 @@ def grams(kernel: Kernel, X: Rows, gammas: Sequence[float]) -> Iterator[tuple[fl
         fast = kernel.kind == "rbf" and not is_sparse(X)
         common = backend.distances(as_rows(X)) if fast else kernel.common(X)
         for gamma in gammas:
-            yield gamma, backend.gram_of_distances(common, gamma)
+            yield gamma, backend.gram_from_distances(common, gamma)
     elif kernel.kind in ("linear", "poly", "sigmoid"):
         common = kernel.common(X)
         for gamma in gammas:
@@ -196,7 +203,7 @@ def _solve_all(
     if first is not None or near is not None:
         starts = np.full((len(values), len(rows)), np.nan) if near is None else near * gram.scale
         if first is not None:
-            starts[0] = _feasible(first * gram.scale, layout, values[0] * share)
+            starts[0] = _make_feasible(first * gram.scale, layout, values[0] * share)
         given = np.asarray(~np.isnan(starts[:, :1]).any(axis=1), dtype=np.int8)
         tasks = attrs.evolve(tasks, starts=starts, given=given)
     betas, outcomes = backend.solve_paths(gram, tasks, values, tol, limits)
@@ -209,10 +216,10 @@ def _solve_all(
     return betas, outcomes
 
 
-def _feasible(beta: Floats, layout: PairLayout | RestLayout, bounds: Floats) -> Floats:
+def _make_feasible(beta: Floats, layout: PairLayout | RestLayout, bounds: Floats) -> Floats:
     """Coefficients near the given ones that every machine may start from."""
     result = np.empty(len(beta))
     for begin, end in itertools.pairwise(layout.offsets):
         part, signs = slice(begin, end), layout.signs[begin:end]
-        result[part] = feasible(signs * beta[part], signs, bounds[part]) * signs
+        result[part] = make_feasible(signs * beta[part], signs, bounds[part]) * signs
     return result

@@ -13,7 +13,7 @@ from dcsvm.numeric.svm.numpy_solver import Integers
 
 
 @attrs.frozen(eq=False)
-class Pairs:
+class OneVsOneSolution:
     """One-against-one machines of a part, with libsvm's compressed coefficients.
 
     Parameters
@@ -42,7 +42,7 @@ class Pairs:
     iterations: Integers
     converged: npt.NDArray[np.bool_]
 
-    def compressed(self) -> Pairs:
+    def compress(self) -> OneVsOneSolution:
         """The same machines without the rows that support none of them."""
         kept = np.flatnonzero(self.coefficients.any(axis=1))
         labels = np.repeat(np.arange(len(self.counts)), self.counts)
@@ -53,7 +53,7 @@ class Pairs:
 
 
 @attrs.frozen(eq=False)
-class Rest:
+class OneVsRestSolution:
     """One-against-rest machines of a part.
 
     Parameters
@@ -105,12 +105,12 @@ class PairLayout:
 
     def cell(
         self, beta: Floats, outcome: npt.NDArray[np.void], order: Integers | None = None
-    ) -> Pairs:
+    ) -> OneVsOneSolution:
         """The machines of one C; `order` is that of rows which were sorted beforehand."""
         coefficients = np.zeros((len(self.order), max(len(self.counts) - 1, 0)))
         coefficients.ravel()[self.places] = beta
         order = self.order if order is None else order
-        return Pairs(order, self.counts, coefficients, **_columns(outcome))
+        return OneVsOneSolution(order, self.counts, coefficients, **_columns(outcome))
 
 
 @attrs.frozen(eq=False)
@@ -133,14 +133,14 @@ class RestLayout:
 
     def cell(
         self, beta: Floats, outcome: npt.NDArray[np.void], order: Integers | None = None
-    ) -> Rest:
+    ) -> OneVsRestSolution:
         """The machines of one C; `order` is that of rows which were sorted beforehand."""
         found = beta.reshape(len(self.offsets) - 1, -1).T
         coefficients = found
         if order is not None:
             coefficients = np.empty(found.shape)
             coefficients[order] = found
-        return Rest(coefficients, **_columns(outcome))
+        return OneVsRestSolution(coefficients, **_columns(outcome))
 
 
 def _columns(outcome: npt.NDArray[np.void]) -> dict[str, Any]:

@@ -19,10 +19,10 @@ from dcsvm.numeric.kernels.distances import Floats
 from dcsvm.numeric.kernels.gram import Gram
 from dcsvm.numeric.svm.c_continuation import (
     ROUGH,
-    approach,
     mean_curvature,
     rescale,
-    sampled,
+    run_continuation,
+    sample_rows,
     set_bounds,
 )
 from dcsvm.numeric.svm.newton_step import newton_steps
@@ -70,7 +70,7 @@ class Tasks:
 
 
 @attrs.define(eq=False)
-class Problem:
+class DualProblem:
     """One binary problem: matrix, bounds, coefficients and gradient, changed in place."""
 
     K: Singles
@@ -116,7 +116,7 @@ class Effort:
         return self.left <= 0 or (0 < self.deadline < time.monotonic())
 
 
-def stricter(rows: int) -> float:
+def tolerance_share(rows: int) -> float:
     """The share of the tolerance to stop at.
 
     No answer shall be worse than that of a solver which stops just below the tolerance; the
@@ -137,16 +137,16 @@ def solve_paths(
         first = tasks.start(0, begin, end)
         beta = np.zeros(end - begin) if first is None else first
         K = gram.values[np.ix_(rows, rows)]
-        problem = Problem(K, gram.shift, beta, beta, beta, K.astype(np.float64) @ beta - y)
+        problem = DualProblem(K, gram.shift, beta, beta, beta, K.astype(np.float64) @ beta - y)
         exact = _exact(gram, rows)
         refinement = Refinement(_products(exact), np.zeros(len(y)), -y)
         for index, C in enumerate(Cs):
             deadline = time.monotonic() + limits[1] if limits[1] > 0 else 0.0
-            effort = Effort(tol * stricter(len(y)), limits[0], deadline)
+            effort = Effort(tol * tolerance_share(len(y)), limits[0], deadline)
             if index:
                 refinement.rescale(rescale(problem, y, C / Cs[index - 1]), y)
             elif first is None:
-                _approach(problem, y, C * weights, effort)
+                _run_continuation(problem, y, C * weights, effort)
             set_bounds(problem, y, C * weights)
             start = tasks.start(index, begin, end) if index else None
             if start is not None:
@@ -157,7 +157,7 @@ def solve_paths(
     return betas, outcomes
 
 
-def _consider(problem: Problem, y: Floats, start: Floats, refinement: Refinement) -> None:
+def _consider(problem: DualProblem, y: Floats, start: Floats, refinement: Refinement) -> None:
     """Go on from another start where it is better than what the C before led to."""
     beta = np.clip(start, problem.lower, problem.upper)
     f = problem.K.astype(np.float64) @ beta - y
@@ -176,19 +176,19 @@ def solve_inner(
     limits: tuple[int, float],
 ) -> tuple[Floats, int]:
     """One problem from its own gradient; see `backend.solve_inner`."""
-    problem = Problem(K, shift, *bounds, beta.copy(), f.copy())
+    problem = DualProblem(K, shift, *bounds, beta.copy(), f.copy())
     deadline = time.monotonic() + limits[1] if limits[1] > 0 else 0.0
     effort = Effort(tol, limits[0], deadline)
     _solve(problem, effort)
     return problem.beta, effort.iterations
 
 
-def _approach(problem: Problem, y: Floats, bounds: Floats, effort: Effort) -> None:
+def _run_continuation(problem: DualProblem, y: Floats, bounds: Floats, effort: Effort) -> None:
     wanted, effort.tol = effort.tol, ROUGH
     if not len(y):
         return
-    curvature = mean_curvature(problem.K[sampled(len(y))], np.diagonal(problem.K))
-    approach(problem, y, bounds, curvature, lambda: _solve(problem, effort))
+    curvature = mean_curvature(problem.K[sample_rows(len(y))], np.diagonal(problem.K))
+    run_continuation(problem, y, bounds, curvature, lambda: _solve(problem, effort))
     effort.tol = wanted
 
 
@@ -207,7 +207,9 @@ def _products(exact: Exact) -> Callable[[Integers, Floats], Floats | None]:
     return multiply
 
 
-def _solve_exactly(problem: Problem, effort: Effort, refinement: Refinement, exact: Exact) -> None:
+def _solve_exactly(
+    problem: DualProblem, effort: Effort, refinement: Refinement, exact: Exact
+) -> None:
     """Solve; where the matrix's rounding may show, put the gradient right and go on.
 
     If a few rounds of that run in a circle, they become proximal steps with an exact search, each
@@ -227,7 +229,7 @@ def _solve_exactly(problem: Problem, effort: Effort, refinement: Refinement, exa
 
 
 def _conclude(
-    problem: Problem, y: Floats, effort: Effort, tol: float
+    problem: DualProblem, y: Floats, effort: Effort, tol: float
 ) -> tuple[float, float, float, int, int, int]:
     lowest, highest = problem.extremes()
     free = problem.can_grow() & problem.can_fall()
@@ -241,7 +243,7 @@ def _conclude(
     return bias, objective, gap, effort.iterations, effort.newton, int(gap < tol)
 
 
-def _solve(problem: Problem, effort: Effort) -> bool:
+def _solve(problem: DualProblem, effort: Effort) -> bool:
     """SMO on the whole problem first, then on what shrinking leaves of it."""
     first = True
     while True:
@@ -263,9 +265,9 @@ def _solve(problem: Problem, effort: Effort) -> bool:
         first = False
 
 
-def _solve_shrunk(problem: Problem, effort: Effort, active: Integers, gap: float) -> None:
+def _solve_shrunk(problem: DualProblem, effort: Effort, active: Integers, gap: float) -> None:
     """SMO on the rows that can still form a violating pair."""
-    small = Problem(
+    small = DualProblem(
         problem.K[np.ix_(active, active)],
         problem.shift,
         *(array[active] for array in (problem.lower, problem.upper, problem.beta, problem.f)),
@@ -277,7 +279,7 @@ def _solve_shrunk(problem: Problem, effort: Effort, active: Integers, gap: float
     problem.beta[active] = small.beta
 
 
-def _smo(problem: Problem, effort: Effort, tol: float, most: int, newton_after: int) -> None:
+def _smo(problem: DualProblem, effort: Effort, tol: float, most: int, newton_after: int) -> None:
     """Sequential minimal optimisation with second-order choice of the pair."""
     K, f, beta = problem.K, problem.f, problem.beta
     diagonal = np.diagonal(K).astype(np.float64)
@@ -305,7 +307,7 @@ def _smo(problem: Problem, effort: Effort, tol: float, most: int, newton_after: 
         f += step * (row - K[j])
 
 
-def _newton(problem: Problem, effort: Effort) -> int:
+def _newton(problem: DualProblem, effort: Effort) -> int:
     """Newton steps on the free rows; gives how many iterations of SMO should follow at least."""
     free = _free(problem)
     if not 2 <= len(free) <= MOST_FREE:
@@ -320,7 +322,7 @@ def _newton(problem: Problem, effort: Effort) -> int:
 
 
 def _newton_exactly(
-    problem: Problem, effort: Effort, refinement: Refinement, exact: Exact
+    problem: DualProblem, effort: Effort, refinement: Refinement, exact: Exact
 ) -> None:
     """Newton steps on the free rows with exact entries, once the gradient is exact.
 
@@ -337,5 +339,5 @@ def _newton_exactly(
     effort.newton += solves
 
 
-def _free(problem: Problem) -> Integers:
+def _free(problem: DualProblem) -> Integers:
     return np.flatnonzero(problem.can_grow() & problem.can_fall())

@@ -140,7 +140,7 @@ def solve_path(
     if start is not None:
         alphas = np.asarray(start, dtype=np.float64) * gram.scale
         starts, given = np.zeros((len(values), len(y))), np.zeros(len(values), dtype=np.int8)
-        starts[0], given[0] = feasible(alphas, y, values[0] * share) * y, 1
+        starts[0], given[0] = make_feasible(alphas, y, values[0] * share) * y, 1
     places = np.ascontiguousarray(np.arange(len(y)) if rows is None else rows, dtype=np.int64)
     tasks = Tasks(places, np.array([0, len(y)], dtype=np.int64), y, share, starts, given)
     limits = (max_iterations, max_seconds or 0.0)
@@ -152,7 +152,7 @@ def solve_path(
     ]
 
 
-def feasible(alphas: Floats, signs: Floats, bounds: Floats) -> Floats:
+def make_feasible(alphas: Floats, signs: Floats, bounds: Floats) -> Floats:
     """Alphas within their bounds and with equal sums on both sides, near the given ones.
 
     The side with the larger sum gives way: first by shrinking the alphas between their bounds,

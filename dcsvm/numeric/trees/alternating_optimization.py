@@ -10,8 +10,8 @@ import numpy as np
 
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray
 from dcsvm.numeric.backend import library
-from dcsvm.numeric.linear.dual_coordinate_descent import DualSettings, dual_plane
-from dcsvm.numeric.linear.pegasos_solver import Rows
+from dcsvm.numeric.linear.dual_coordinate_descent import DualSettings, fit_linear_dual
+from dcsvm.numeric.linear.pegasos_solver import Float32Rows
 from dcsvm.numeric.native import address
 from dcsvm.numeric.trees.hyperplane_tree import PlaneTree
 from dcsvm.numeric.trees.oblique_numpy import NO_GAIN, dense_rows, exact_products
@@ -19,9 +19,9 @@ from dcsvm.numeric.trees.oblique_numpy import NO_GAIN, dense_rows, exact_product
 EVERYONE = float(np.finfo(np.float64).max)
 
 
-def settle_oblique(
+def optimize_oblique(
     tree: PlaneTree,
-    rows: Rows,
+    rows: Float32Rows,
     y: IntArray,
     n_classes: int,
     masses: FloatArray | None,
@@ -39,7 +39,7 @@ def settle_oblique(
     Parameters
     ----------
     tree : PlaneTree
-    rows : Rows
+    rows : Float32Rows
     y : (n,) int array
     n_classes : int
     masses : (n,) array, optional
@@ -139,8 +139,8 @@ class _Settling:
         if wanted.all() or not wanted.any():
             self.tree.thresholds[node] = -EVERYONE if wanted.all() else EVERYONE
             return before
-        rows = Rows(len(here), self.tree.n_features, self.values[here])
-        plane = dual_plane(rows, np.where(wanted, 1.0, -1.0), mass, self.settings)
+        rows = Float32Rows(len(here), self.tree.n_features, self.values[here])
+        plane = fit_linear_dual(rows, np.where(wanted, 1.0, -1.0), mass, self.settings)
         w = np.zeros(rows.stride, dtype=np.float32)
         w[: rows.n_features] = plane.weights
         scores = exact_products(rows.dense, w)

@@ -13,7 +13,7 @@ from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.backend import library
 from dcsvm.numeric.native import address
 
-#: Rows that go down together: their values stay in the processor's cache.
+#: Float32Rows that go down together: their values stay in the processor's cache.
 BLOCK_ROWS = 8192
 
 
@@ -43,7 +43,7 @@ class AxisTree:
 
     def path(self, x: Matrix) -> list[tuple[int, float]]:
         """The inner nodes that the single row x (1, d) passes, with its value at each."""
-        values, node, passed = single_precision(x)[0], 0, []
+        values, node, passed = to_float32(x)[0], 0, []
         while self.left[node] >= 0:
             value = values[self.feature[node]]
             passed.append((node, float(value)))
@@ -68,7 +68,7 @@ class AxisTree:
         column = np.searchsorted(used, self.feature) if some else self.feature
         for first in range(0, X.shape[0], BLOCK_ROWS):
             block = X[first : first + BLOCK_ROWS]
-            yield first, single_precision(block[:, used] if some else block), column
+            yield first, to_float32(block[:, used] if some else block), column
 
     def _descend_compiled(self, compiled: Any, X: FloatArray, leaf: IntArray) -> IntArray:
         # Named, for the arrays must live as long as C reads them.
@@ -100,12 +100,12 @@ class AxisTree:
         return leaf
 
 
-def single_precision(X: Matrix) -> FloatArray:
+def to_float32(X: Matrix) -> FloatArray:
     """X as a dense float32 array: what scikit-learn's trees compare, and so must we."""
     return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float32, order="C")
 
 
-def single_thresholds(threshold: FloatArray) -> FloatArray:
+def round_thresholds(threshold: FloatArray) -> FloatArray:
     """The largest float32 numbers not above these: float32 values compare alike with both."""
     rounded = np.asarray(threshold).astype(np.float32)
     below = np.nextafter(rounded, np.float32(-np.inf))

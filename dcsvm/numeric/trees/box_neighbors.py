@@ -14,7 +14,7 @@ from dcsvm.numeric.native import address
 OPEN, LARGEST = 1e300, 1e100
 
 
-class BoxBorders:
+class BoxNeighbors:
     """Finds the rows nearest to a box among rows that are sorted into boxes, without asking all.
 
     Parameters

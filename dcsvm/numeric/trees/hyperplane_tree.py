@@ -13,11 +13,11 @@ from scipy import sparse
 
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.backend import library
-from dcsvm.numeric.linear.pegasos_solver import Rows, padded
+from dcsvm.numeric.linear.pegasos_solver import Float32Rows, padded
 from dcsvm.numeric.native import ObliqueStructure, address
 from dcsvm.numeric.trees.oblique_numpy import exact_products
 
-#: Rows that numpy looks at together: their products stay in the processor's cache.
+#: Float32Rows that numpy looks at together: their products stay in the processor's cache.
 BLOCK_ROWS = 4096
 
 
@@ -82,7 +82,7 @@ class PlaneTree:
         if compiled is None:
             return self._route_numpy(X if offset is None else (X - offset) * np.asarray(factor))
         if sparse.issparse(X):
-            rows = Rows.of(X)
+            rows = Float32Rows.of(X)
             given = rows.structure()
             compiled.dcsvm_oblique_leaves(
                 *(self._pointer, ctypes.byref(given), n_rows, address(leaf), address(passed))
@@ -99,7 +99,7 @@ class PlaneTree:
 
     def path(self, x: Matrix) -> list[tuple[int, float]]:
         """The nodes that the single row x (1, d) passes, with its product less the threshold."""
-        row, node, passed = Rows.of(_dense(x)), 0, []
+        row, node, passed = Float32Rows.of(_dense(x)), 0, []
         while len(self.thresholds) and node >= 0:
             product = float(exact_products(row.dense, self.weights[node])[0])
             passed.append((node, product - float(self.thresholds[node])))
@@ -109,7 +109,9 @@ class PlaneTree:
     def products(self, X: Matrix, node: int) -> FloatArray:
         """The products of rows X (n, d) with a node's weights, as its threshold is asked."""
         blocks = [
-            exact_products(Rows.of(_dense(X[at : at + BLOCK_ROWS])).dense, self.weights[node])
+            exact_products(
+                Float32Rows.of(_dense(X[at : at + BLOCK_ROWS])).dense, self.weights[node]
+            )
             for at in range(0, X.shape[0], BLOCK_ROWS)
         ]
         return np.concatenate(blocks)
@@ -136,7 +138,7 @@ class PlaneTree:
         leaf = np.zeros(X.shape[0], dtype=np.int32)
         passed = np.zeros(X.shape[0], dtype=np.int32)
         for first in range(0, X.shape[0], BLOCK_ROWS):
-            values = Rows.of(_dense(X[first : first + BLOCK_ROWS])).dense
+            values = Float32Rows.of(_dense(X[first : first + BLOCK_ROWS])).dense
             assert values is not None
             waiting = [(0, np.arange(len(values)))]
             while waiting:
@@ -150,7 +152,7 @@ class PlaneTree:
                         waiting.append((int(child), here[side]))
         return leaf, passed
 
-    def grafted(self, stumps: Mapping[int, PlaneTree]) -> tuple[PlaneTree, IntArray]:
+    def graft(self, stumps: Mapping[int, PlaneTree]) -> tuple[PlaneTree, IntArray]:
         """Put other trees in the place of some leaves, by their numbers.
 
         Returns the tree, and for each of its leaves the leaf of this one that it stands for.
@@ -158,7 +160,7 @@ class PlaneTree:
         sources: list[tuple[PlaneTree, int]] = []
         children: list[list[int]] = []
         origins: list[int] = []
-        waiting = [_Place(self, 0 if len(self.thresholds) else ~0)]
+        waiting = [_Position(self, 0 if len(self.thresholds) else ~0)]
         while waiting:
             here = waiting.pop()
             if here.at < 0 and here.tree is self and ~here.at in stumps:
@@ -188,7 +190,7 @@ class PlaneTree:
         sources: list[tuple[PlaneTree, int]] = []
         children: list[list[int]] = []
         n_leaves = 0
-        waiting = [_Place(self, 0 if len(self.thresholds) else ~0)]
+        waiting = [_Position(self, 0 if len(self.thresholds) else ~0)]
         while waiting:
             here = waiting.pop()
             if here.at < 0 or here.at in stumps:
@@ -204,7 +206,7 @@ class PlaneTree:
                 children[here.parent][here.side] = new
         return _assembled(sources, children, self.n_features), home
 
-    def simplified(self, masses: FloatArray) -> PlaneTree:
+    def simplify(self, masses: FloatArray) -> PlaneTree:
         """The tree without sides that no row goes to and splits between leaves of one answer.
 
         Parameters
@@ -226,7 +228,7 @@ class PlaneTree:
         sources: list[tuple[PlaneTree, int]] = []
         children: list[list[int]] = []
         n_leaves = 0
-        waiting = [_Place(self, 0 if stands else ~0)]
+        waiting = [_Position(self, 0 if stands else ~0)]
         while waiting:
             here_ = waiting.pop()
             at = stands[here_.at] if here_.at >= 0 else here_.at
@@ -253,7 +255,7 @@ class PlaneTree:
 
 
 @attrs.frozen(eq=False)
-class _Place:
+class _Position:
     """Where a walk over one or more trees is: at a node, or at the complement of a leaf."""
 
     tree: PlaneTree
@@ -262,11 +264,11 @@ class _Place:
     side: int = 0
     origin: int = -1
 
-    def below(self, parent: int) -> list[_Place]:
+    def below(self, parent: int) -> list[_Position]:
         left, right = self.tree.children[self.at].tolist()
         return [
-            _Place(self.tree, right, parent, 1, self.origin),
-            _Place(self.tree, left, parent, 0, self.origin),
+            _Position(self.tree, right, parent, 1, self.origin),
+            _Position(self.tree, left, parent, 0, self.origin),
         ]
 
 

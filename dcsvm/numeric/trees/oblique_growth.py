@@ -9,10 +9,10 @@ import numpy as np
 
 from dcsvm.numeric.array_types import FloatArray, IntArray
 from dcsvm.numeric.backend import library
-from dcsvm.numeric.linear.pegasos_solver import PegasosSettings, Rows
+from dcsvm.numeric.linear.pegasos_solver import Float32Rows, PegasosSettings
 from dcsvm.numeric.native import GrowthStructure, ObliqueStructure, address
 from dcsvm.numeric.trees.hyperplane_tree import PlaneTree
-from dcsvm.numeric.trees.oblique_numpy import PlaneOf, grow_numpy
+from dcsvm.numeric.trees.oblique_numpy import PlaneFitter, grow_numpy
 
 
 @attrs.frozen
@@ -46,19 +46,19 @@ class GrowthSettings:
 
 
 def grow_oblique(
-    rows: Rows,
+    rows: Float32Rows,
     y: IntArray,
     n_classes: int,
     masses: FloatArray | None,
     order: IntArray,
     settings: GrowthSettings,
-    plane_of: PlaneOf | None = None,
+    fit_plane: PlaneFitter | None = None,
 ) -> PlaneTree:
     """Grow an oblique tree: at every node a hyperplane between two groups of its classes.
 
     Parameters
     ----------
-    rows : Rows
+    rows : Float32Rows
     y : (n,) int array
     n_classes : int
     masses : (n,) array, optional
@@ -66,7 +66,7 @@ def grow_oblique(
     order : (n,) int array
         A random permutation of the rows, the only randomness there is.
     settings : GrowthSettings
-    plane_of : function, optional
+    fit_plane : function, optional
         Learns a node's hyperplane instead of Pegasos, from rows (m,), signs (m,), weights (m,).
 
     References
@@ -74,8 +74,8 @@ def grow_oblique(
     Rodriguez-Lujan, Santa Cruz, Huerta: Hierarchical linear support vector machine (2012).
     """
     compiled = library()
-    if compiled is None or plane_of is not None:
-        return PlaneTree(*grow_numpy(rows, y, n_classes, masses, order, settings, plane_of))
+    if compiled is None or fit_plane is not None:
+        return PlaneTree(*grow_numpy(rows, y, n_classes, masses, order, settings, fit_plane))
     n, stride = rows.n_rows, rows.stride
     # Pages that no node needs are never touched.
     weights = np.empty((max(n - 1, 0), stride), dtype=np.float32)

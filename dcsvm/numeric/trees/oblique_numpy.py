@@ -9,13 +9,13 @@ import attrs
 import numpy as np
 
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray
-from dcsvm.numeric.linear.pegasos_solver import LANES, Plane, Rows, pegasos_plane
+from dcsvm.numeric.linear.pegasos_solver import LANES, Float32Rows, Hyperplane, fit_pegasos
 
 if TYPE_CHECKING:
     from dcsvm.numeric.trees.oblique_growth import GrowthSettings
 
 #: Learns a hyperplane from some rows (m,), with signs and weights of their own.
-PlaneOf: TypeAlias = Callable[[IntArray, FloatArray, FloatArray], Plane]
+PlaneFitter: TypeAlias = Callable[[IntArray, FloatArray, FloatArray], Hyperplane]
 #: A split must lower the impurity by more than rounding does.
 NO_GAIN = 1e-12
 POWER_STEPS = 12
@@ -35,16 +35,16 @@ def exact_products(values: Any, weights: FloatArray) -> FloatArray:
 
 
 def grow_numpy(
-    rows: Rows,
+    rows: Float32Rows,
     y: IntArray,
     n_classes: int,
     masses: FloatArray | None,
     order: IntArray,
     settings: GrowthSettings,
-    plane_of: PlaneOf | None = None,
+    fit_plane: PlaneFitter | None = None,
 ) -> tuple[FloatArray, FloatArray, IntArray, int]:
     """The arrays of an oblique tree: weights, thresholds, children, features."""
-    plane_of = plane_of or _pegasos_at_nodes(rows, settings)
+    fit_plane = fit_plane or _pegasos_at_nodes(rows, settings)
     mass = np.ones(rows.n_rows) if masses is None else masses
     weights: list[FloatArray] = []
     thresholds: list[float] = []
@@ -55,7 +55,7 @@ def grow_numpy(
         here, depth, parent, side = waiting.pop()
         plane = None
         if len(here) > settings.fewest and depth < settings.deepest:
-            plane = _split(rows, y, n_classes, mass, here, settings.by_impurity, plane_of)
+            plane = _split(rows, y, n_classes, mass, here, settings.by_impurity, fit_plane)
         if plane is None:
             new, n_leaves = ~n_leaves, n_leaves + 1
         else:
@@ -76,24 +76,24 @@ def grow_numpy(
     )
 
 
-def _pegasos_at_nodes(rows: Rows, settings: GrowthSettings) -> PlaneOf:
-    def plane_of(here: IntArray, signs: FloatArray, weights: FloatArray) -> Plane:
+def _pegasos_at_nodes(rows: Float32Rows, settings: GrowthSettings) -> PlaneFitter:
+    def fit_plane(here: IntArray, signs: FloatArray, weights: FloatArray) -> Hyperplane:
         batch = min(settings.pegasos.batch, len(here))
         most = min(settings.pegasos.iterations, settings.passes * len(here) / batch)
         wanted = attrs.evolve(settings.pegasos, iterations=max(1, int(most)))
-        return pegasos_plane(rows.subset(here), signs, weights, np.arange(len(here)), wanted)
+        return fit_pegasos(rows.subset(here), signs, weights, np.arange(len(here)), wanted)
 
-    return plane_of
+    return fit_plane
 
 
 def _split(
-    rows: Rows,
+    rows: Float32Rows,
     y: IntArray,
     n_classes: int,
     mass: FloatArray,
     here: IntArray,
     by_impurity: bool,
-    plane_of: PlaneOf,
+    fit_plane: PlaneFitter,
 ) -> tuple[FloatArray, float, BoolArray] | None:
     """A hyperplane between the classes of a node, and who is left of it; None for a leaf."""
     counts = _masses(y[here], mass[here], n_classes)
@@ -105,7 +105,7 @@ def _split(
     # Both sides weigh the same, and rows 1 in the mean.
     weights = mass[here] * len(here) / (2.0 * both[plus.astype(np.intp)])
     signs = np.where(plus, 1.0, -1.0)
-    found = plane_of(here, signs, weights)
+    found = fit_plane(here, signs, weights)
     taken = rows.subset(here)
     directions = [found.weights]
     if by_impurity:
@@ -128,9 +128,9 @@ def _split(
     return None
 
 
-def dense_rows(rows: Rows) -> Any:
+def dense_rows(rows: Float32Rows) -> Any:
     """Rows as an (n, stride) float32 array."""
-    return rows.dense if rows.dense is not None else Rows.of(rows.sparse.toarray()).dense
+    return rows.dense if rows.dense is not None else Float32Rows.of(rows.sparse.toarray()).dense
 
 
 def _masses(y: IntArray, mass: FloatArray, n_classes: int) -> FloatArray:
@@ -162,7 +162,7 @@ def best_cut(scores: FloatArray, y: IntArray, mass: FloatArray, n_classes: int) 
 
 
 def choose_sides(
-    rows: Rows, y: IntArray, mass: FloatArray, here: IntArray, counts: FloatArray
+    rows: Float32Rows, y: IntArray, mass: FloatArray, here: IntArray, counts: FloatArray
 ) -> BoolArray:
     """Whether a class is on the positive side: cut along the main axis of the classes' means."""
     present = np.flatnonzero(counts > 0)

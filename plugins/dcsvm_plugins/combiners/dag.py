@@ -17,7 +17,7 @@ from dcsvm import (
     component,
     setting,
 )
-from dcsvm.drawing import Node, Scene, draw_graph
+from dcsvm.drawing import GraphNode, Scene, draw_graph
 from dcsvm.numeric import FloatArray, IntArray, Matrix, squared_distances
 from dcsvm.toolbox import Combination
 
@@ -129,7 +129,7 @@ class DecisionGraph(Combination):
             for step in range(k - 1):
                 first_left = left[:, step] == self.order[at[hearing.rows, step]]
                 at[hearing.rows, step + 1] = at[hearing.rows, step] + first_left
-        nodes: list[Node] = []
+        nodes: list[GraphNode] = []
         edges: dict[tuple[int, int], int] = {}
         for layer in range(k):
             came = np.bincount(at[:, layer], minlength=layer + 1)
@@ -139,7 +139,7 @@ class DecisionGraph(Combination):
                 if layer < k - 1:
                     text += f" v {scene.classes[self.order[place + k - 1 - layer]]}"
                 number = len(nodes)
-                nodes.append(Node(layer, place, text, int(came[place]), int(missed[place])))
+                nodes.append(GraphNode(layer, place, text, int(came[place]), int(missed[place])))
                 if layer < k - 1:
                     on = at[at[:, layer] == place, layer + 1]
                     for child in (place, place + 1):

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from dcsvm import Decomposer, Division, Problem, component, part, setting
-from dcsvm.numeric import FloatArray, IntArray, Matrix, condense
+from dcsvm.numeric import FloatArray, IntArray, Matrix, merge_duplicates
 from dcsvm.toolbox import Level, Stages
 
 #: Rows whose neighbours are looked up at a time: lists of all of them would fill the memory.
@@ -85,7 +85,7 @@ class ConceptBoundary(Decomposer):
 
         Of rows that repeat each is looked up once, and stands in lists as often as it is there.
         """
-        few = condense(problem.X, problem.y)
+        few = merge_duplicates(problem.X, problem.y)
         X, y = (problem.X, problem.y) if few is None else (few.X, few.y)
         counts = np.ones(len(y), dtype=np.intp) if few is None else few.counts
         length = self.neighbours + 1

@@ -6,7 +6,7 @@ import numpy as np
 
 from dcsvm import Decomposer, Member, Part, Problem, SettingError, component, setting, support_of
 from dcsvm.numeric import IntArray
-from dcsvm.toolbox import Constant, Regions, Stages, duals_of, regions_around
+from dcsvm.toolbox import Constant, Regions, Stages, duals_of, find_regions
 
 
 @component
@@ -104,7 +104,7 @@ class DCSVM(Decomposer):
         """The clusters of a level, around the support vectors of the last where there are any."""
         kernel = problem.kernel(self.kernel, self.gamma, self.degree, self.coef0)
         support = _collect_support(members)
-        return regions_around(
+        return find_regions(
             problem.seeded(level),
             kernel,
             self.branching**level,

@@ -66,5 +66,5 @@ class DCASubspaces(Subspaces):
             components = components / np.linalg.norm(components, axis=0)
         return [
             LinearMap(np.ascontiguousarray(components[:, group]), mean[0] @ components[:, group])
-            for group in self.dealt(problem, named=False)
+            for group in self.deal_features(problem, named=False)
         ]

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from dcsvm import Decomposer, Problem, component, setting
-from dcsvm.toolbox import Stages, regions_around
+from dcsvm.toolbox import Stages, find_regions
 
 
 @component
@@ -59,7 +59,7 @@ class KernelKMeans(Decomposer):
 
     def divide(self, problem: Problem) -> Stages:
         kernel = problem.kernel(self.kernel, self.gamma, self.degree, self.coef0)
-        regions = regions_around(
+        regions = find_regions(
             problem,
             kernel,
             self.clusters,

@@ -2,7 +2,7 @@
 
 from dcsvm import Decomposer, Problem, component, setting
 from dcsvm.numeric import Kernel
-from dcsvm.toolbox import Stages, regions_around
+from dcsvm.toolbox import Stages, find_regions
 
 
 @component
@@ -46,7 +46,7 @@ class KMeans(Decomposer):
     )
 
     def divide(self, problem: Problem) -> Stages:
-        regions = regions_around(
+        regions = find_regions(
             problem,
             Kernel("linear"),
             self.clusters,

@@ -42,5 +42,5 @@ class PCASubspaces(Subspaces):
         components = directions(covariance(problem.X, problem.weights, mean))
         return [
             LinearMap(np.ascontiguousarray(components[:, group]), mean[0] @ components[:, group])
-            for group in self.dealt(problem, named=False)
+            for group in self.deal_features(problem, named=False)
         ]

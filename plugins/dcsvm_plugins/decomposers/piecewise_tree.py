@@ -18,11 +18,11 @@ from dcsvm import (
     setting,
 )
 from dcsvm.numeric import (
+    Float32Rows,
     FloatArray,
     IntArray,
     Matrix,
     PlaneTree,
-    Rows,
     means,
     squared_distances,
 )
@@ -110,7 +110,7 @@ class PiecewiseTree(Decomposer):
             for task, member in zip(tasks, members, strict=True):
                 assert isinstance(member.model, Contest)
                 contests[tuple(sorted(task.plus + task.minus))] = task, member.model
-            tree, _ = tree.grafted(
+            tree, _ = tree.graft(
                 {leaf: contests[group][1].tree for leaf, group in enumerate(at) if len(group) > 1}
             )
             at = [
@@ -275,7 +275,7 @@ def _build_tree(plus: FloatArray, minus: FloatArray) -> tuple[PlaneTree, FloatAr
 
     add_node(0, 0, 1, 1)
     together = np.stack(planes)
-    weights = Rows.of(together[:, :-1]).dense
+    weights = Float32Rows.of(together[:, :-1]).dense
     assert weights is not None
     tree = PlaneTree(
         *(weights, -together[:, -1], np.array(children, dtype=np.int32)), plus.shape[1] - 1

@@ -30,4 +30,4 @@ class RDSubspaces(Subspaces):
     name = "rd_subspaces"
 
     def views(self, problem: Problem) -> list[View]:
-        return [Columns(group) for group in self.dealt(problem)]
+        return [Columns(group) for group in self.deal_features(problem)]

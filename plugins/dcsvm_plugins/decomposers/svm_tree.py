@@ -18,7 +18,7 @@ from dcsvm import (
     component,
     setting,
 )
-from dcsvm.numeric import FloatArray, IntArray, PlaneTree, Rows
+from dcsvm.numeric import Float32Rows, FloatArray, IntArray, PlaneTree
 from dcsvm.toolbox import Hyperplanes, PlaneRouter, Stages, parts_by
 
 
@@ -131,7 +131,7 @@ def _place_cut(problem: Problem, left: IntArray, member: Member) -> _Cut:
             "svm_tree: splitter must learn hyperplanes, as linear_svm and pegasos do; it gave a "
             f"{type(model).__name__}"
         )
-    plane = Rows.of(model.weights.T).dense
+    plane = Float32Rows.of(model.weights.T).dense
     assert plane is not None
     tree = PlaneTree(plane, np.zeros(1), np.array([[~0, ~1]], dtype=np.int32), problem.n_features)
     scores, y = tree.products(problem.X[left], 0), problem.y[left]

@@ -13,19 +13,19 @@ from dcsvm.drawing import Scene, Sketch, draw_tree
 from dcsvm.numeric import (
     AxisTree,
     BoolArray,
-    BoxBorders,
+    BoxNeighbors,
     FloatArray,
     IntArray,
     Matrix,
-    condense,
-    single_thresholds,
+    merge_duplicates,
+    round_thresholds,
 )
 from dcsvm.toolbox import (
     Branches,
     Level,
     LocalScaling,
     Stages,
-    held_back,
+    hold_out,
     local_view,
     parts_by,
     prune,
@@ -189,7 +189,7 @@ class Tree(Decomposer):
 
     def _fit_tree(self, here: Problem, smallest: int) -> tuple[DecisionTreeClassifier, IntArray]:
         """A scikit-learn tree with all splits of larger nodes, and how many rows each node has."""
-        few = condense(here.X, here.y, here.weights)
+        few = merge_duplicates(here.X, here.y, here.weights)
         source, fewest = (here, smallest + 1) if few is None else (few, few.at_least(smallest + 1))
         # It reads a feature at a time: features that lie in one piece are faster.
         X = here.X if sparse.issparse(here.X) else np.asarray(source.X, np.float32, order="F")
@@ -209,7 +209,7 @@ class Tree(Decomposer):
 
     def _grow_and_prune(self, problem: Problem) -> "_GrowingTree":
         """Grow from some of the rows, and prune by the others."""
-        held = held_back(problem.y, self.prune, problem.seed.child(HOLDING).generator())
+        held = hold_out(problem.y, self.prune, problem.seed.child(HOLDING).generator())
         learned = np.setdiff1d(np.arange(problem.n_rows), held)
         grown = self._grow(problem.subset(learned))
         masses = []
@@ -250,7 +250,7 @@ class Tree(Decomposer):
         labels = [problem.y[part.rows] for part in parts]
         mixed = np.array([(each != each[0]).any() for each in labels])
         sizes = np.array([len(part.rows) for part in parts])
-        borders = BoxBorders(
+        borders = BoxNeighbors(
             problem.X, [part.rows for part in parts], *tree.boxes(problem.n_features)
         )
         around = borders.nearest(np.where(mixed, np.round(self.border * sizes), 0).astype(np.intp))
@@ -281,7 +281,7 @@ class _GrowingTree:
             ("left", np.where(tree.children_left < 0, -1, tree.children_left + first)),
             ("right", np.where(tree.children_right < 0, -1, tree.children_right + first)),
             ("feature", np.maximum(tree.feature, 0)),
-            ("threshold", single_thresholds(tree.threshold)),
+            ("threshold", round_thresholds(tree.threshold)),
             ("rows", counts),
             ("gain", _compute_gains(tree)),
             ("alike", np.zeros(tree.node_count, dtype=bool)),
@@ -389,7 +389,7 @@ def _find_halving(X: Matrix) -> tuple[int, FloatArray] | None:
             at = difference.argmin()
             if difference[at] < least:
                 middle = values[at].astype(float) / 2 + values[at + 1].astype(float) / 2
-                best, least = (feature, single_thresholds(middle)[()]), difference[at]
+                best, least = (feature, round_thresholds(middle)[()]), difference[at]
     return best
 
 

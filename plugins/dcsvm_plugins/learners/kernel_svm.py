@@ -15,10 +15,10 @@ from dcsvm.numeric import (
     IntArray,
     Kernel,
     Matrix,
-    Pairs,
-    Rest,
+    OneVsOneSolution,
+    OneVsRestSolution,
     Solution,
-    grams,
+    iterate_grams,
     solve,
     solve_grid,
     solve_pairs_large,
@@ -259,7 +259,7 @@ class _Batch:
         if whole is None or whole.n_rows > SHARED_ROWS:
             return None
         return whole.once(
-            ("gram", kernel), lambda: next(grams(kernel, whole.X, [kernel.gamma]))[1]
+            ("gram", kernel), lambda: next(iterate_grams(kernel, whole.X, [kernel.gamma]))[1]
         )
 
     def _count_cache_bytes(self) -> int:
@@ -322,15 +322,18 @@ def _group_cells(
 
 
 def _build_expansion(
-    machines: Pairs | Rest, kernel: Kernel, problem: Problem, precision: str
+    machines: OneVsOneSolution | OneVsRestSolution,
+    kernel: Kernel,
+    problem: Problem,
+    precision: str,
 ) -> KernelExpansion:
     effort = {
         "iterations": int(machines.iterations.sum()),
         "objective": float(machines.objectives.sum()),
     }
-    if isinstance(machines, Rest):
+    if isinstance(machines, OneVsRestSolution):
         return _keep_support(machines.coefficients, machines.biases, kernel, problem, effort)
-    kept = machines.compressed()
+    kept = machines.compress()
     if problem.n_classes > 2:
         return KernelExpansion(
             points=_take_points(kernel, problem, kept.order),

@@ -4,7 +4,7 @@ import attrs
 import numpy as np
 
 from dcsvm import LocalLearner, LocalModel, Problem, component, setting
-from dcsvm.numeric import PegasosSettings, Plane, Rows, best_bias, pegasos_plane
+from dcsvm.numeric import Float32Rows, Hyperplane, PegasosSettings, best_bias, fit_pegasos
 from dcsvm.toolbox import Hyperplanes
 
 
@@ -56,7 +56,7 @@ class Pegasos(LocalLearner):
     exact_bias: bool = setting(True, help="at the end, the very best bias for the normal found")
 
     def fit(self, problem: Problem) -> LocalModel:
-        rows = Rows.of(problem.X)
+        rows = Float32Rows.of(problem.X)
         total = problem.n_rows if problem.weights is None else float(problem.weights.sum())
         settings = PegasosSettings(
             self.regularization or 1.0 / (self.C * total),
@@ -65,9 +65,9 @@ class Pegasos(LocalLearner):
         )
         order = problem.seed.generator().permutation(problem.n_rows)
 
-        def against_rest(label: int) -> Plane:
+        def against_rest(label: int) -> Hyperplane:
             signs = np.where(problem.y == label, 1.0, -1.0)
-            plane = pegasos_plane(rows, signs, problem.weights, order, settings)
+            plane = fit_pegasos(rows, signs, problem.weights, order, settings)
             if not self.exact_bias:
                 return plane
             scores = np.asarray(problem.X @ plane.weights)

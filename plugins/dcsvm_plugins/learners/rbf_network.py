@@ -6,7 +6,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from dcsvm import LocalLearner, LocalModel, Problem, component, setting
-from dcsvm.numeric import IntArray, Matrix, kernel_of
+from dcsvm.numeric import IntArray, Matrix, make_kernel
 from dcsvm.toolbox import KernelExpansion
 
 
@@ -45,7 +45,7 @@ class RBFNetwork(LocalLearner):
     ridge: float = setting(1e-3, above=0, help="how much the norm of the weights costs")
 
     def fit(self, problem: Problem) -> LocalModel:
-        kernel = kernel_of("rbf", self.gamma, 3, 0.0, problem.X, problem.weights)
+        kernel = make_kernel("rbf", self.gamma, 3, 0.0, problem.X, problem.weights)
         # Of equal rows one serves: a row that is there twice must count like one of weight 2.
         different = _find_distinct(problem.X)
         drawn = problem.seed.generator().permutation(len(different))[: self.centres]

@@ -12,7 +12,7 @@ from scipy import linalg
 from sklearn.base import clone
 
 from dcsvm import DataError, LocalLearner, LocalModel, Problem, component, setting
-from dcsvm.numeric import FloatArray, Kernel, kernel_of
+from dcsvm.numeric import FloatArray, Kernel, make_kernel
 from dcsvm.toolbox import Hyperplanes, KernelExpansion, MappedHyperplanes
 
 #: Bytes of mapped rows at a time; fixed, so that no bit depends on the machine.
@@ -129,7 +129,7 @@ class TRBFKRR(LocalLearner):
         labels = np.arange(1, 2) if problem.n_classes == 2 else np.arange(problem.n_classes)
         targets = np.where(problem.y[:, None] == labels, 1.0, -1.0)
         weights: Any = self._balance_weights(problem)
-        kernel = kernel_of("trbf", self.gamma, self.order, 0.0, problem.X, weights)
+        kernel = make_kernel("trbf", self.gamma, self.order, 0.0, problem.X, weights)
         weights = np.ones(n) if weights is None else weights
         kind = Intrinsic if self._is_intrinsic(n, d) else Empirical
         return kind.of(problem.X, targets, weights, kernel)

@@ -20,7 +20,7 @@ from dcsvm.toolbox import (
     PlaneRouter,
     Stages,
     all_nodes,
-    held_back,
+    hold_out,
     local_view,
     parts_by,
     prune,
@@ -145,7 +145,7 @@ class ObliqueTree(Decomposer):
     def divide(self, problem: Problem) -> Stages:
         everyone = np.arange(problem.n_rows)
         generator = problem.seed.child(HOLDING).generator()
-        held = held_back(problem.y, self.prune, generator)
+        held = hold_out(problem.y, self.prune, generator)
         learned = np.setdiff1d(everyone, held)
         taught = None
         if self.teacher is not None:
@@ -190,7 +190,7 @@ class ObliqueTree(Decomposer):
                 for place, here in enumerate(growing.values())
             ]
             stumps = {leaf: take_tree(each) for leaf, each in zip(growing, members, strict=True)}
-            tree, origin = tree.grafted(stumps)
+            tree, origin = tree.graft(stumps)
             waiting = {}
             for leaf, here in growing.items():
                 if len(here) > self.grain and stumps[leaf].n_leaves > 1:

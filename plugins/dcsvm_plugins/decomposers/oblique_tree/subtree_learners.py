@@ -8,14 +8,14 @@ import numpy as np
 from dcsvm import LocalLearner, LocalModel, Member, Problem, SettingError, component, setting
 from dcsvm.numeric import (
     DualSettings,
+    Float32Rows,
     FloatArray,
+    Hyperplane,
     IntArray,
     Matrix,
-    Plane,
     PlaneTree,
-    Rows,
     grow_oblique,
-    settle_oblique,
+    optimize_oblique,
 )
 from dcsvm.toolbox import Cost, Hyperplanes, leaf_masses
 
@@ -59,7 +59,7 @@ class SubtreeGrower(LocalLearner):
     def fit(self, problem: Problem) -> LocalModel:
         problem = _relabel(problem, self.taught)
         tree = grow_oblique(
-            *(Rows.of(problem.X), problem.y, problem.n_classes, problem.weights),
+            *(Float32Rows.of(problem.X), problem.y, problem.n_classes, problem.weights),
             *(self.seed.generator().permutation(problem.n_rows), self.settings),
             None if self.splitter is None else self._build_splitter(problem),
         )
@@ -68,7 +68,7 @@ class SubtreeGrower(LocalLearner):
     def _build_splitter(self, problem: Problem) -> Any:
         numbers = iter(range(problem.n_rows))
 
-        def fit_plane(here: IntArray, signs: FloatArray, weights: FloatArray) -> Plane:
+        def fit_plane(here: IntArray, signs: FloatArray, weights: FloatArray) -> Hyperplane:
             sides = (signs > 0).astype(np.intp)
             seed = self.seed.child(next(numbers))
             model = self.splitter.fit(Problem(problem.X[here], sides, 2, seed, weights))
@@ -77,7 +77,7 @@ class SubtreeGrower(LocalLearner):
                     f"oblique_tree: splitter must learn hyperplanes, as linear_svm and pegasos "
                     f"do; {self.splitter.name!r} gives a {type(model).__name__}"
                 )
-            return Plane(model.weights[:, 0], float(model.biases[0]), 0)
+            return Hyperplane(model.weights[:, 0], float(model.biases[0]), 0)
 
         return fit_plane
 
@@ -97,12 +97,12 @@ class TreeOptimizer(LocalLearner):
 
     def fit(self, problem: Problem) -> LocalModel:
         problem = _relabel(problem, self.taught)
-        tree = settle_oblique(
-            *(self.tree, Rows.of(problem.X), problem.y, problem.n_classes, problem.weights),
+        tree = optimize_oblique(
+            *(self.tree, Float32Rows.of(problem.X), problem.y, problem.n_classes, problem.weights),
             *(self.seed.generator().permutation(problem.n_rows), self.rounds),
             DualSettings(self.regularization),
         )
-        return Subtree.of(tree.simplified(weigh_leaves(tree, problem)), problem)
+        return Subtree.of(tree.simplify(weigh_leaves(tree, problem)), problem)
 
 
 @component

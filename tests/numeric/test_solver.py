@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcsvm.numeric import ConvergenceWarning, Kernel, as_gram, backend, rbf_gram, solve, solve_path
-from dcsvm.numeric.svm.solver import feasible
+from dcsvm.numeric.svm.solver import make_feasible
 
 TOL = 1e-3
 
@@ -57,7 +57,7 @@ def test_margins_obey_the_optimality_conditions_row_by_row(either, kind, C):
     beta, random = y * alphas, np.random.default_rng(2)
     gradient = K @ beta - y
     for _ in range(50):
-        other = y * feasible(random.uniform(size=120) * bounds, y, bounds)
+        other = y * make_feasible(random.uniform(size=120) * bounds, y, bounds)
         assert gradient @ (other - beta) >= -TOL * np.abs(other - beta).sum()
 
 
@@ -86,7 +86,7 @@ def test_any_start_is_made_feasible(seed, scale):
     X, y = problem(30, 2, seed)
     bounds = random.uniform(0.0, 2.0, size=30)
     start = scale * random.normal(size=30)
-    projected = feasible(start, y, bounds)
+    projected = make_feasible(start, y, bounds)
     assert (projected >= 0).all()
     assert (projected <= bounds).all()
     assert abs(y @ projected) < 1e-12
@@ -98,7 +98,7 @@ def test_any_start_is_made_feasible(seed, scale):
 def test_a_feasible_start_is_left_as_it_is():
     y = np.array([1.0, 1.0, -1.0, -1.0])
     alphas = np.array([1.0, 0.25, 0.75, 0.5])
-    np.testing.assert_array_equal(feasible(alphas, y, np.ones(4)), alphas)
+    np.testing.assert_array_equal(make_feasible(alphas, y, np.ones(4)), alphas)
 
 
 @pytest.mark.parametrize("C", [1e5, 1e6])

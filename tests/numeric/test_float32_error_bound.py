@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def kernel_of(kind, gamma):
+def make_kernel(kind, gamma):
     return Kernel(kind, gamma=gamma, degree=3, coef0=0.5)
 
 
@@ -50,7 +50,7 @@ def hard_case(random, kernel, classes, features, scale, offset, size):
 @fuzzed(150)
 def test_no_label_changes(seed, kind, classes, features, gamma, scale, offset, size):
     random = np.random.default_rng(seed)
-    kernel = kernel_of(kind, gamma)
+    kernel = make_kernel(kind, gamma)
     expansion, X = hard_case(random, kernel, classes, features, scale, offset, size)
     np.testing.assert_array_equal(vote(expansion, X, precision="float32"), vote(expansion, X))
     np.testing.assert_array_equal(walk(expansion, X, precision="float32"), walk(expansion, X))
@@ -72,7 +72,7 @@ def test_sums_are_off_by_no_more_than_the_bound(seed, kind, features, gamma, off
     coefficients = 10.0 ** random.uniform(-3, 6, size=(points, 3)) * random.normal(
         size=(points, 3)
     )
-    packed = prepare(kernel_of(kind, gamma), P, coefficients, np.zeros(3)).packed
+    packed = prepare(make_kernel(kind, gamma), P, coefficients, np.zeros(3)).packed
     exact, _ = packed.ask(backend.library(), X, "float64")
     rounded, shares = packed.ask(backend.library(), X, "float32")
     known = np.isfinite(shares)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from dcsvm.drawing.scene import shortened
+from dcsvm.drawing.scene import shorten
 
 DOWN, TEXT = 58, 11
 #: A node is as wide as its text wants it, within these limits.
@@ -21,7 +21,7 @@ MOST_LAYERS = 26
 
 
 @attrs.frozen
-class Node:
+class GraphNode:
     """A node of a graph: its layer, its place there, what it asks, how many rows came by.
 
     `wrong` of these rows were answered wrongly in the end.
@@ -34,19 +34,19 @@ class Node:
     wrong: int = 0
 
 
-def draw_graph(nodes: Sequence[Node], edges: Mapping[tuple[int, int], int]) -> str:
+def draw_graph(nodes: Sequence[GraphNode], edges: Mapping[tuple[int, int], int]) -> str:
     """Draw nodes in layers from top to bottom, and edges as broad as the rows that took them.
 
     Parameters
     ----------
-    nodes : sequence of Node
+    nodes : sequence of GraphNode
         A layer's nodes stand side by side, centred.
     edges : mapping from (node, node) to rows
         By places among the nodes.
 
     Examples
     --------
-    >>> nodes = [Node(0, 0, "a v b", 9), Node(1, 0, "b", 4, 1), Node(1, 1, "a", 5)]
+    >>> nodes = [GraphNode(0, 0, "a v b", 9), GraphNode(1, 0, "b", 4, 1), GraphNode(1, 1, "a", 5)]
     >>> "4 rows, 1 wrong" in draw_graph(nodes, {(0, 1): 4, (0, 2): 5})
     True
     """
@@ -55,13 +55,13 @@ def draw_graph(nodes: Sequence[Node], edges: Mapping[tuple[int, int], int]) -> s
         sizes[node.layer] = max(sizes.get(node.layer, 0), node.place + 1)
     if not nodes or len(sizes) > MOST_LAYERS:
         return ""
-    longest = max(len(shortened(node.text, 13)) for node in nodes)
+    longest = max(len(shorten(node.text, 13)) for node in nodes)
     node_width = min(WIDE, max(NARROW, 12 + 6 * longest))
     across = node_width + 8
     width = across * max(sizes.values())
     most = max(1, *(node.rows for node in nodes))
 
-    def spot(node: Node) -> tuple[float, float]:
+    def spot(node: GraphNode) -> tuple[float, float]:
         indent = (width - across * sizes[node.layer]) / 2
         return indent + across * (node.place + 0.5), DOWN * node.layer + 28.0
 
@@ -86,7 +86,7 @@ def draw_graph(nodes: Sequence[Node], edges: Mapping[tuple[int, int], int]) -> s
             'height="34" rx="9" '
             f'style="fill: var(--paper, #fff); stroke: {colour}" '
             f'stroke-opacity="{0.9 if node.wrong else 0.35}"/>'
-            f'<text x="{x:.0f}" y="{y - 3:.0f}"{faint}>{html.escape(shortened(node.text, 13))}'
+            f'<text x="{x:.0f}" y="{y - 3:.0f}"{faint}>{html.escape(shorten(node.text, 13))}'
             f'</text><text x="{x:.0f}" y="{y + 11:.0f}" font-size="9" fill-opacity=".75">'
             f"{node.rows:,}{f' ({node.wrong:,})' if node.wrong else ''}</text></g>"
         )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dcsvm.numeric import BoxBorders
+from dcsvm.numeric import BoxNeighbors
 
 
 def boxes_of(X, cuts):
@@ -33,7 +33,7 @@ def test_the_nearest_rows_are_those_found_by_asking_all(scale, share):
     X = scale * np.random.default_rng(0).normal(size=(500, 3))
     inside, low, high = boxes_of(X, scale * np.array([-1.0, -0.2, 0.1, 0.9]))
     counts = np.array([round(share * len(rows)) for rows in inside])
-    found = BoxBorders(X, inside, low, high).nearest(counts)
+    found = BoxNeighbors(X, inside, low, high).nearest(counts)
     for rows, expected in zip(found, by_asking_all(X, inside, low, high, counts), strict=True):
         assert np.array_equal(rows, expected)
 
@@ -42,7 +42,7 @@ def test_of_rows_at_one_distance_the_first_are_taken():
     X = np.random.default_rng(1).integers(-3, 4, size=(400, 2)).astype(float)
     inside, low, high = boxes_of(X, np.array([-1.5, 0.5]))
     counts = np.full(len(inside), 45)
-    found = BoxBorders(X, inside, low, high).nearest(counts)
+    found = BoxNeighbors(X, inside, low, high).nearest(counts)
     for rows, expected in zip(found, by_asking_all(X, inside, low, high, counts), strict=True):
         assert np.array_equal(rows, expected)
 
@@ -52,10 +52,10 @@ def test_sparse_rows_and_the_numpy_implementation_find_the_same(monkeypatch):
     X[np.abs(X) < 0.5] = 0.0
     inside, low, high = boxes_of(X, np.array([-0.55, 0.75]))
     counts = np.array([len(rows) // 2 for rows in inside])
-    compiled = BoxBorders(X, inside, low, high).nearest(counts)
-    thin = BoxBorders(sparse.csr_array(X), inside, low, high).nearest(counts)
+    compiled = BoxNeighbors(X, inside, low, high).nearest(counts)
+    thin = BoxNeighbors(sparse.csr_array(X), inside, low, high).nearest(counts)
     monkeypatch.setattr("dcsvm.numeric.trees.box_neighbors.library", lambda: None)
-    plain = BoxBorders(X, inside, low, high).nearest(counts)
+    plain = BoxNeighbors(X, inside, low, high).nearest(counts)
     for first, second, third in zip(compiled, thin, plain, strict=True):
         assert np.array_equal(first, second)
         assert np.array_equal(first, third)
@@ -63,5 +63,5 @@ def test_sparse_rows_and_the_numpy_implementation_find_the_same(monkeypatch):
 
 def test_a_single_box_has_nothing_around_it():
     X = np.ones((5, 2))
-    box = BoxBorders(X, [np.arange(5)], np.full((1, 2), -np.inf), np.full((1, 2), np.inf))
+    box = BoxNeighbors(X, [np.arange(5)], np.full((1, 2), -np.inf), np.full((1, 2), np.inf))
     assert [rows.tolist() for rows in box.nearest(np.array([3]))] == [[]]

@@ -6,15 +6,15 @@ import pytest
 from scipy import sparse
 
 from dcsvm.numeric import (
+    Float32Rows,
     GrowthSettings,
     PegasosSettings,
     PlaneTree,
-    Rows,
     grow_oblique,
     implementation,
 )
 from dcsvm.numeric.backend import numpy_only
-from dcsvm.numeric.native import HERE, with_signatures
+from dcsvm.numeric.native import HERE, set_signatures
 
 native_only = pytest.mark.skipif(implementation() == "numpy", reason="the library is not built")
 
@@ -25,11 +25,11 @@ def rings(n=400, d=3, classes=2, seed=0):
     return X, np.minimum((np.linalg.norm(X, axis=1) / 1.3).astype(int), classes - 1)
 
 
-def grown(X, y, masses=None, plane_of=None, **settings):
+def grown(X, y, masses=None, fit_plane=None, **settings):
     pegasos = PegasosSettings(settings.pop("regularization", 1e-2), 32, bias_rate=1.0)
     order = np.random.default_rng(0).permutation(len(y))
     wanted = GrowthSettings(pegasos, **settings)
-    return grow_oblique(Rows.of(X), y, int(y.max()) + 1, masses, order, wanted, plane_of)
+    return grow_oblique(Float32Rows.of(X), y, int(y.max()) + 1, masses, order, wanted, fit_plane)
 
 
 def answers(tree, X, y):
@@ -118,7 +118,7 @@ def test_all_instruction_sets_send_rows_the_same_way(d):
         for level in ("base", "avx2"):
             path = HERE / f"numeric_{level}.so"
             if path.exists() and (level == "base" or before.dcsvm_level() >= 1):
-                backend._library = with_signatures(ctypes.CDLL(str(path)))
+                backend._library = set_signatures(ctypes.CDLL(str(path)))
                 ways.append(tree.route(3.7 * X)[0].tolist())
     finally:
         backend._library = before
@@ -148,16 +148,16 @@ def test_more_than_two_classes_are_set_apart_in_two_groups():
 
 
 def test_hyperplanes_may_come_from_elsewhere():
-    from dcsvm.numeric import Plane
+    from dcsvm.numeric import Hyperplane
 
     X, y = rings()
     asked = []
 
     def by_the_first_feature(rows, signs, weights):
         asked.append((len(rows), weights[signs > 0].sum(), weights[signs < 0].sum()))
-        return Plane(np.array([1.0, 0.0, 0.0]), 0.0, 0)
+        return Hyperplane(np.array([1.0, 0.0, 0.0]), 0.0, 0)
 
-    tree = grown(X, y, plane_of=by_the_first_feature, deepest=3)
+    tree = grown(X, y, fit_plane=by_the_first_feature, deepest=3)
     assert (tree.weights[:, 0] == 1).all()
     for rows, plus, minus in asked:
         assert plus == pytest.approx(rows / 2)
@@ -169,11 +169,11 @@ def test_trees_are_put_in_the_place_of_leaves():
     tree = grown(X, y, deepest=1)
     left = np.flatnonzero(tree.route(X)[0] == 0)
     stump = grown(X[left], y[left], deepest=2)
-    both, origin = tree.grafted({0: stump})
+    both, origin = tree.graft({0: stump})
     assert both.n_leaves == stump.n_leaves + 1
     assert (origin[both.route(X)[0]] == tree.route(X)[0]).all()
     assert (both.route(X[left])[0] == stump.route(X[left])[0]).all()
-    assert PlaneTree.leaf(3).grafted({0: tree})[0].n_leaves == 2
+    assert PlaneTree.leaf(3).graft({0: tree})[0].n_leaves == 2
 
 
 def test_a_cut_tree_has_leaves_for_nodes():

@@ -37,7 +37,7 @@ def use(monkeypatch):
     def switch(level):
         library = None
         if level != "numpy":
-            library = native.with_signatures(ctypes.CDLL(str(library_file(level))))
+            library = native.set_signatures(ctypes.CDLL(str(library_file(level))))
         monkeypatch.setattr(backend, "_library", library)
 
     return switch

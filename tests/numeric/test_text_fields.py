@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dcsvm.numeric import backend
-from dcsvm.numeric.number_parsing import (
+from dcsvm.numeric.text_fields import (
     AFTER_QUOTE,
     NOTHING,
     NUMBER,

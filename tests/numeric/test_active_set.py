@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits
 
 from dcsvm.numeric import Kernel
 from dcsvm.numeric.svm import active_set
-from dcsvm.numeric.svm.active_set import is_wide, solve_wide
+from dcsvm.numeric.svm.active_set import solve_active_set, suits_active_set
 from dcsvm.numeric.svm.global_pairs import solve_part
 from dcsvm.numeric.svm.solver import solve
 
@@ -40,7 +40,7 @@ def exact_gap(kernel, X, y, bounds, alphas):
 def test_the_solution_is_that_of_all_rows(kind, noise, C):
     kernel, (X, y) = KERNELS[kind], digits(noise)
     bounds = C * np.random.default_rng(1).uniform(0.5, 2.0, size=len(y))
-    found, whole = solve_wide(kernel, X, y, bounds), solve(kernel(X), y, bounds)
+    found, whole = solve_active_set(kernel, X, y, bounds), solve(kernel(X), y, bounds)
     assert found.converged
     assert found.objective == pytest.approx(whole.objective, rel=1e-4)
     assert (found.alphas >= 0).all()
@@ -52,8 +52,8 @@ def test_the_solution_is_that_of_all_rows(kind, noise, C):
 
 def test_a_start_is_gone_on_from():
     kernel, (X, y) = KERNELS["rbf"], digits(0.02)
-    once = solve_wide(kernel, X, y, 10.0)
-    again = solve_wide(kernel, X, y, 10.0, start=once.alphas)
+    once = solve_active_set(kernel, X, y, 10.0)
+    again = solve_active_set(kernel, X, y, 10.0, start=once.alphas)
     assert again.iterations < 0.5 * once.iterations
     assert again.objective == pytest.approx(once.objective, rel=1e-5)
 
@@ -68,7 +68,7 @@ def test_few_kernel_values_are_needed_where_few_rows_matter(monkeypatch):
         return worked_out[-1]
 
     monkeypatch.setattr(active_set, "_values", counted)
-    solve_wide(Kernel("rbf", gamma=0.002), X, y, 10.0)
+    solve_active_set(Kernel("rbf", gamma=0.002), X, y, 10.0)
     # As many as one matrix of half of the rows has: none that was known is worked out again.
     assert sum(block.size for block in worked_out) <= 450**2
 
@@ -76,17 +76,18 @@ def test_few_kernel_values_are_needed_where_few_rows_matter(monkeypatch):
 def test_narrow_small_large_and_sparse_parts_are_solved_otherwise():
     kernel = KERNELS["rbf"]
     X = np.zeros((600, 100))
-    assert is_wide(kernel, X)
-    assert not is_wide(kernel, X[:, :63])
-    assert not is_wide(kernel, X[:400])
-    assert not is_wide(kernel, np.zeros((5000, 100)))
-    assert not is_wide(Kernel("sigmoid"), X)
+    assert suits_active_set(kernel, X)
+    assert not suits_active_set(kernel, X[:, :63])
+    assert not suits_active_set(kernel, X[:400])
+    assert not suits_active_set(kernel, np.zeros((5000, 100)))
+    assert not suits_active_set(Kernel("sigmoid"), X)
 
 
 def test_a_part_with_many_features_is_solved_so(monkeypatch):
     called = []
     monkeypatch.setattr(
-        "dcsvm.numeric.svm.global_pairs.solve_wide", lambda *given, **others: called.append(others)
+        "dcsvm.numeric.svm.global_pairs.solve_active_set",
+        lambda *given, **others: called.append(others),
     )
     X, y = digits(0.0)
     solve_part(KERNELS["rbf"], X, y, 1.0, tol=1e-4)

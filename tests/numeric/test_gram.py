@@ -23,7 +23,7 @@ def grams(X):
     """By rows, by distances and by values; the last two also know exact values."""
     kernel = Kernel("rbf", gamma=0.01)
     yield rbf_gram(X, 0.01)
-    yield backend.gram_of_distances(backend.distances(X), 0.01)
+    yield backend.gram_from_distances(backend.distances(X), 0.01)
     yield as_gram(kernel(X))
     yield as_gram(kernel(X) * 3.0 + np.eye(len(X)))
 

@@ -165,7 +165,7 @@ def test_a_gram_matrix_holds_the_kernel_to_single_and_its_entries_to_double_prec
     np.testing.assert_allclose(distances, ((X[:, None] - X[None]) ** 2).sum(-1), rtol=1e-9)
     for gram in (
         backend.rbf_gram(X, gamma),
-        backend.gram_of_distances(distances, gamma),
+        backend.gram_from_distances(distances, gamma),
         as_gram(expected),
     ):
         full = gram.scale * (gram.values.astype(float) + gram.shift)

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.svm import LinearSVC
 
-from dcsvm.numeric import DualSettings, Rows, dual_plane
+from dcsvm.numeric import DualSettings, Float32Rows, fit_linear_dual
 from dcsvm.numeric.backend import numpy_only
 
 
@@ -37,9 +37,9 @@ def test_the_optimum_is_reached_within_a_thousandth(form, implementation, regula
     settings = DualSettings(regularization, 1e-4, 2000)
     if implementation == "numpy":
         with numpy_only():
-            plane = dual_plane(Rows.of(form(X)), signs, masses, settings)
+            plane = fit_linear_dual(Float32Rows.of(form(X)), signs, masses, settings)
     else:
-        plane = dual_plane(Rows.of(form(X)), signs, masses, settings)
+        plane = fit_linear_dual(Float32Rows.of(form(X)), signs, masses, settings)
     found = objective(plane.weights, plane.bias, X, signs, masses, regularization)
     best = least(X, signs, masses, regularization)
     assert best - 1e-6 <= found <= best * 1.001
@@ -48,10 +48,15 @@ def test_the_optimum_is_reached_within_a_thousandth(form, implementation, regula
 def test_the_scale_of_the_weights_does_not_matter():
     X, signs = blobs()
     masses = 1.0 + np.arange(len(signs)) % 4
-    planes = [dual_plane(Rows.of(X), signs, k * masses, DualSettings(1e-2)) for k in (1.0, 8.0)]
+    planes = [
+        fit_linear_dual(Float32Rows.of(X), signs, k * masses, DualSettings(1e-2))
+        for k in (1.0, 8.0)
+    ]
     np.testing.assert_array_equal(planes[0].weights, planes[1].weights)
 
 
 def test_passes_are_bounded():
     X, signs = blobs()
-    assert dual_plane(Rows.of(X), signs, None, DualSettings(1e-4, 0.0, 7)).iterations == 7
+    assert (
+        fit_linear_dual(Float32Rows.of(X), signs, None, DualSettings(1e-4, 0.0, 7)).iterations == 7
+    )

@@ -8,12 +8,12 @@ from scipy import sparse
 
 from dcsvm.numeric import (
     DualSettings,
+    Float32Rows,
     GrowthSettings,
     PegasosSettings,
     PlaneTree,
-    Rows,
     grow_oblique,
-    settle_oblique,
+    optimize_oblique,
 )
 from dcsvm.numeric.backend import numpy_only
 
@@ -28,14 +28,14 @@ def grown(X, y, deepest=3, masses=None):
     pegasos = PegasosSettings(1e-2, 32, bias_rate=1.0)
     order = np.random.default_rng(0).permutation(len(y))
     wanted = GrowthSettings(pegasos, deepest=deepest)
-    return grow_oblique(Rows.of(X), y, int(y.max()) + 1, masses, order, wanted)
+    return grow_oblique(Float32Rows.of(X), y, int(y.max()) + 1, masses, order, wanted)
 
 
 def settled(tree, X, y, rounds=10, masses=None, regularization=1e-3):
     order = np.random.default_rng(1).permutation(len(y))
     settings = DualSettings(regularization)
     n_classes = int(y.max()) + 1
-    return settle_oblique(tree, Rows.of(X), y, n_classes, masses, order, rounds, settings)
+    return optimize_oblique(tree, Float32Rows.of(X), y, n_classes, masses, order, rounds, settings)
 
 
 def masses_of(tree, X, y, masses=None):
@@ -105,18 +105,18 @@ def test_sides_without_rows_and_splits_between_equal_answers_are_taken_out():
     children = np.array([[1, 2], [~0, ~1], [~2, 3], [~3, ~4]], dtype=np.int32)
     tree = PlaneTree(one, np.array([0.0, -9.0, 1.0, 2.0]), children, 1)
     X, y = np.array([[-1.0], [0.5], [1.5], [2.5]]), np.array([0, 1, 0, 0])
-    small = tree.simplified(masses_of(tree, X, y))
+    small = tree.simplify(masses_of(tree, X, y))
     assert small.thresholds.tolist() == [0.0, 1.0]
     assert small.route(X)[0].tolist() == [0, 1, 2, 2]
-    assert tree.simplified(masses_of(tree, X, np.zeros(4, dtype=int))).n_leaves == 1
-    assert PlaneTree.leaf(1).simplified(np.ones((1, 2))).n_leaves == 1
+    assert tree.simplify(masses_of(tree, X, np.zeros(4, dtype=int))).n_leaves == 1
+    assert PlaneTree.leaf(1).simplify(np.ones((1, 2))).n_leaves == 1
 
 
 def test_a_settled_tree_is_simplified_without_a_change_of_answers():
     X, y = rings(classes=3)
     tree = settled(grown(X, y, deepest=5), X, y)
     masses = masses_of(tree, X, y)
-    small = tree.simplified(masses)
+    small = tree.simplify(masses)
     assert small.n_leaves < tree.n_leaves
     answers = masses.argmax(axis=1)[tree.route(X)[0]]
     assert (masses_of(small, X, y).argmax(axis=1)[small.route(X)[0]] == answers).all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 
-from dcsvm.drawing.scene import class_colour, shortened
+from dcsvm.drawing.scene import class_colour, shorten
 
 FIELD, TEXT = 30, 11
 #: Classes up to which the triangle can be taken in.
@@ -30,7 +30,7 @@ def draw_pairs(classes: Sequence[str], wrong: Mapping[tuple[int, int], tuple[int
     k = len(classes)
     if k > MOST_CLASSES or not wrong:
         return ""
-    names = [shortened(name, 14) for name in classes]
+    names = [shorten(name, 14) for name in classes]
     left = 14 + 7 * max(map(len, names))
     shapes = []
     for place, name in enumerate(names):

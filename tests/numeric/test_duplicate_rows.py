@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from dcsvm.numeric import condense, duplicate_rows
+from dcsvm.numeric import duplicate_rows, merge_duplicates
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +37,7 @@ def in_order(few):
 
 
 def agrees(X, y, weights=None):
-    few = condense(X, y, weights)
+    few = merge_duplicates(X, y, weights)
     assert few is not None
     assert few.X.dtype == X.dtype
     assert np.allclose(in_order(few), by_unique(X, y, weights), rtol=1e-12, atol=0)
@@ -72,36 +72,36 @@ def test_rows_of_zeros_and_ones_are_told_apart():
 
 def test_rows_that_seldom_repeat_are_left_alone():
     X, y = repeated(kinds=100_000)
-    assert condense(X, y) is None
+    assert merge_duplicates(X, y) is None
     halved, labels = repeated(n=3000, kinds=3000, classes=1)
     assert len(np.unique(halved, axis=0)) > 1500
-    assert condense(halved, labels) is None
+    assert merge_duplicates(halved, labels) is None
 
 
 def test_a_sample_says_whether_it_is_worth_asking(monkeypatch):
     monkeypatch.setattr(duplicate_rows, "ONE_OF", 64)
     X, y = repeated(n=20_000)
-    assert condense(X, y) is not None
+    assert merge_duplicates(X, y) is not None
     monkeypatch.setattr(duplicate_rows, "_groups", lambda hashes: pytest.fail("asked all rows"))
-    assert condense(*repeated(n=20_000, kinds=1_000_000)) is None
+    assert merge_duplicates(*repeated(n=20_000, kinds=1_000_000)) is None
 
 
 def test_few_rows_and_sparse_ones_are_left_alone(monkeypatch):
     X, y = repeated()
-    assert condense(sparse.csr_array(X), y) is None
+    assert merge_duplicates(sparse.csr_array(X), y) is None
     monkeypatch.setattr(duplicate_rows, "LARGE", len(X) + 1)
-    assert condense(X, y) is None
+    assert merge_duplicates(X, y) is None
 
 
 def test_different_rows_with_one_hash_are_noticed(monkeypatch):
     X, y = repeated(classes=1)
     monkeypatch.setattr(duplicate_rows, "_hashes", lambda X, y: np.zeros(len(X), dtype=np.uint64))
-    assert condense(X, y) is None
+    assert merge_duplicates(X, y) is None
 
 
 def test_how_many_kinds_it_takes_to_stand_for_so_many_rows():
     X = np.repeat(np.arange(4.0), [50, 30, 15, 5])[:, None]
-    few = condense(X, np.zeros(100, dtype=int))
+    few = merge_duplicates(X, np.zeros(100, dtype=int))
     assert [few.at_least(rows) for rows in (1, 50, 51, 80, 81, 95, 96, 100, 101)] == [
         *(1, 1, 2, 2, 3, 3, 4, 4, 5),
     ]

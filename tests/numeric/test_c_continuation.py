@@ -4,9 +4,9 @@ import attrs
 import numpy as np
 import pytest
 
-from dcsvm.numeric import Kernel, backend, grams
+from dcsvm.numeric import Kernel, backend, iterate_grams
 from dcsvm.numeric.svm import numpy_solver as reference
-from dcsvm.numeric.svm.c_continuation import FAR, MANY, _shares, mean_curvature, sampled
+from dcsvm.numeric.svm.c_continuation import FAR, MANY, _shares, mean_curvature, sample_rows
 from dcsvm.numeric.svm.numpy_solver import Tasks
 from dcsvm.numeric.svm.solver import solve, solve_path
 
@@ -20,7 +20,7 @@ def noisy(rows: int, features: int = 3):
 
 
 def gram_of(X, gamma):
-    return next(grams(Kernel("rbf", gamma=gamma), X, [gamma]))[1]
+    return next(iterate_grams(Kernel("rbf", gamma=gamma), X, [gamma]))[1]
 
 
 @pytest.mark.parametrize("C", [1e3, 1e5])
@@ -82,9 +82,9 @@ def test_shares_end_below_c_and_begin_where_the_curvature_says() -> None:
 def test_the_mean_curvature_is_half_the_mean_squared_distance() -> None:
     X, _ = noisy(400)
     values = X @ X.T
-    squares = ((X[sampled(400)][:, None] - X) ** 2).sum(axis=2)
-    found = mean_curvature(values[sampled(400)], np.diagonal(values))
+    squares = ((X[sample_rows(400)][:, None] - X) ** 2).sum(axis=2)
+    found = mean_curvature(values[sample_rows(400)], np.diagonal(values))
     assert found == pytest.approx(0.5 * squares.mean())
-    assert mean_curvature(values[sampled(400)] - 1.0, np.diagonal(values) - 1.0) == pytest.approx(
-        found
-    )
+    assert mean_curvature(
+        values[sample_rows(400)] - 1.0, np.diagonal(values) - 1.0
+    ) == pytest.approx(found)

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.svm import SVC
 
-from dcsvm.numeric import PegasosSettings, Rows, best_bias, implementation, pegasos_plane
+from dcsvm.numeric import Float32Rows, PegasosSettings, best_bias, fit_pegasos, implementation
 from dcsvm.numeric.backend import numpy_only
 
 LAMBDA = 0.01
@@ -25,7 +25,7 @@ def objective(weights, bias, X, signs, masses):
 def learned(X, signs, masses=None, **settings):
     order = np.random.default_rng(1).permutation(len(signs))
     wanted = PegasosSettings(LAMBDA, **{"iterations": 20_000, "bias_rate": 1.0, **settings})
-    return pegasos_plane(Rows.of(X), signs, masses, order, wanted)
+    return fit_pegasos(Float32Rows.of(X), signs, masses, order, wanted)
 
 
 @pytest.mark.parametrize("batch", [1, 16, 1000])
@@ -105,7 +105,7 @@ def test_the_best_bias_is_better_than_any_other():
 
 
 def test_numbers_too_large_for_single_precision_are_clipped():
-    rows = Rows.of(np.array([[1e300, -1e300, 1.0]]))
+    rows = Float32Rows.of(np.array([[1e300, -1e300, 1.0]]))
     largest = np.finfo(np.float32).max
     assert rows.dense[0, :3].tolist() == [largest, -largest, 1.0]
-    assert Rows.of(sparse.csr_array([[1e300, 0.0]])).sparse.data.tolist() == [largest]
+    assert Float32Rows.of(sparse.csr_array([[1e300, 0.0]])).sparse.data.tolist() == [largest]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from dcsvm.drawing.scene import class_colour, shortened
+from dcsvm.drawing.scene import class_colour, shorten
 
 if TYPE_CHECKING:
     from dcsvm.numeric.array_types import IntArray
@@ -171,7 +171,7 @@ def _described(summed: Sketch, node: int, n_leaves: int, classes: Sequence[Any])
     said = f"{total:,} rows" if total != 1 else "1 row"
     if total:
         share = counts[most] / total
-        called = shortened(classes[most])
+        called = shorten(classes[most])
         if called[:1].isdigit() or called[:1] == "-":
             called = f"class {called}"
         # A share that only rounds to all of them is not all of them.

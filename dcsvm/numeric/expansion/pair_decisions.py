@@ -34,10 +34,10 @@ def pair_decisions(
     sums = np.stack(
         [gram[:, start:stop] @ coefficients[start:stop] for start, stop in pairwise(edges)], axis=1
     )
-    return decisions_of_sums(sums, biases)
+    return decisions_from_sums(sums, biases)
 
 
-def decisions_of_sums(sums: Floats, biases: Floats) -> NDArray[np.float64]:
+def decisions_from_sums(sums: Floats, biases: Floats) -> NDArray[np.float64]:
     """The decision of every pair from what the points of each class add to each of its pairs.
 
     Parameters

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dcsvm.numeric import backend
-from dcsvm.numeric.expansion.float32_error_bound import Doubt
+from dcsvm.numeric.expansion.float32_error_bound import Float32ErrorBound
 from dcsvm.numeric.kernels.distances import Floats, Rows, as_dense, is_sparse
 from dcsvm.numeric.kernels.kernel import Kernel
-from dcsvm.numeric.native import DoubtStructure, ExpansionStructure, address
+from dcsvm.numeric.native import ErrorBoundStructure, ExpansionStructure, address
 
 NATIVE_KINDS = {"linear": 0, "rbf": 1, "poly": 2}
 MOST_BYTES = 1 << 30
@@ -26,28 +26,28 @@ Integers = npt.NDArray[np.int64]
 
 
 @attrs.frozen(eq=False)
-class Single:
+class Float32Expansion:
     """One expansion in float32, and how far off that may be.
 
     Parameters
     ----------
     structure : ExpansionStructure
         With a last column of magnitudes, against which errors are measured.
-    doubt : Doubt
-    table : DoubtStructure
+    doubt : Float32ErrorBound
+    table : ErrorBoundStructure
         The same for one row at a time.
     arrays : list
         What the structures point into.
     """
 
     structure: ExpansionStructure
-    doubt: Doubt
-    table: DoubtStructure
+    doubt: Float32ErrorBound
+    table: ErrorBoundStructure
     arrays: list[npt.NDArray[Any]]
 
 
 @attrs.frozen(eq=False, slots=False)
-class Packed:
+class PackedExpansion:
     """One expansion in float64, moved to the points' mean where that is allowed.
 
     Parameters
@@ -74,7 +74,7 @@ class Packed:
     scratch: threading.local = attrs.field(factory=threading.local)
 
     @cached_property
-    def single(self) -> Single:
+    def single(self) -> Float32Expansion:
         """The same in float32, made when first asked: many models never are."""
         arrays: list[npt.NDArray[Any]] = []
         centred = np.ascontiguousarray((self.points - self.origin)[:, self.columns])
@@ -83,14 +83,14 @@ class Packed:
         with np.errstate(over="ignore"):  # of what float32 cannot hold, every answer is in doubt
             singles = centred.astype(np.float32)
             structure = _structure(self.kernel, singles, widened, self.sizes, arrays)
-        doubt = Doubt.of(self.kernel, centred, magnitudes, self.sizes)
+        doubt = Float32ErrorBound.of(self.kernel, centred, magnitudes, self.sizes)
         tables = [
             np.ascontiguousarray(each)
             for each in (*doubt.by_exponent(), doubt.weights, doubt.lost)
         ]
         arrays.extend(tables)
-        table = DoubtStructure(*(address(each) for each in tables))
-        return Single(structure, doubt, table, arrays)
+        table = ErrorBoundStructure(*(address(each) for each in tables))
+        return Float32Expansion(structure, doubt, table, arrays)
 
     @property
     def room(self) -> int:
@@ -159,9 +159,9 @@ class Packed:
         return label
 
 
-def pack_native(
+def pack_expansion(
     kernel: Kernel, points: Rows, coefficients: Floats, counts: Integers | None
-) -> Packed | None:
+) -> PackedExpansion | None:
     """The packed expansion, or None where the library cannot serve it."""
     if backend.library() is None or kernel.kind not in NATIVE_KINDS or is_sparse(points):
         return None
@@ -178,7 +178,7 @@ def pack_native(
     sizes = np.array([len(rows)], dtype=np.int64) if counts is None else counts
     arrays: list[npt.NDArray[Any]] = []
     double = _structure(kernel, centred, coefficients, sizes, arrays)
-    return Packed(kernel, rows, coefficients, sizes, origin, columns, double, arrays)
+    return PackedExpansion(kernel, rows, coefficients, sizes, origin, columns, double, arrays)
 
 
 def _middle(points: Floats) -> Floats:
