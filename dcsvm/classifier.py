@@ -23,8 +23,8 @@ from dcsvm.base.problem import DIVISION, PARTS, Problem, Seed
 from dcsvm.base.stages import StagedDivision
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.compatibility import check_compatible, check_kept
-from dcsvm.drive.engine import Engine, in_one_go
-from dcsvm.drive.fitted import FittedStrategy, cost_of, in_chunks
+from dcsvm.drive.engine import Engine, run_inline
+from dcsvm.drive.fitted import FittedStrategy, ask_in_chunks, count_cost
 from dcsvm.drive.ledger import Record, record_results
 from dcsvm.drive.observers import CallbackSupport, SklearnCallbacks, with_callbacks
 from dcsvm.drive.out_of_fold import training_answers
@@ -74,7 +74,7 @@ class Strategy:
 
     def train(self, problem: Problem, seed: Seed, ledger: list[Record]) -> Work[Committee]:
         """Divide by the problem's seed, train the parts by `seed`, seat those that predict."""
-        division = StagedDivision(self.decomposer.divide(problem.seeded(DIVISION)))
+        division = StagedDivision(self.decomposer.divide(problem.with_child_seed(DIVISION)))
         for stage, parts in enumerate(division):
             jobs = subproblems(
                 problem, parts, self.decomposer, self.learner, seed.child(PARTS, stage)
@@ -144,7 +144,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Learn from rows X (n, d) and labels y (n,); or, as a LocalLearner, from a Problem."""
         if isinstance(X, Problem):
-            return in_one_go(self.fit_in_steps(X))
+            return run_inline(self.fit_in_steps(X))
         return self.fit_with(Engine(self.n_jobs), X, y, sample_weight)
 
     def fit_with(
@@ -194,19 +194,19 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
     def decision_function(self, X: Any) -> FloatArray:
         """Scores of rows X: (n, n_classes), or (n,) for two classes, positive for the second."""
         rows = self._rows(X)
-        scores = np.concatenate(in_chunks(self.model_, self.model_.scores, rows, self.n_jobs))
+        scores = np.concatenate(ask_in_chunks(self.model_, self.model_.scores, rows, self.n_jobs))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> Any:
         """The labels of rows X (n, d)."""
         rows = self._rows(X)
-        winners = in_chunks(self.model_, self.model_.labels, rows, self.n_jobs)
+        winners = ask_in_chunks(self.model_, self.model_.labels, rows, self.n_jobs)
         return self.classes_[winners[0] if len(winners) == 1 else np.concatenate(winners)]
 
     def cost(self, X: Any) -> Cost:
         """What it takes to answer rows X, counted row by row."""
         rows = self._rows(X)
-        return cost_of(self.model_, rows, self.n_jobs)
+        return count_cost(self.model_, rows, self.n_jobs)
 
     @property
     def releases_gil(self) -> bool:  # type: ignore[override]

@@ -37,17 +37,17 @@ class Answers:
 
     def sums(self) -> FloatArray:
         """Each class's weighted sum of what speaks for it and against it: (r, classes)."""
-        return np.asarray(self._weighted(self.values) @ self.code)
+        return np.asarray(self._apply_weights(self.values) @ self.code)
 
-    def known(self) -> FloatArray:
+    def total_weights(self) -> FloatArray:
         """The total weight of the columns that speak of each class: (r, classes)."""
         return self._total(abs(self.code))
 
     def gains(self) -> FloatArray:
         """Each class's weighted sum over columns with it on the positive side: (r, classes)."""
-        return np.asarray(self._weighted(self.values) @ (self.code > 0))
+        return np.asarray(self._apply_weights(self.values) @ (self.code > 0))
 
-    def gaining(self) -> FloatArray:
+    def positive_weights(self) -> FloatArray:
         """The total weight of the columns with each class on the positive side: (r, classes)."""
         return self._total(self.code > 0)
 
@@ -57,13 +57,13 @@ class Answers:
         single = np.bincount(self.owner, minlength=len(self.members))[self.owner] == 1
         if single.all():
             # A column's vote counts for the classes whose code has its sign.
-            return np.asarray(self._weighted(wins) @ self.code + self.known()) / 2.0
+            return np.asarray(self._apply_weights(wins) @ self.code + self.total_weights()) / 2.0
         wins[:, ~single] = 0.0
         for position in np.unique(self.owner[~single]):
             columns = np.flatnonzero(self.owner == position)
             best = self.values[:, columns].argmax(axis=1)
             wins[np.arange(len(wins)), columns[best]] = 1.0
-        wins = self._weighted(wins)
+        wins = self._apply_weights(wins)
         return np.asarray(wins @ self.code + np.abs(wins) @ abs(self.code)) / 2.0
 
     def _total(self, counted: Any) -> FloatArray:
@@ -74,7 +74,7 @@ class Answers:
             return total
         return np.asarray(self.weights[:, self.owner] @ counted)
 
-    def _weighted(self, values: FloatArray) -> FloatArray:
+    def _apply_weights(self, values: FloatArray) -> FloatArray:
         return values if self.weights is None else values * self.weights[:, self.owner]
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from dcsvm.base.errors import SettingError, did_you_mean
-from dcsvm.base.nested_params import gathered, nested, numbered
+from dcsvm.base.nested_params import expand_components, expand_lists, merge_params
 
 T = TypeVar("T")
 
@@ -47,12 +47,12 @@ class Component(BaseEstimator, ABC):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings by name; with `deep`, those of components in settings and lists too."""
         own = {name: getattr(self, name) for name in sorted(settings_of(type(self)))}
-        return own | (nested(own) | numbered(own) if deep else {})
+        return own | (expand_components(own) | expand_lists(own) if deep else {})
 
     def set_params(self, **params: Any) -> Any:
         """Change settings by name; a list is replaced where one of its components changes."""
         title = self.name or type(self).__name__
-        return super().set_params(**gathered(title, self.get_params(deep=False), params))
+        return super().set_params(**merge_params(title, self.get_params(deep=False), params))
 
     def check(self) -> None:
         """Refuse settings that cannot work together; called before anything is trained."""
@@ -170,7 +170,7 @@ def takes_several(cls: Any, name: str) -> bool:
     return bool(kind) and typing.get_origin(type_hints(cls).get(name)) is tuple
 
 
-def listed_where_meant(cls: Any, name: str, value: Any) -> Any:
+def wrap_single_value(cls: Any, name: str, value: Any) -> Any:
     """A single name, number or component as a list of one, where a setting takes only lists."""
     if takes_several(cls, name):
         return value if isinstance(value, tuple | list) else [value]

@@ -127,7 +127,7 @@ class Sum(Decomposer):
             raise SettingError("sum: summands must name one decomposer or more, not none")
         divisions = yield from together(
             [
-                conclude(each.divide(problem.seeded(place)))
+                conclude(each.divide(problem.with_child_seed(place)))
                 for place, each in enumerate(self.summands)
             ]
         )
@@ -179,7 +179,8 @@ class Repeat(Decomposer):
 
     def levels(self, problem: Problem, factor: int = 4) -> Iterator[Level]:
         each = [
-            self.decomposer.levels(problem.seeded(place), factor) for place in range(self.times)
+            self.decomposer.levels(problem.with_child_seed(place), factor)
+            for place in range(self.times)
         ]
         for groups in zip(*each, strict=False):
             settings = {f"decomposer__{key}": value for key, value in groups[0].settings.items()}

@@ -36,7 +36,7 @@ class Member:
 
     def scores(self, X: Matrix) -> FloatArray:
         """Score rows X (n, d) of the divided problem's features: (n, columns)."""
-        return self._checked(self.model.scores(self._seen(X)), X)
+        return self._check_shape(self.model.scores(self._apply_view(X)), X)
 
     def labels(self, X: Matrix) -> IntArray | None:
         """The class of the divided problem that wins for each row of X, (n,).
@@ -44,7 +44,7 @@ class Member:
         None where a side of the member stands for several classes.
         """
         classes = self._classes
-        return None if classes is None else classes[self.model.labels(self._seen(X))]
+        return None if classes is None else classes[self.model.labels(self._apply_view(X))]
 
     @property
     def _classes(self) -> IntArray | None:
@@ -59,13 +59,13 @@ class Member:
 
     def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
         """Return `scores(X)` and what they took."""
-        values, cost = self.model.answer(self._seen(X))
-        return self._checked(values, X), cost
+        values, cost = self.model.answer(self._apply_view(X))
+        return self._check_shape(values, X), cost
 
-    def _seen(self, X: Matrix) -> Matrix:
+    def _apply_view(self, X: Matrix) -> Matrix:
         return X if self.view is None else self.view.apply(X)
 
-    def _checked(self, values: FloatArray, X: Matrix) -> FloatArray:
+    def _check_shape(self, values: FloatArray, X: Matrix) -> FloatArray:
         if values.shape != (X.shape[0], len(self.code)):
             raise ContractError(
                 f"{type(self.model).__name__}.scores returned shape {values.shape} "

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from dcsvm.base.errors import SettingError
 
 
-def nested(params: Mapping[str, Any]) -> dict[str, Any]:
+def expand_components(params: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of the components among `params`, by both names: `learner__gamma`."""
     return {
         f"{name}__{key}": inner
@@ -20,7 +20,7 @@ def nested(params: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def numbered(params: Mapping[str, Any]) -> dict[str, Any]:
+def expand_lists(params: Mapping[str, Any]) -> dict[str, Any]:
     """The components in the lists among `params`, and their settings, by name and number."""
     found: dict[str, Any] = {}
     for name, value in params.items():
@@ -32,7 +32,9 @@ def numbered(params: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def gathered(title: str, settings: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
+def merge_params(
+    title: str, settings: Mapping[str, Any], params: Mapping[str, Any]
+) -> dict[str, Any]:
     """The same parameters, but whole lists in place of settings of what is in them.
 
     A list that is there keeps what it holds, and so do its components: others take their places.
@@ -49,11 +51,11 @@ def gathered(title: str, settings: Mapping[str, Any], params: Mapping[str, Any])
         else:
             plain[key] = value
     for name, inside in changes.items():
-        plain[name] = _changed(title, name, params.get(name, settings[name]), inside)
+        plain[name] = _change(title, name, params.get(name, settings[name]), inside)
     return plain
 
 
-def _changed(title: str, name: str, given: Any, changes: Mapping[str, Any]) -> Any:
+def _change(title: str, name: str, given: Any, changes: Mapping[str, Any]) -> Any:
     """A list like the one given, with some of its components or of their settings changed."""
     items, inner = list(given), {}  # type: tuple[list[Any], dict[int, dict[str, Any]]]
     for key, value in changes.items():

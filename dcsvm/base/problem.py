@@ -158,7 +158,7 @@ class Problem:
         """The ids of the rows of one class."""
         return np.flatnonzero(self.y == label)
 
-    def seeded(self, *steps: int) -> Problem:
+    def with_child_seed(self, *steps: int) -> Problem:
         """The same rows with the seed of a place below this one."""
         return attrs.evolve(self, seed=self.seed.child(*steps))
 

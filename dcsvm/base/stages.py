@@ -107,7 +107,7 @@ def support_of(*members: Member, warm: bool = False, **others: Any) -> Part:
     A member that saw one class only has learned nothing about its rows, and keeps them all. A
     `warm` part starts from the members' duals, where these can be had.
     """
-    rows = union(_kept(member) for member in members)
+    rows = union(_find_kept_rows(member) for member in members)
     return Part(rows, start=duals_of(*members, rows=rows) if warm else None, **others)
 
 
@@ -130,7 +130,7 @@ def duals_of(*members: Member, rows: IntArray) -> FloatArray | None:
     return np.asarray(sums[rows] / np.maximum(held[rows], 1.0))
 
 
-def _kept(member: Member) -> IntArray:
+def _find_kept_rows(member: Member) -> IntArray:
     if not member.model.tells_support:
         raise CompositionError(
             "the learner does not say which training rows it kept, and the decomposer goes on "

@@ -32,7 +32,7 @@ def check_composition(decomposer: Decomposer, combiner: Combiner, registry: Regi
         for offer in registry.of_kind("combiner")
         if decomposer.yields <= offer.what.accepts
     ]
-    yields, accepts = _listed(decomposer.yields - {GROUPS}), _listed(combiner.accepts - {GROUPS})
+    yields, accepts = _join(decomposer.yields - {GROUPS}), _join(combiner.accepts - {GROUPS})
     if GROUPS in unfit:
         yields, accepts = f"{yields} in several groups", f"{accepts} in one group"
     raise CompositionError(
@@ -110,5 +110,5 @@ def _title(component: Decomposer | LocalLearner | Combiner) -> str:
     return component.name or type(component).__name__
 
 
-def _listed(words: frozenset[str]) -> str:
+def _join(words: frozenset[str]) -> str:
     return ", ".join(sorted(words))

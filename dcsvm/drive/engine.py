@@ -15,7 +15,7 @@ from dcsvm.base.models import LocalModel
 from dcsvm.base.stages import together
 from dcsvm.base.threads import CORES, ONE_BLAS_THREAD
 from dcsvm.drive.observers import Observer
-from dcsvm.drive.subproblem import run_together
+from dcsvm.drive.subproblem import run_batch
 from dcsvm.drive.validation import check_jobs
 
 Result = TypeVar("Result")
@@ -46,10 +46,10 @@ class Runnable(Protocol):
     def n_rows(self) -> int: ...
 
     @property
-    def joins_others(self) -> bool: ...
+    def can_be_batched(self) -> bool: ...
 
     @property
-    def is_made_of_others(self) -> bool: ...
+    def is_nested(self) -> bool: ...
 
     def key(self) -> str: ...
 
@@ -111,7 +111,7 @@ class Engine:
 
     def _round(self, jobs: list[Runnable]) -> list[Any]:
         few = len(jobs) < FEW_JOBS or self.checkpoints is not None
-        if few and any(job.is_made_of_others for job in jobs):
+        if few and any(job.is_nested for job in jobs):
             return self.drive(together(_steps_of(job) for job in jobs))
         for observer in self.observers:
             observer.on_round_begin(len(jobs))
@@ -166,20 +166,20 @@ class Engine:
 
 def _steps_of(job: Any) -> Generator[list[Runnable], list[Any], Any]:
     """One job as work in steps: a learner made of others is taken apart, any other is one step."""
-    if job.is_made_of_others:
-        cut = job.cut()
+    if job.is_nested:
+        cut = job.extract()
         started = time.perf_counter()
         model = cut.constant()
         nested = None if model else job.learner.fit_in_steps(cut.problem)
         if nested is not None:
             model = yield from nested
         if model is not None:
-            return cut.outcome(model, time.perf_counter() - started)
+            return cut.result(model, time.perf_counter() - started)
     (outcome,) = yield [job]
     return outcome
 
 
-def in_one_go(steps: Steps) -> LocalModel:
+def run_inline(steps: Steps) -> LocalModel:
     """Run steps in the calling thread: how a nested learner fits when nobody takes it apart."""
     return Engine(n_jobs=1).drive(steps)
 
@@ -188,7 +188,7 @@ def _bundles(jobs: list[Numbered], size: int) -> Iterator[list[Numbered]]:
     """Jobs in their order: up to `size` small ones of one learner together, others alone."""
     bundle: list[Numbered] = []
     for number, job in jobs:
-        joins = job.joins_others and size > 1
+        joins = job.can_be_batched and size > 1
         if bundle and not (joins and len(bundle) < size and job.learner is bundle[0][1].learner):
             yield bundle
             bundle = []
@@ -202,5 +202,5 @@ def _bundles(jobs: list[Numbered], size: int) -> Iterator[list[Numbered]]:
 
 def _run(bundle: list[Numbered]) -> list[tuple[int, Any]]:
     numbers, jobs = zip(*bundle, strict=True)
-    outcomes = run_together(jobs) if len(jobs) > 1 else [jobs[0].run()]
+    outcomes = run_batch(jobs) if len(jobs) > 1 else [jobs[0].run()]
     return list(zip(numbers, outcomes, strict=True))

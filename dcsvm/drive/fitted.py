@@ -14,6 +14,7 @@ from dcsvm.base.combiner import Combination
 from dcsvm.base.errors import ContractError
 from dcsvm.base.models import Cost, LocalModel, winners
 from dcsvm.base.threads import ONE_BLAS_THREAD
+from dcsvm.drive.absent_classes import floor_masked
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.validation import check_jobs
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
@@ -36,19 +37,19 @@ class FittedStrategy(LocalModel):
     ledger: list[Any] = attrs.field(factory=list, metadata={"stored": False})
 
     def scores(self, X: Matrix) -> FloatArray:
-        return _in_columns(self._combined(self.committee, X))
+        return _in_columns(self._combine(self.committee, X))
 
     def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
-        committee = self.committee.counted(X.shape[0])
-        scores = _in_columns(self._combined(committee, X))
-        assert committee.tally is not None
-        return scores, committee.tally.cost(self.committee.members)
+        committee = self.committee.with_counter(X.shape[0])
+        scores = _in_columns(self._combine(committee, X))
+        assert committee.cost_counter is not None
+        return scores, committee.cost_counter.cost(self.committee.members)
 
     def labels(self, X: Matrix) -> IntArray:
         labels = self.combination.labels(self.committee, X)
         return winners(self.scores(X)) if labels is None else labels
 
-    def _combined(self, committee: Committee, X: Matrix) -> FloatArray:
+    def _combine(self, committee: Committee, X: Matrix) -> FloatArray:
         """One finite score for each row and class: (n, classes)."""
         scores = self.combination.combine(committee, X)
         if scores.shape != (X.shape[0], committee.n_classes):
@@ -56,7 +57,7 @@ class FittedStrategy(LocalModel):
                 f"{type(self.combination).__name__}.combine returned shape {scores.shape} "
                 f"where ({X.shape[0]}, {committee.n_classes}) was expected"
             )
-        return floored(scores)
+        return floor_masked(scores)
 
     @property
     def support(self) -> IntArray:
@@ -72,7 +73,7 @@ class FittedStrategy(LocalModel):
         raise ContractError("a pipeline's cost differs by row: use answer(X)")
 
 
-def in_chunks(
+def ask_in_chunks(
     model: LocalModel, question: Callable[[Matrix], Answer], X: Matrix, n_jobs: int | None = None
 ) -> list[Answer]:
     """Ask a question of the model about chunks of rows X; the answers come in their order."""
@@ -81,26 +82,26 @@ def in_chunks(
     if X.shape[0] < SMALL:
         return [question(X)]
     with threadpool_limits(**ONE_BLAS_THREAD):
-        if X.shape[0] <= CHUNK_ROWS or X.shape[0] <= (size := rows_at_a_time(model)):
+        if X.shape[0] <= CHUNK_ROWS or X.shape[0] <= (size := chunk_size(model)):
             return [question(X)]
         chunks = (X[start : start + size] for start in range(0, X.shape[0], size))
         parallel = joblib.Parallel(n_jobs, prefer="threads", return_as="generator")
         return list(parallel(joblib.delayed(question)(chunk) for chunk in chunks))
 
 
-def rows_at_a_time(model: LocalModel) -> int:
+def chunk_size(model: LocalModel) -> int:
     """How many rows a chunk has: threads that ask thousands of regions wait for each other."""
     if not isinstance(model, FittedStrategy):
         return CHUNK_ROWS
     groups = model.committee.groups
     regions = [group.last - group.first for group in groups if group.router is not None]
-    inside = [rows_at_a_time(member.model) for member in model.committee.members]
+    inside = [chunk_size(member.model) for member in model.committee.members]
     return max(CHUNK_ROWS, *inside, *(min(EACH_REGION * each, MOST_ROWS) for each in regions))
 
 
-def cost_of(model: LocalModel, X: Matrix, n_jobs: int | None = None) -> Cost:
+def count_cost(model: LocalModel, X: Matrix, n_jobs: int | None = None) -> Cost:
     """What it takes to answer rows X, row by row."""
-    answers = in_chunks(model, model.answer, X, n_jobs)
+    answers = ask_in_chunks(model, model.answer, X, n_jobs)
     return Cost(*np.hstack([_by_row(cost, len(scores)) for scores, cost in answers]))
 
 
@@ -112,17 +113,3 @@ def _in_columns(scores: FloatArray) -> FloatArray:
 def _by_row(cost: Cost, n_rows: int) -> FloatArray:
     counts = (cost.kernel_evaluations, cost.unique_kernel_evaluations, cost.hyperplanes)
     return np.stack([np.broadcast_to(count, (n_rows,)) for count in counts])
-
-
-def floored(scores: FloatArray) -> FloatArray:
-    """Put a class that no member spoke for below all that were, at a certain no: -1 or less.
-
-    Members mask such classes with NaN. Only here, at the last door, where scikit-learn wants
-    finite numbers, does a masked class get one.
-    """
-    masked = np.isnan(scores)
-    if not masked.any():
-        return scores
-    lowest = np.where(masked, np.inf, scores).min(axis=1, keepdims=True)
-    floor = np.minimum(np.where(np.isfinite(lowest), lowest, 0.0), 0.0) - 1.0
-    return np.where(masked, floor, scores)

@@ -81,7 +81,7 @@ class Subproblem:
         view = described if is_same else fitted
         return Member(result.model, result.code, view, result.support, result.n_rows, self.part)
 
-    def cut(self) -> LocalProblem:
+    def extract(self) -> LocalProblem:
         """Cut the part's own problem out of the whole: rows, task, view, weights, classes."""
         rows, start = self.part.rows, self.part.start
         weights = _product(self.problem.weights, rows, self.part.weights)
@@ -108,12 +108,12 @@ class Subproblem:
         return self.part.n_rows
 
     @property
-    def joins_others(self) -> bool:
+    def can_be_batched(self) -> bool:
         """Whether it is small, and its learner can learn several in one call."""
         return self.n_rows <= SMALL_ROWS and _learns_together(type(self.learner))
 
     @property
-    def is_made_of_others(self) -> bool:
+    def is_nested(self) -> bool:
         """Whether the learner can hand its work to the engine in steps."""
         return type(self.learner).fit_in_steps is not LocalLearner.fit_in_steps
 
@@ -126,20 +126,20 @@ class Subproblem:
     def run(self) -> FitResult:
         """Train the part; called in a worker."""
         started = time.perf_counter()
-        cut = self.cut()
+        cut = self.extract()
         model = cut.constant() or self.learner.fit(cut.problem)
-        return cut.outcome(model, time.perf_counter() - started)
+        return cut.result(model, time.perf_counter() - started)
 
 
-def run_together(jobs: Sequence[Subproblem]) -> list[FitResult]:
+def run_batch(jobs: Sequence[Subproblem]) -> list[FitResult]:
     """Train parts of one learner in one call; called in a worker."""
     started = time.perf_counter()
-    cuts = [job.cut() for job in jobs]
+    cuts = [job.extract() for job in jobs]
     problems = [cut.problem for cut in cuts if cut.n_classes > 1]
     models = iter(jobs[0].learner.fit_together(problems) if problems else ())
     made = [cut.constant() or next(models) for cut in cuts]
     seconds = (time.perf_counter() - started) / len(jobs)
-    return [cut.outcome(model, seconds) for cut, model in zip(cuts, made, strict=True)]
+    return [cut.result(model, seconds) for cut, model in zip(cuts, made, strict=True)]
 
 
 @attrs.frozen(eq=False, slots=False)
@@ -159,15 +159,15 @@ class LocalProblem:
 
     @property
     def problem(self) -> Problem:
-        return self._gathered[0]
+        return self._extracted[0]
 
     @property
     def view(self) -> View | None:
         """The fitted view that a member needs; the answer of a single class needs none."""
-        return None if self.n_classes == 1 else self._gathered[1]
+        return None if self.n_classes == 1 else self._extracted[1]
 
     @cached_property
-    def _gathered(self) -> tuple[Problem, View | None]:
+    def _extracted(self) -> tuple[Problem, View | None]:
         given, part, rows = self.job.problem, self.job.part, self.rows
         whole = len(rows) == given.n_rows and bool((np.diff(rows) == 1).all())
         X = given.X if whole else given.X[rows]
@@ -201,7 +201,7 @@ class LocalProblem:
             return None
         return Constant(float(self.code[0].sum() > 0) * 2.0 - 1.0)
 
-    def outcome(self, model: LocalModel, seconds: float) -> FitResult:
+    def result(self, model: LocalModel, seconds: float) -> FitResult:
         kept = model.support
         support = np.zeros(0, dtype=np.intp) if kept is None else self.rows[kept]
         return FitResult(model, self.view, self.code, support, len(self.rows), seconds)

@@ -12,8 +12,9 @@ from dcsvm.base.errors import DataError
 from dcsvm.base.member import Member
 from dcsvm.base.models import KernelExpansion
 from dcsvm.classifier import checked_rows
+from dcsvm.drive.absent_classes import floor_masked
 from dcsvm.drive.committee.committee import Committee
-from dcsvm.drive.fitted import FittedStrategy, floored
+from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.drive.unwrap import unwrapped
 from dcsvm.inspection.explanation import Decision, Explanation, Question, Weight
 from dcsvm.inspection.feature_names import Names
@@ -62,12 +63,12 @@ def _explained(
     training_rows: Callable[[IntArray], IntArray],
     heaviest: int,
 ) -> Explanation:
-    committee = model.committee.counted(1)
-    scores = floored(model.combination.combine(committee, x))[0]
-    assert committee.tally is not None
+    committee = model.committee.with_counter(1)
+    scores = floor_masked(model.combination.combine(committee, x))[0]
+    assert committee.cost_counter is not None
     questions = [
         _question(model.committee.members[number], number, x, names, training_rows, heaviest)
-        for number in dict.fromkeys(committee.tally.members_of(0))
+        for number in dict.fromkeys(committee.cost_counter.members_of(0))
     ]
     # With two classes the sign of the difference decides, as it does in `predict`.
     winner = int(scores[1] > scores[0]) if len(scores) == 2 else int(scores.argmax())

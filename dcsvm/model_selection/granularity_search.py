@@ -265,7 +265,7 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
     def undivided_params(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]:
         """Of the decomposer, what leaves rows X undivided; nothing if no level of it does."""
         estimator, strategy = self._resolved(check_random_state(self.random_state))
-        problem = estimator._problem(X, y, sample_weight).seeded(DIVISION)
+        problem = estimator._problem(X, y, sample_weight).with_child_seed(DIVISION)
         levels = strategy.decomposer.levels(problem, self.factor)
         return next((_of_division(each) for each in levels if is_undivided(each)), {})
 

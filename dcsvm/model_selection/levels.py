@@ -45,7 +45,7 @@ class Search:
     ) -> Generator[list[Any], list[Any], tuple[list[Step], Step, str]]:
         """Return all steps, the one to take, and why the search ended."""
         taken: list[Step] = []
-        for level in strategy.decomposer.levels(problem.seeded(DIVISION), self.factor):
+        for level in strategy.decomposer.levels(problem.with_child_seed(DIVISION), self.factor):
             if taken and len(parts_of(level)) == len(parts_of(taken[-1].level)):
                 continue  # no two parts of the finer level were joined
             check_parts(parts_of(level), problem, strategy.decomposer)

@@ -76,11 +76,11 @@ class PathJob:
         return self.job.n_rows
 
     @property
-    def joins_others(self) -> bool:
+    def can_be_batched(self) -> bool:
         return False  # it is judged cell by cell as it is learned
 
     @property
-    def is_made_of_others(self) -> bool:
+    def is_nested(self) -> bool:
         return False  # a path runs in one piece, whatever its learner is made of
 
     def key(self) -> str:
@@ -92,7 +92,7 @@ class PathJob:
     def run(self) -> PathOutcome:
         """Train and judge; called in a worker."""
         started = lap = time.perf_counter()
-        cut = self.job.cut()
+        cut = self.job.extract()
         asked = Asked(self.held_out.X, self.rows, cut)
         outcome = PathOutcome.empty(len(self.cells), len(cut.rows), cut.code)
         waiting: list[tuple[list[int], FloatArray]] = []

@@ -10,7 +10,7 @@ import numpy as np
 from dcsvm.base.combiner import Combiner
 from dcsvm.base.decomposer import GROUPS, REGIONS, YIELDS
 from dcsvm.base.problem import Problem
-from dcsvm.drive.fitted import floored
+from dcsvm.drive.absent_classes import floor_masked
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.committees import (
@@ -76,7 +76,7 @@ def masks_a_class_nobody_can_speak_for(combiner: Combiner) -> None:
             f"class 3 is in no part, and has the score {scores[0, 3]:g} for row 0; "
             "return NaN (dcsvm.mean_or_nan does)",
         )
-        expect((floored(scores).argmax(axis=1) != 3).all(), "a class that nobody knows wins")
+        expect((floor_masked(scores).argmax(axis=1) != 3).all(), "a class that nobody knows wins")
 
 
 @law("combiner")
@@ -85,7 +85,7 @@ def lets_the_class_win_that_all_are_sure_of(combiner: Combiner) -> None:
     for n_classes in (2, 3, 4):
         problem = easy_problem(n_classes, gap=20.0)
         for committee in committees_for(combiner, problem):
-            scores = floored(combined(combiner, committee, problem, problem.X))
+            scores = floor_masked(combined(combiner, committee, problem, problem.X))
             right = (scores.argmax(axis=1) == problem.y).mean()
             expect(right > 0.95, f"{right:.0%} of the rows of {n_classes} classes are right")
 
@@ -140,14 +140,14 @@ def honours_the_routers_weights(combiner: Combiner) -> None:
 
 @law("combiner")
 def asks_through_the_committee(combiner: Combiner) -> None:
-    """every row's answer is counted in the committee's tally"""
+    """every row's answer is counted in the committee's cost counter"""
     problem = easy_problem(gap=1.0)
     for committee in committees_for(combiner, problem):
         combination = fitted(combiner, committee, problem)
-        counted = committee.counted(problem.n_rows)
+        counted = committee.with_counter(problem.n_rows)
         combination.combine(counted, problem.X)
-        assert counted.tally is not None
-        evaluations = counted.tally.cost(committee.members).kernel_evaluations
+        assert counted.cost_counter is not None
+        evaluations = counted.cost_counter.cost(committee.members).kernel_evaluations
         silent = int((np.broadcast_to(evaluations, problem.n_rows) == 0).sum())
         expect(
             not silent,
@@ -218,7 +218,7 @@ def explains_an_answer(combiner: Combiner) -> None:
     problem = easy_problem()
     for committee in committees_for(combiner, problem):
         trace = getattr(fitted(combiner, committee, problem), "trace", combiner.trace)
-        sentences = trace(committee.counted(1), problem.X[[0]])
+        sentences = trace(committee.with_counter(1), problem.X[[0]])
         expect(
             isinstance(sentences, list) and all(isinstance(each, str) for each in sentences),
             f"trace gave {sentences!r}",

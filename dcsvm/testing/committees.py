@@ -114,7 +114,7 @@ def fitted(combiner: Combiner, committee: Committee, problem: Problem) -> Combin
 
 def combined(combiner: Combiner, committee: Committee, problem: Problem, X: Matrix) -> FloatArray:
     """Fit a combiner and score rows X."""
-    return fitted(combiner, committee, problem).combine(committee.counted(X.shape[0]), X)
+    return fitted(combiner, committee, problem).combine(committee.with_counter(X.shape[0]), X)
 
 
 def reordered(committee: Committee, order: IntArray) -> Committee:

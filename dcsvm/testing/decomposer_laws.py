@@ -216,7 +216,7 @@ def grows_coarser_by_level(decomposer: Decomposer) -> None:
     # Parts with tasks of their own stay as they are.
     problem = easy_problem()
     try:
-        found = list(decomposer.levels(problem.seeded(DIVISION)))
+        found = list(decomposer.levels(problem.with_child_seed(DIVISION)))
     except CompositionError:  # made of decomposers, one of which has no levels
         return
     expect(found, "it has no level at all")

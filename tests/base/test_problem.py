@@ -52,7 +52,7 @@ class Pairwise:
 
 
 def cut(part, learner=AnyLearner, **others):
-    return Subproblem(Problem(X, y, 3, **others), part, learner(), Seed(0)).cut()
+    return Subproblem(Problem(X, y, 3, **others), part, learner(), Seed(0)).extract()
 
 
 def test_a_cut_is_encoded_over_the_classes_it_holds():
@@ -81,7 +81,7 @@ def test_weights_and_starts_follow_their_rows():
 
 def test_a_kernel_matrix_is_cut_in_both_directions():
     gram = np.arange(36.0).reshape(6, 6)
-    local = Subproblem(Problem(gram, y, 3), part([1, 4, 2]), Pairwise(), Seed(0)).cut()
+    local = Subproblem(Problem(gram, y, 3), part([1, 4, 2]), Pairwise(), Seed(0)).extract()
     assert local.problem.X.tolist() == gram[np.ix_([1, 4, 2], [1, 4, 2])].tolist()
     assert local.view.apply(gram[:1]).tolist() == [[1.0, 4.0, 2.0]]
 
@@ -145,7 +145,7 @@ def test_a_part_with_a_task_knows_the_whole_it_was_cut_from():
     problem = Problem(X, y, 3)
     inner = (
         Subproblem(problem, Part(np.arange(1, 6), task=Task((0,), (2,))), AnyLearner(), Seed(0))
-        .cut()
+        .extract()
         .problem
     )
     assert inner.whole is problem
@@ -153,7 +153,7 @@ def test_a_part_with_a_task_knows_the_whole_it_was_cut_from():
     np.testing.assert_array_equal(problem.X[inner.rows], inner.X)
     assert attrs.evolve(inner, X=inner.X + 1).whole is None
     for other in (Part(np.arange(6)), Part(np.arange(6), Columns([0]), Task((0,), (1,)))):
-        assert Subproblem(problem, other, AnyLearner(), Seed(0)).cut().problem.whole is None
+        assert Subproblem(problem, other, AnyLearner(), Seed(0)).extract().problem.whole is None
 
 
 def test_what_is_made_once_is_made_once_for_a_problem():
@@ -161,7 +161,7 @@ def test_what_is_made_once_is_made_once_for_a_problem():
     made = [problem.once("total", lambda: calls.append(1) or X.sum()) for _ in range(2)]
     assert made == [66.0, 66.0]
     assert calls == [1]
-    assert problem.seeded(1).once("total", lambda: 0.0) == 0.0
+    assert problem.with_child_seed(1).once("total", lambda: 0.0) == 0.0
     assert pickle.loads(pickle.dumps(problem)).once("total", lambda: 1.0) == 1.0
 
 

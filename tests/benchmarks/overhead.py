@@ -107,7 +107,7 @@ def _cuts(X: np.ndarray, y: np.ndarray, n_parts: int) -> list[LocalProblem]:
     learner = build("learner", "kernel_svm")
     order = np.argsort(y, kind="stable")
     return [
-        Subproblem(problem, Part(np.sort(order[start::n_parts])), learner, Seed(0)).cut()
+        Subproblem(problem, Part(np.sort(order[start::n_parts])), learner, Seed(0)).extract()
         for start in range(n_parts)
     ]
 

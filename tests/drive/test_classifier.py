@@ -256,8 +256,8 @@ def test_a_nested_pipeline_gives_the_same_bits_taken_apart_or_in_one_go(monkeypa
     nested = DivideAndConquerClassifier(Deal(3), Centroids(jitter=0.5), Average())
     apart = fitted(Deal(4), nested).decision_function(X)
     monkeypatch.setattr("dcsvm.drive.engine.FEW_JOBS", 0)
-    in_one_go = fitted(Deal(4), nested).decision_function(X)
-    np.testing.assert_array_equal(apart, in_one_go)
+    run_inline = fitted(Deal(4), nested).decision_function(X)
+    np.testing.assert_array_equal(apart, run_inline)
 
 
 @pytest.mark.parametrize(

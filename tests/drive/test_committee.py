@@ -7,7 +7,8 @@ from fakes import Average, Centroids, Deal, Everything, Rest, StripRouter, Strip
 from dcsvm import Committee, DivideAndConquerClassifier, Division, Member, Router, Routing
 from dcsvm.base.answers import Answers
 from dcsvm.base.errors import ContractError
-from dcsvm.drive.fitted import FittedStrategy, floored, rows_at_a_time
+from dcsvm.drive.absent_classes import floor_masked
+from dcsvm.drive.fitted import FittedStrategy, chunk_size
 from dcsvm.numeric import Kernel
 from dcsvm.toolbox import Constant, Cost, Hyperplanes, KernelExpansion, Wrapped
 
@@ -38,10 +39,10 @@ def test_sums_known_and_votes_follow_the_codes():
     code = np.array([[-1, 1, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
     said = Answers(np.arange(2), np.arange(2), values, code, np.array([0, 1, 1, 1]))
     assert said.sums().tolist() == [[-1.5, 1.0, 3.0], [5.0, 0.0, 0.0]]
-    assert said.known().tolist() == [[2, 2, 1], [2, 2, 1]]
+    assert said.total_weights().tolist() == [[2, 2, 1], [2, 2, 1]]
     assert said.votes().tolist() == [[0, 1, 1], [2, 0, 0]]
     assert said.gains().tolist() == [[0.5, 1.0, 3.0], [4.0, 0.0, 0.0]]
-    assert said.gaining().tolist() == [[1, 2, 1], [1, 2, 1]]
+    assert said.positive_weights().tolist() == [[1, 2, 1], [1, 2, 1]]
 
 
 def test_the_routers_weights_count():
@@ -97,9 +98,9 @@ def test_hyperplanes_of_members_and_of_the_router_are_counted():
 
 
 def asked(committee):
-    counted = committee.counted(len(X))
+    counted = committee.with_counter(len(X))
     counted.mean_scores(X)
-    return counted.tally.cost(committee.members)
+    return counted.cost_counter.cost(committee.members)
 
 
 def test_shared_support_vectors_are_counted_once_per_row():
@@ -156,7 +157,7 @@ def test_costs_add_up():
 
 def test_masked_classes_get_a_certain_no_at_the_last_door():
     scores = np.array([[2.0, np.nan, 3.0], [-4.0, np.nan, 1.0], [np.nan] * 3, [1.0, 2.0, 3.0]])
-    assert floored(scores).tolist() == [
+    assert floor_masked(scores).tolist() == [
         [2.0, -1.0, 3.0],
         [-4.0, -5.0, 1.0],
         [-1.0, -1.0, -1.0],
@@ -263,7 +264,7 @@ def test_chunks_grow_with_the_regions_of_a_division(regions, rows):
     members = [Member(Constant(), np.array([[0, 1, 0]]))] * regions
     routed = committee_of(*members, router=StripRouter(np.arange(regions - 1), 0))
     model = FittedStrategy(routed, Average())
-    assert rows_at_a_time(model) == rows
+    assert chunk_size(model) == rows
     around = committee_of(Member(model, np.eye(3)))
-    assert rows_at_a_time(FittedStrategy(around, Average())) == rows
-    assert rows_at_a_time(FittedStrategy(committee_of(*members), Average())) == 2**15
+    assert chunk_size(FittedStrategy(around, Average())) == rows
+    assert chunk_size(FittedStrategy(committee_of(*members), Average())) == 2**15

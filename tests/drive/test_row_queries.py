@@ -7,7 +7,7 @@ from scipy import sparse
 
 from dcsvm import Committee, DivideAndConquerClassifier, Member, RowQueries
 from dcsvm.drive.committee.committee import Group
-from dcsvm.drive.committee.shared_kernels import pooled
+from dcsvm.drive.committee.shared_kernels import pool_points
 from dcsvm.numeric import Kernel
 from dcsvm.toolbox import Hyperplanes, KernelExpansion
 
@@ -28,7 +28,7 @@ def members_of_two_kinds(X):
         Member(Hyperplanes(generator.normal(size=(2, 1)), generator.normal(size=1)), code)
         for _ in range(5)
     ]
-    return (*pooled(expansions), *planes)
+    return (*pool_points(expansions), *planes)
 
 
 @pytest.fixture(params=["dense", "sparse"])
@@ -39,7 +39,7 @@ def rows(request):
 
 def test_every_row_hears_its_own_member(rows) -> None:
     members = members_of_two_kinds(rows)
-    committee = Committee(members, (Group(0, len(members)),), 2).counted(40)
+    committee = Committee(members, (Group(0, len(members)),), 2).with_counter(40)
     each = RowQueries.of(committee)
     assert [type(stack).__name__ for stack in each.stacks] == ["Expansions", "Planes"]
     assert np.flatnonzero(each.stack_of < 0).tolist() == [6]
@@ -54,25 +54,25 @@ def test_every_row_hears_its_own_member(rows) -> None:
 
 def test_a_member_that_many_rows_ask_is_asked_once(rows) -> None:
     members = members_of_two_kinds(rows)
-    committee = Committee(members, (Group(0, len(members)),), 2).counted(40)
+    committee = Committee(members, (Group(0, len(members)),), 2).with_counter(40)
     (hearing,) = RowQueries.of(committee).hearings(committee, rows)
     hearing.values(np.full(40, 2))
-    assert len(committee.tally.panels) == 1
-    assert [committee.tally.members_of(row) for row in (0, 39)] == [[2], [2]]
+    assert len(committee.cost_counter.panels) == 1
+    assert [committee.cost_counter.members_of(row) for row in (0, 39)] == [[2], [2]]
 
 
 def test_what_was_asked_is_counted_row_by_row(rows) -> None:
     members = members_of_two_kinds(rows)
-    committee = Committee(members, (Group(0, len(members)),), 2).counted(40)
+    committee = Committee(members, (Group(0, len(members)),), 2).with_counter(40)
     (hearing,) = RowQueries.of(committee).hearings(committee, rows)
     first = np.arange(40) % len(members)
     second = (first + 3) % len(members)
     hearing.values(first)
     hearing.values(second)
-    cost = committee.tally.cost(members)
+    cost = committee.cost_counter.cost(members)
     for row in range(40):
         asked = [first[row], second[row]]
-        assert committee.tally.members_of(row) == asked
+        assert committee.cost_counter.members_of(row) == asked
         assert cost.hyperplanes[row] == sum(number > 6 for number in asked)
         supports = [members[n].support for n in asked if n < 6]
         shared = len(np.unique(np.concatenate([[-1], *supports]))) - 1
@@ -83,7 +83,7 @@ def test_all_pairs_of_classes_are_answered_from_sums_by_class() -> None:
     X, y = blobs(60, k=5, seed=2)
     learner = Machine(kernel="rbf", gamma=0.2, C=5.0)
     clf = DivideAndConquerClassifier(Pairs(), learner, Average()).fit(X, y)
-    committee = clf.model_.committee.counted(60)
+    committee = clf.model_.committee.with_counter(60)
     each = RowQueries.of(committee)
     assert [type(stack).__name__ for stack in each.stacks] == ["Pairs"]
     (hearing,) = each.hearings(committee, X)
@@ -91,4 +91,4 @@ def test_all_pairs_of_classes_are_answered_from_sums_by_class() -> None:
     alone = [committee.members[a].answer(X[[row]])[0][0, 0] for row, a in enumerate(asked)]
     np.testing.assert_allclose(hearing.values(asked), alone, atol=1e-9)
     supports = [len(committee.members[a].support) for a in asked]
-    assert committee.tally.cost(committee.members).kernel_evaluations.tolist() == supports
+    assert committee.cost_counter.cost(committee.members).kernel_evaluations.tolist() == supports

@@ -70,7 +70,7 @@ def breaks_ties_by_the_workers_random_numbers(cls):
 
 @mutation("combiner", "asks_through_the_committee")
 def asks_behind_the_tallys_back(cls):
-    return committee_altered(cls, lambda committee: attrs.evolve(committee, tally=None))
+    return committee_altered(cls, lambda committee: attrs.evolve(committee, cost_counter=None))
 
 
 @mutation("combiner", "seats_members_in_any_order")
@@ -79,7 +79,7 @@ def hears_the_last_member_least(cls):
         last = committee.members[-1]
         quiet = attrs.evolve(last, model=attrs.evolve(last.model, biases=last.model.biases - 9.0))
         members = (*committee.members[:-1], quiet)
-        return Committee(members, committee.groups, committee.n_classes, committee.tally)
+        return Committee(members, committee.groups, committee.n_classes, committee.cost_counter)
 
     return committee_altered(cls, alter)
 

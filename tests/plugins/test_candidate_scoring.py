@@ -20,7 +20,7 @@ def cut_of(X, y, **settings):
     rows = np.arange(0, len(y), 2)
     learner = build("learner", "kernel_svm", **settings)
     part = Part(rows, view=Columns([2, 0]))
-    return Subproblem(Problem(X, y, y.max() + 1), part, learner, Seed(0)).cut()
+    return Subproblem(Problem(X, y, y.max() + 1), part, learner, Seed(0)).extract()
 
 
 @pytest.mark.parametrize("kind", ["rbf", "linear"])
@@ -69,7 +69,7 @@ def test_parts_that_overlap_answer_as_each_model_does(kept, shared, monkeypatch)
         rows = np.flatnonzero(np.isin(y, pair))
         cut = Subproblem(
             problem, Part(rows, task=Task(pair[:1], pair[1:])), learner, Seed(0)
-        ).cut()
+        ).extract()
         asked = candidate_scoring.Asked(asks, np.arange(20), cut)
         for _, model in learner.fit_path(cut.problem, GRID):
             values, cost = asked.answer(model)

@@ -89,11 +89,11 @@ def test_an_own_order_of_the_classes_is_walked(digits) -> None:
 
 
 def test_a_row_asks_one_node_less_than_there_are_classes(fitted, digits) -> None:
-    committee = fitted.model_.committee.counted(30)
+    committee = fitted.model_.committee.with_counter(30)
     fitted.model_.combination.combine(committee, digits[0][600:630])
     for row in range(30):
         expected = walk(fitted.model_.committee, digits[0][600 + row][None], range(10))[1]
-        assert committee.tally.members_of(row) == expected
+        assert committee.cost_counter.members_of(row) == expected
         assert len(expected) == 9
 
 

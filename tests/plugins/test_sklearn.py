@@ -60,7 +60,7 @@ def test_random_numbers_come_from_the_part_unless_the_settings_name_a_seed():
     settings = {"n_estimators": 5}
     forests = [
         fitted(each, classifier="RandomForestClassifier", settings=settings).scores(problem.X)
-        for each in (problem, problem, problem.seeded(1))
+        for each in (problem, problem, problem.with_child_seed(1))
     ]
     assert (forests[0] == forests[1]).all()
     assert (forests[0] != forests[2]).any()

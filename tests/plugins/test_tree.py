@@ -189,7 +189,7 @@ def test_random_splits_depend_on_the_seed_alone():
     decomposer = tree(ceiling=100, splitter="random")
     given = problem(X, y)
     one, again = next(decomposer.levels(given)), next(decomposer.levels(given))
-    other = next(decomposer.levels(given.seeded(1)))
+    other = next(decomposer.levels(given.with_child_seed(1)))
     assert np.array_equal(homes(one, X), homes(again, X))
     assert not np.array_equal(homes(one, X), homes(other, X))
 

@@ -98,6 +98,6 @@ def test_of_a_search_the_best_estimator_is_saved(tmp_path):
 def test_of_a_search_the_best_estimator_is_compiled():
     tree = DivideAndConquerClassifier("oblique_tree", "majority", random_state=0)
     search = GridSearchCV(tree, {"decomposer__deepest": [1, 3]}, cv=3).fit(X, y)
-    assert np.array_equal(dcsvm.compile_tree(search).predict(X), search.predict(X))
+    assert np.array_equal(dcsvm.inspection.compile_tree(search).predict(X), search.predict(X))
     with pytest.raises(SettingError, match=r"or a search for one, not a SVC$"):
-        dcsvm.compile_tree(SVC())
+        dcsvm.inspection.compile_tree(SVC())

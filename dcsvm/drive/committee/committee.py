@@ -15,8 +15,8 @@ from dcsvm.base.member import Member
 from dcsvm.base.models import KernelExpansion
 from dcsvm.base.problem import union
 from dcsvm.base.routing import Division, Router, Routing
-from dcsvm.drive.committee.cost_counter import Tally
-from dcsvm.drive.committee.shared_kernels import Seats, pooled
+from dcsvm.drive.committee.cost_counter import CostCounter
+from dcsvm.drive.committee.shared_kernels import MemberBlock, pool_points
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 
 #: Bytes that one block of kernel values may take; a constant, so that blocks never depend on the
@@ -37,13 +37,13 @@ class Group:
 
 @attrs.frozen(eq=False, slots=False)
 class Committee:
-    """The members that predict, with the routers of their groups. Immutable but for its tally."""
+    """The members that predict, with the routers of their groups."""
 
     members: tuple[Member, ...]
     groups: tuple[Group, ...]
     n_classes: int
-    tally: Tally | None = attrs.field(default=None, metadata={"stored": False})
-    _seated: dict[tuple[int, ...], Seats] = attrs.field(
+    cost_counter: CostCounter | None = attrs.field(default=None, metadata={"stored": False})
+    _seated: dict[tuple[int, ...], MemberBlock] = attrs.field(
         factory=dict, metadata={"stored": False}, alias="seated"
     )
 
@@ -59,7 +59,7 @@ class Committee:
             if each.members is not None:
                 first = len(members)
                 mine = [attrs.evolve(member, part=None) for member in each.members]
-                members.extend(mine if each.router else pooled(mine))
+                members.extend(mine if each.router else pool_points(mine))
                 groups.append(Group(first, len(members), each.router))
 
         seat(division)
@@ -80,9 +80,9 @@ class Committee:
         """The training rows that any member kept."""
         return union(member.support for member in self.members)
 
-    def counted(self, n_rows: int) -> Committee:
-        """The same committee with a fresh tally for a question about n_rows rows."""
-        return attrs.evolve(self, tally=Tally(n_rows))
+    def with_counter(self, n_rows: int) -> Committee:
+        """The same committee with a fresh counter for n_rows rows."""
+        return attrs.evolve(self, cost_counter=CostCounter(n_rows))
 
     def answers(self, X: Matrix) -> Iterator[Answers]:
         """Ask about rows X (n, d): everyone that the routers name, block after block.
@@ -98,20 +98,20 @@ class Committee:
     ) -> Answers:
         """Ask some members about some rows of X, and return what they said.
 
-        Where a tally is kept, it is counted.
+        The cost is counted if there is a counter.
         """
         here = X if len(rows) == X.shape[0] and _ascending(rows) else X[rows]
         if len(members) == 1:
-            asked: Member | Seats = self.members[members[0]]
+            asked: Member | MemberBlock = self.members[members[0]]
             owner: IntArray = np.zeros(len(asked.code), dtype=np.intp)
         else:
             asked = self._seats(tuple(members.tolist()))
             owner = asked.owner
-        if self.tally is None:
+        if self.cost_counter is None:
             values = asked.scores(here)
         else:
             values, cost = asked.answer(here)
-            self.tally.add(rows, members.tolist(), cost)
+            self.cost_counter.add(rows, members.tolist(), cost)
         return Answers(rows, members, values, asked.code, owner, weights)
 
     def mean_scores(self, X: Matrix, unseen: float | None = None) -> FloatArray:
@@ -204,7 +204,7 @@ class Committee:
 
     def _answers_of(self, X: Matrix, group: Group) -> Iterator[Answers]:
         if group.router is not None:
-            yield from self._routed(X, group, group.router)
+            yield from self._answer_routed(X, group, group.router)
             return
         everyone = np.arange(group.first, group.last)
         for rows in self._blocks(np.arange(X.shape[0]), everyone):
@@ -219,13 +219,13 @@ class Committee:
         known = np.zeros_like(sums)
         for answers in said:
             sums[answers.rows] += answers.sums()
-            known[answers.rows] += answers.known()
+            known[answers.rows] += answers.total_weights()
         return sums, known
 
-    def _routed(self, X: Matrix, group: Group, router: Router) -> Iterator[Answers]:
+    def _answer_routed(self, X: Matrix, group: Group, router: Router) -> Iterator[Answers]:
         routing = router.route(X)
-        if self.tally is not None:
-            self.tally.add_routing(routing)
+        if self.cost_counter is not None:
+            self.cost_counter.add_routing(routing)
         for number, places in _by_member(routing):
             member = np.array([group.first + number])
             for block in self._blocks(places, member):
@@ -235,12 +235,12 @@ class Committee:
     def _columns(self, members: IntArray) -> IntArray:
         return np.concatenate([np.arange(self.starts[m], self.starts[m + 1]) for m in members])
 
-    def _seats(self, numbers: tuple[int, ...]) -> Seats:
+    def _seats(self, numbers: tuple[int, ...]) -> MemberBlock:
         if numbers not in self._seated:
             code = self.code[self._columns(np.array(numbers))].astype(float)
             if np.prod(code.shape) <= SMALL_CODE:
                 code = code.toarray()
-            self._seated[numbers] = Seats.of(self.members, numbers, code)
+            self._seated[numbers] = MemberBlock.of(self.members, numbers, code)
         return self._seated[numbers]
 
     def _blocks(self, rows: IntArray, members: IntArray) -> Iterator[IntArray]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 BLOCK_ENTRIES = 2**24
 
 
-class Tally:
+class CostCounter:
     """Whom each row asked, and what that took; made anew for every question.
 
     Who asked what is only written down while rows are answered. Rows that asked the same members

@@ -39,7 +39,7 @@ class Stack(ABC):
         """How many numbers are prepared for a row."""
 
     @abstractmethod
-    def prepared(self, seen: Matrix) -> Any:
+    def prepare(self, seen: Matrix) -> Any:
         """What all questions about the rows share, worked out once."""
 
     @abstractmethod
@@ -88,7 +88,7 @@ class Expansions(Stack):
     def width(self) -> int:
         return int(self.pool.shape[0])
 
-    def prepared(self, seen: Matrix) -> Any:
+    def prepare(self, seen: Matrix) -> Any:
         return self.kernel(seen, self.pool)
 
     def values(self, prepared: Any, rows: IntArray, members: IntArray) -> FloatArray:
@@ -131,7 +131,7 @@ class Pairs(Stack):
         counts = self.expansion.counts
         return 0 if counts is None else len(counts) ** 2
 
-    def prepared(self, seen: Matrix) -> Any:
+    def prepare(self, seen: Matrix) -> Any:
         return class_sums(self.expansion, seen)
 
     def values(self, prepared: Any, rows: IntArray, members: IntArray) -> FloatArray:
@@ -161,7 +161,7 @@ class Planes(Stack):
     def width(self) -> int:
         return int(self.weights.shape[1])
 
-    def prepared(self, seen: Matrix) -> Any:
+    def prepare(self, seen: Matrix) -> Any:
         return seen
 
     def values(self, prepared: Any, rows: IntArray, members: IntArray) -> FloatArray:
@@ -178,7 +178,7 @@ class RowQueries:
     """A committee prepared for rows that each ask one member at a time.
 
     Members asked by many rows at once answer through `Committee.ask`; those asked by a few are
-    answered together from the tables of their stack. Either way the tally counts each row's own
+    answered together from the tables of their stack. The counter counts each row's own
     question, and a support vector that was not asked for is not counted.
     """
 
@@ -266,7 +266,7 @@ class Hearing:
     def values(self, members: IntArray) -> FloatArray:
         """What `members[i]`, which has one column, says of `rows[i]`: (rows,)."""
         if self.each.whole:
-            return self._gathered(0, np.arange(len(members)), members)
+            return self._gather(0, np.arange(len(members)), members)
         asked, whose, counts = np.unique(members, return_inverse=True, return_counts=True)
         stack = self.each.stack_of[asked]
         for number, each in enumerate(self.each.stacks):
@@ -274,7 +274,7 @@ class Hearing:
         values = np.empty(len(members))
         for number in np.unique(stack[stack >= 0]):
             mine = np.flatnonzero(stack[whose] == number)
-            values[mine] = self._gathered(int(number), mine, members[mine])
+            values[mine] = self._gather(int(number), mine, members[mine])
         rest = np.flatnonzero(stack[whose] < 0)
         rest = rest[np.argsort(whose[rest], kind="stable")]
         for places in np.split(rest, np.cumsum(counts[stack < 0])[:-1]) if len(rest) else ():
@@ -282,14 +282,14 @@ class Hearing:
             values[places] = said.values[:, 0]
         return values
 
-    def _gathered(self, number: int, places: IntArray, members: IntArray) -> FloatArray:
+    def _gather(self, number: int, places: IntArray, members: IntArray) -> FloatArray:
         stack = self.each.stacks[number]
         if number not in self._prepared:
             here = self.X[self.rows]
             seen = here if stack.view is None else stack.view.apply(here)
-            self._prepared[number] = stack.prepared(seen)
-        if self.committee.tally is not None:
-            self.committee.tally.add_each(self.rows[places], members, self.each.costs)
+            self._prepared[number] = stack.prepare(seen)
+        if self.committee.cost_counter is not None:
+            self.committee.cost_counter.add_each(self.rows[places], members, self.each.costs)
         return stack.values(self._prepared[number], places, self.each.place_of[members])
 
 

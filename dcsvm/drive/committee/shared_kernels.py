@@ -21,7 +21,7 @@ WORTHWHILE = 1.2
 
 
 @attrs.frozen(eq=False, slots=False)
-class Panel:
+class SharedKernel:
     """Members of a committee whose expansions run over one pool of points.
 
     `numbers` are the members' numbers in the committee; `members` have models whose points are
@@ -76,13 +76,13 @@ class Panel:
 
 
 @attrs.frozen(eq=False)
-class Seats:
+class MemberBlock:
     """Several members prepared to be asked together: panels by one kernel matrix, others singly.
 
     `places` holds, for each panel and then each single member, its columns among all columns.
     """
 
-    panels: tuple[Panel, ...]
+    panels: tuple[SharedKernel, ...]
     singles: tuple[Member, ...]
     places: tuple[IntArray, ...]
     code: Any
@@ -90,7 +90,7 @@ class Seats:
     panel_cost: Cost
 
     @classmethod
-    def of(cls, members: Sequence[Member], numbers: tuple[int, ...], code: Any) -> Seats:
+    def of(cls, members: Sequence[Member], numbers: tuple[int, ...], code: Any) -> MemberBlock:
         panels = panels_of(members, numbers)
         taken = {number for panel in panels for number in panel.numbers}
         singles = [number for number in numbers if number not in taken]
@@ -132,7 +132,7 @@ class Seats:
         return values
 
 
-def pooled(members: Sequence[Member]) -> list[Member]:
+def pool_points(members: Sequence[Member]) -> list[Member]:
     """Let members that share a kernel and a view share their points too, where that pays."""
     result = list(members)
     for numbers in _sharing(members):
@@ -141,7 +141,7 @@ def pooled(members: Sequence[Member]) -> list[Member]:
         unique, first, ids = np.unique(supports, return_index=True, return_inverse=True)
         if len(supports) < WORTHWHILE * len(unique):
             continue
-        pool = _stacked([_model(member).points.rows() for member in mine])[first]
+        pool = _stack([_model(member).points.rows() for member in mine])[first]
         ends = np.cumsum([len(member.support) for member in mine])
         for number, its in zip(numbers, np.split(ids, ends[:-1]), strict=True):
             model = _model(members[number]).with_points(pool, its)
@@ -149,7 +149,7 @@ def pooled(members: Sequence[Member]) -> list[Member]:
     return result
 
 
-def panels_of(members: Sequence[Member], numbers: Sequence[int]) -> list[Panel]:
+def panels_of(members: Sequence[Member], numbers: Sequence[int]) -> list[SharedKernel]:
     """The panels among some members of a committee: those whose models share a pool."""
     found: dict[Any, list[int]] = {}
     for number in numbers:
@@ -158,7 +158,7 @@ def panels_of(members: Sequence[Member], numbers: Sequence[int]) -> list[Panel]:
             key = (id(members[number].view), model.kernel, id(model.points.pool))
             found.setdefault(key, []).append(number)
     return [
-        Panel(tuple(mine), tuple(members[number] for number in mine))
+        SharedKernel(tuple(mine), tuple(members[number] for number in mine))
         for mine in found.values()
         if len(mine) > 1
     ]
@@ -173,7 +173,7 @@ def _sharing(members: Sequence[Member]) -> list[list[int]]:
     return [numbers for numbers in found.values() if len(numbers) > 1]
 
 
-def _stacked(points: list[Matrix]) -> Matrix:
+def _stack(points: list[Matrix]) -> Matrix:
     if sparse.issparse(points[0]):
         return sparse.csr_array(sparse.vstack(points, format="csr"))
     return np.vstack(points)

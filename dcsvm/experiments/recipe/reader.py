@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from dcsvm.base.component import check_value, listed_where_meant, settings_of, takes_several
+from dcsvm.base.component import check_value, settings_of, takes_several, wrap_single_value
 from dcsvm.base.errors import DcsvmError, PluginError, RecipeError, UnknownNameError, did_you_mean
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.compatibility import check_composition, check_support, without_levels
@@ -288,7 +288,7 @@ class _Reader:
         for key in table:
             if key not in settings_of(cls):
                 continue
-            value = listed_where_meant(cls, key, table[key])
+            value = wrap_single_value(cls, key, table[key])
             try:
                 check_value(cls, key, value)
                 good[key] = value

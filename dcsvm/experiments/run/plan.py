@@ -155,7 +155,7 @@ def _coarser(
     strategy = Strategy.of(own.decomposer, own.learner, own.combiner)
     some = problem if n_rows == problem.n_rows else problem.subset(_sample(problem, n_rows))
     found: list[list[int]] = []
-    for level in strategy.decomposer.levels(some.seeded(DIVISION), asked.factor):
+    for level in strategy.decomposer.levels(some.with_child_seed(DIVISION), asked.factor):
         sizes = [len(part.rows) for part in parts_of(level)]
         if not found or len(sizes) != len(found[-1]):
             found.append(sizes)
@@ -167,7 +167,7 @@ def _parts(
 ) -> list[tuple[int, Subproblem | None, float]]:
     """Each part of the first stages: its rows, its job if it has any, how many are alike."""
     strategy = Strategy.of(model.decomposer, model.learner, model.combiner)
-    stages = strategy.decomposer.divide(problem.seeded(DIVISION))
+    stages = strategy.decomposer.divide(problem.with_child_seed(DIVISION))
     parts = next(stages)
     stages.close()
     jobs = [
@@ -181,10 +181,10 @@ def _parts(
     looked_into = nested[:: max(1, len(nested) // LOOKED_INTO)]
     for job in jobs:
         if not isinstance(job.learner, DivideAndConquerClassifier):
-            cut = job.cut()
+            cut = job.extract()
             found.append((len(cut.rows), job if cut.n_classes > 1 else None, copies))
     for job in looked_into:
-        cut = job.cut()
+        cut = job.extract()
         share = copies * len(nested) / len(looked_into)
         if cut.constant() is not None:
             found.append((len(cut.rows), None, share))
@@ -204,7 +204,7 @@ class _Pilot:
 
     @classmethod
     def of(cls, job: Subproblem) -> _Pilot:
-        cut = job.cut().problem
+        cut = job.extract().problem
         some: IntArray = np.arange(cut.n_rows)
         if cut.n_rows > PILOT_ROWS:
             some = _sample(cut, PILOT_ROWS)

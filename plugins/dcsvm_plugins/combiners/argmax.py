@@ -32,7 +32,7 @@ class Argmax(Combiner):
         counts = np.zeros_like(sums)
         for answers in committee.answers(X):
             sums[answers.rows] += answers.gains()
-            counts[answers.rows] += answers.gaining()
+            counts[answers.rows] += answers.positive_weights()
         return mean_or_nan(sums, counts)
 
     def trace(self, committee: Committee, x: Matrix) -> list[str]:

@@ -60,7 +60,7 @@ class Decode(Combiner):
             scores[answers.rows] += (gain(values) * weights) @ (answers.code > 0)
             scores[answers.rows] += (gain(-values) * weights) @ (answers.code < 0)
             sums[answers.rows] += answers.sums()
-            known[answers.rows] += answers.known()
+            known[answers.rows] += answers.total_weights()
         if self.loss == "hamming":
             # Two distances differ by a half at least, or are the same.
             scores += sums / (5.0 * (np.abs(sums) + 1.0))

@@ -89,14 +89,14 @@ class Fused(Combination):
         return np.hstack(said)
 
     def _count_cost(self, committee: Committee, seen: FloatArray) -> None:
-        """Let the committee's tally know what the second level took."""
-        if committee.tally is None:
+        """Let the committee's cost counter know what the second level took."""
+        if committee.cost_counter is None:
             return
         none = np.zeros(0, dtype=np.intp)
         for model, columns in zip(self.models, self.columns, strict=True):
             # A pipeline as a second level takes something else for each row.
             cost, ones = model.answer(seen[:, columns])[1], np.ones(len(seen))
-            committee.tally.add_routing(
+            committee.cost_counter.add_routing(
                 Routing(
                     none,
                     none,
@@ -187,7 +187,7 @@ class Fusion(Combiner):
             sides = [((y == label).astype(np.intp), 2) for label in range(len(present))]
         models = [
             self._fit_model(
-                learner, attrs.evolve(problem.seeded(place), X=seen[:, mine], y=side), k
+                learner, attrs.evolve(problem.with_child_seed(place), X=seen[:, mine], y=side), k
             )
             for place, (mine, (side, k)) in enumerate(zip(columns, sides, strict=True))
         ]

@@ -36,7 +36,7 @@ class Vote(Combiner):
         for answers in committee.answers(X):
             votes[answers.rows] += answers.votes()
             sums[answers.rows] += answers.sums()
-            known[answers.rows] += answers.known()
+            known[answers.rows] += answers.total_weights()
         means = sums / np.maximum(known, 1.0)
         scores = votes + means / (3.0 * (np.abs(means) + 1.0))
         return np.where(known > 0, scores, np.nan)

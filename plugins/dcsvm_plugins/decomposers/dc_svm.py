@@ -105,7 +105,7 @@ class DCSVM(Decomposer):
         kernel = problem.kernel(self.kernel, self.gamma, self.degree, self.coef0)
         support = _collect_support(members)
         return find_regions(
-            problem.seeded(level),
+            problem.with_child_seed(level),
             kernel,
             self.branching**level,
             rows=support if len(support) else None,

@@ -178,7 +178,7 @@ class Tree(Decomposer):
         waiting: list[tuple[IntArray, int]] = [(np.arange(problem.n_rows), -1)]
         while waiting:
             rows, stem = waiting.pop()
-            here = problem if stem < 0 else problem.subset(rows).seeded(len(grown.left))
+            here = problem if stem < 0 else problem.subset(rows).with_child_seed(len(grown.left))
             fitted, counts = self._fit_tree(here, smallest)
             first = grown.graft(fitted.tree_, counts, stem)
             for leaf in np.flatnonzero(_is_too_large(fitted.tree_, counts, self.ceiling)).tolist():

@@ -1,0 +1,22 @@
+"""Scores of classes that are absent from a part.
+
+A member scores only the classes that its part held: its `code` is 0 for the others, and what it
+says of them is masked with NaN. A combination ignores masked scores, and a class that nobody can
+score stays NaN until here, where scikit-learn wants finite numbers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dcsvm.numeric.array_types import FloatArray
+
+
+def floor_masked(scores: FloatArray) -> FloatArray:
+    """Replace NaN in scores (n, classes) by a number below all other scores, at most -1."""
+    masked = np.isnan(scores)
+    if not masked.any():
+        return scores
+    lowest = np.where(masked, np.inf, scores).min(axis=1, keepdims=True)
+    floor = np.minimum(np.where(np.isfinite(lowest), lowest, 0.0), 0.0) - 1.0
+    return np.where(masked, floor, scores)
