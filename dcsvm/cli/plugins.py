@@ -116,9 +116,9 @@ def init(
 
 
 def _kinds() -> list[str]:
-    from dcsvm.drive.registry import KINDS, RECIPE
+    from dcsvm.drive.registry import KINDS, RECIPE, REPORT
 
-    return [*KINDS, RECIPE]
+    return [*KINDS, RECIPE, REPORT]
 
 
 def _print_description(described: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""`dcsvm report`: what a run was asked and what came out, as one page."""
+"""The command `dcsvm report`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ def report(
     plugin: PluginFiles = None,
     debug: Debug = False,
 ) -> None:
-    """Write a run's report.html anew, from the files of its folder, and print where it is."""
+    """Write the reports of a run again, from the files of its folder, and print their paths."""
     with speaking(debug):
         registry_with(plugin)
-        from dcsvm_report import write_report
+        from dcsvm.experiments.run.reports import write_reports
 
-        typer.echo(write_report(run))
+        for path in write_reports(run):
+            typer.echo(path)

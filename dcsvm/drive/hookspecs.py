@@ -19,6 +19,7 @@ import pluggy
 from dcsvm.base.combiner import Combiner
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.learner import LocalLearner
+from dcsvm.base.report import Report
 
 PROJECT = "dcsvm"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -43,3 +44,8 @@ def dcsvm_combiners() -> Sequence[type[Combiner]]:  # type: ignore[empty-body]
 @hookspec
 def dcsvm_recipes() -> Mapping[str, str]:  # type: ignore[empty-body]
     """Return the plugin's recipes: TOML text by name."""
+
+
+@hookspec
+def dcsvm_reports() -> Sequence[type[Report]]:  # type: ignore[empty-body]
+    """Return the plugin's report classes; each writes a file into the folder of every run."""

@@ -30,10 +30,12 @@ from dcsvm.base.errors import (
     did_you_mean,
 )
 from dcsvm.base.learner import LocalLearner
+from dcsvm.base.report import Report
 from dcsvm.drive import hookspecs
 
 GROUP = "dcsvm"
 RECIPE = "recipe"
+REPORT = "report"
 #: The learner that takes classifiers of scikit-learn by their names.
 WRAPPER = "sklearn"
 KINDS: dict[str, type] = {
@@ -246,6 +248,8 @@ class Registry:
         for name, each in items:
             if kind in KINDS:
                 _check_class(kind, each, distribution)
+            elif kind == REPORT:
+                _check_report(each, distribution)
             taken = self.offers.get((kind, name))
             if taken is not None and taken.what is not each:
                 raise PluginError(_collision(kind, name, taken.distribution, distribution))
@@ -351,6 +355,19 @@ def _check_class(kind: str, cls: Any, distribution: str) -> None:
         raise ContractError(f"{cls.__name__} of {distribution} is not decorated with @component")
     if not getattr(cls, "name", ""):
         raise ContractError(f"{cls.__name__} of {distribution} has no name")
+    _check_methods(cls, distribution)
+
+
+def _check_report(cls: Any, distribution: str) -> None:
+    if not (isinstance(cls, type) and issubclass(cls, Report)):
+        raise ContractError(f"{distribution} offers {cls!r} as a report, which is not one")
+    for needed in ("name", "file_name"):
+        if not getattr(cls, needed):
+            raise ContractError(f"{cls.__name__} of {distribution} has no {needed}")
+    _check_methods(cls, distribution)
+
+
+def _check_methods(cls: type, distribution: str) -> None:
     missing = ", ".join(sorted(getattr(cls, "__abstractmethods__", ())))
     if missing:
         raise ContractError(f"{cls.__name__} of {distribution} does not define {missing}")

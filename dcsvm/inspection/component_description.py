@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from dcsvm.base.component import allowed, settings_of
-from dcsvm.drive.registry import RECIPE, Offer
+from dcsvm.drive.registry import KINDS, RECIPE, Offer
 
 
 def describe(offer: Offer) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def describe(offer: Offer) -> dict[str, Any]:
             "allowed": allowed(offer.what, name),
             "help": field.metadata.get("help", ""),
         }
-        for name, field in settings_of(offer.what).items()
+        for name, field in (settings_of(offer.what) if offer.kind in KINDS else {}).items()
     ]
     return described
 

@@ -3,7 +3,7 @@
 from dcsvm.base.answers import Answers, mean_or_nan
 from dcsvm.base.combiner import Combination
 from dcsvm.base.decomposer import Repeat, Sum
-from dcsvm.base.errors import did_you_mean
+from dcsvm.base.errors import UsageError, did_you_mean
 from dcsvm.base.feature_views import (
     Chain,
     Columns,
@@ -22,6 +22,7 @@ from dcsvm.base.models import (
     Wrapped,
 )
 from dcsvm.base.problem import Joined, parts_by
+from dcsvm.base.report import FinishedRun, Report, RunRecord
 from dcsvm.base.routing import Level
 from dcsvm.base.stages import Stages, duals_of
 from dcsvm.toolbox.hyperplane_router import PlaneRouter, all_nodes, leaf_masses
@@ -41,6 +42,7 @@ __all__ = [
     "Combination",
     "Constant",
     "Cost",
+    "FinishedRun",
     "Hyperplanes",
     "Joined",
     "KernelExpansion",
@@ -53,11 +55,14 @@ __all__ = [
     "Prepared",
     "Regions",
     "Repeat",
+    "Report",
+    "RunRecord",
     "Scaled",
     "Scaling",
     "Stages",
     "Subspaces",
     "Sum",
+    "UsageError",
     "View",
     "Wrapped",
     "all_nodes",

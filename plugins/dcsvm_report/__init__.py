@@ -1,30 +1,51 @@
-"""Reports: what was asked and what came out, as one HTML file."""
+"""The HTML report: what was asked and what came out, as one file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from dcsvm_report.evidence import Evidence, evidence
-from dcsvm_report.page import check_installed, lacking, page
+from dcsvm import hookimpl
+from dcsvm.toolbox import FinishedRun, Report, RunRecord
 
-__all__ = ["Evidence", "evidence", "lacking", "report", "write_report"]
+__all__ = ["HtmlReport", "report"]
 
 
-def write_report(folder: Path) -> Path:
-    """Write `report.html` into a run folder, from its other files, and return where it is.
+@hookimpl
+def dcsvm_reports() -> list[type[Report]]:
+    return [HtmlReport]
 
-    The same files give the same bytes. A folder without results, or a library that is not
-    installed, is a UsageError.
-    """
-    from dcsvm.persistence.atomic_write import write_atomically
-    from dcsvm_report.load_facts import facts_from
 
-    check_installed()
-    place = folder / "report.html"
-    write_atomically(place, page(facts_from(folder)))
-    return place
+class HtmlReport(Report):
+    """One HTML page with tables and figures that needs no network; the extra `report` draws it."""
+
+    name = "html"
+    file_name = "report.html"
+
+    def find_missing(self) -> str:
+        from dcsvm_report.page import find_missing
+
+        return find_missing()
+
+    def gather(self, run: FinishedRun) -> Mapping[str, Any]:
+        from dcsvm_report.evidence import EVIDENCE, gather_evidence
+
+        evidence = gather_evidence(
+            run.model,
+            run.X_test,
+            run.y_test,
+            run.X_train,
+            run.y_train,
+            features=run.features,
+            answers=run.answers,
+        )
+        return {EVIDENCE: evidence.as_dict()}
+
+    def render(self, record: RunRecord) -> str:
+        from dcsvm_report.load_facts import load_facts
+        from dcsvm_report.page import render_page
+
+        return render_page(load_facts(record))
 
 
 def report(
@@ -67,9 +88,10 @@ def report(
     >>> "test rows were answered rightly" in report(clf, X[1::2], y[1::2], title="iris")
     True
     """
+    from dcsvm_report.page import render_page
     from dcsvm_report.python_objects import facts_of
 
-    return page(
+    return render_page(
         facts_of(
             classifier,
             X_test,

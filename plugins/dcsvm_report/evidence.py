@@ -24,6 +24,8 @@ from dcsvm_report.bound_terms import Term, terms_of
 from dcsvm_report.column_names import Column, columns_through
 from dcsvm_report.decision_plane import Plane, plane_of
 
+#: The file of a run folder that keeps it.
+EVIDENCE = "evidence.json"
 #: Rows looked at where every member is asked about every row.
 ASKED_ROWS = 2000
 #: Members that are asked one by one.
@@ -93,7 +95,7 @@ class Evidence:
         )
 
 
-def evidence(
+def gather_evidence(
     classifier: Any,
     X_test: Any,
     y_test: Any,
@@ -125,7 +127,7 @@ def evidence(
     >>> from dcsvm import DivideAndConquerClassifier, build
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = DivideAndConquerClassifier(build("decomposer", "tree", ceiling=60)).fit(X, y)
-    >>> sum(part.tested for part in evidence(clf, X, y).parts)
+    >>> sum(part.tested for part in gather_evidence(clf, X, y).parts)
     150
     """
     if not isinstance(classifier, DivideAndConquerClassifier) or not hasattr(classifier, "model_"):

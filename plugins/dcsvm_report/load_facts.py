@@ -2,120 +2,69 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shlex
-import tomllib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-from dcsvm.base.component import settings_of
-from dcsvm.base.errors import DcsvmError, UsageError
-from dcsvm.drive.registry import KINDS, default_registry
-from dcsvm.experiments.recipe.overrides import NoSuchKeyError, with_cell
-from dcsvm.experiments.run.run_status import standing
-from dcsvm.experiments.run.text import RareClass, columns_told, nsv_ratios, rare_told
-from dcsvm_report.evidence import Evidence
+from dcsvm.toolbox import RunRecord, UsageError
+from dcsvm_report.evidence import EVIDENCE, Evidence
 from dcsvm_report.facts import Contender, Facts, Trial, encoded
 
 #: The keys of [data] that say what was done to the columns.
 PREPARATION = ("target", "categorical", "drop", "numeric", "scale", "encode", "missing")
+KINDS = ("decomposer", "learner", "combiner")
 
 
-def facts_from(folder: Path) -> Facts:
-    """Gather what a report tells from a run folder; a UsageError where there is no such run."""
-    result = _json(folder, "result.json")
-    if result is None:
-        raise UsageError(standing(folder).sentence)
-    names, truth, answers, folds = _predictions(folder)
-    classes, (truth_places, *places) = encoded(truth, *answers)
+def load_facts(record: RunRecord) -> Facts:
+    """Gather what a report shows of a run."""
+    result, search = record.result, record.search
+    truth, answers, folds = _predictions(record)
+    classes, (truth_places, *places) = encoded(truth, *answers.values())
     assert truth_places is not None
-    said = dict(zip(names, places, strict=True))
-    models = {str(each.pop("model")): each for each in result["models"]}
+    said = dict(zip(answers, places, strict=True))
     contenders = tuple(
-        Contender(name, measures | {"nsv_ratio": ratio}, said.get(name))
-        for (name, measures), ratio in zip(
-            models.items(), nsv_ratios([*models.values()]), strict=True
-        )
+        Contender(each["model"], each, said.get(each["model"])) for each in result["models"]
     )
-    own = contenders[0].name
-    found = _chosen(_json(folder, "search.json") or {}, own)
-    evidence = Evidence.from_dict(_json(folder, "evidence.json") or {})
-    resolved = _text(folder, "resolved.toml")
+    trials = tuple(Trial(each["values"], float(each["score"])) for each in search.get("tried", ()))
+    plan = record.read_json("plan.json") or {}
     return Facts(
         title=str(result["recipe"]).replace("\\", "/").rpartition("/")[2].removesuffix(".toml"),
         about=str(result.get("about") or ""),
         contenders=contenders,
         classes=classes,
         truth=truth_places,
-        asked=tuple(_asked(result, resolved, folds, found, _json(folder, "plan.json") or {})),
-        texts=tuple(_texts(folder, resolved)),
-        ledger=tuple(_ledger(folder, own)),
-        evidence=evidence,
-        trials=tuple(Trial(each["values"], float(each["score"])) for each in found["tried"]),
-        search_ended=str(found["stopped"]),
-        environment=tuple(_environment(_json(folder, "environment.json") or {})),
-        again=tuple(_again(_json(folder, "request.json") or {})),
-        has_budget=bool(found["tried"]) and _has_budget(resolved),
-        scored_by=str(found.get("scored_by", "accuracy")),
+        asked=tuple(_asked(record, folds)),
+        texts=tuple(_texts(record)),
+        ledger=tuple(_ledger(record, contenders[0].name)),
+        evidence=Evidence.from_dict(record.read_json(EVIDENCE) or {}),
+        trials=trials,
+        search_ended=str(search.get("stopped", "")),
+        environment=tuple(_environment(record.read_json("environment.json") or {})),
+        again=tuple(_again(record.read_json("request.json") or {})),
+        has_budget=bool(trials) and record.recipe.get("search", {}).get("seconds") is not None,
+        scored_by=str(search.get("scored_by", "accuracy")),
         columns=tuple(
             (str(each["column"]), str(each["kind"]), str(each.get("about", "")))
-            for each in (_json(folder, "plan.json") or {}).get("columns", ())
+            for each in plan.get("columns", ())
         ),
-        notes=tuple(_notes(folder, folds, result)),
+        notes=tuple(_notes(record, folds)),
     )
 
 
-def _json(folder: Path, name: str) -> Any:
-    """The content of a JSON file; None if the run has not written it."""
-    path = folder / name
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{str(path)!r} cannot be read: {error}") from error
+def _predictions(record: RunRecord) -> tuple[list[str], dict[str, list[str]], int]:
+    """Return the truth, the answers by model, and the number of folds."""
+    name = "predictions.csv"
+    lines = record.read_csv(name)
+    if not lines or not {"fold", "truth"} <= lines[0].keys():
+        raise UsageError(f"{str(record.folder / name)!r} has no rows")
+    models = [column for column in lines[0] if column not in ("row", "fold", "truth")]
+    answers = {model: [line[model] for line in lines] for model in models}
+    return [line["truth"] for line in lines], answers, len({line["fold"] for line in lines})
 
 
-def _text(folder: Path, name: str) -> str:
-    try:
-        return (folder / name).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
-def _predictions(folder: Path) -> tuple[list[str], list[str], list[list[str]], int]:
-    """The models' names, the truth, each model's answers, and how many folds there were."""
-    path = folder / "predictions.csv"
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            lines = csv.reader(file)
-            _, _, _, *names = next(lines)
-            columns = [list(column) for column in zip(*lines, strict=True)]
-    except (OSError, ValueError, StopIteration, csv.Error) as error:
-        raise UsageError(f"{str(path)!r} cannot be read: {error}") from error
-    if len(columns) != len(names) + 3:
-        raise UsageError(f"{str(path)!r} has no rows")
-    return names, columns[2], columns[3:], len(set(columns[1]))
-
-
-def _chosen(searches: Mapping[str, Any], own: str) -> Mapping[str, Any]:
-    """The last search for the recipe's own model: the one that its parameters come from."""
-    keys = [key for key in searches if key.rpartition("/")[0] == own]
-    if not keys:
-        return {"tried": (), "stopped": ""}
-    found: Mapping[str, Any] = searches[max(keys, key=lambda key: int(key.rpartition("/")[2]))]
-    return found
-
-
-def _asked(
-    result: Mapping[str, Any],
-    resolved: str,
-    folds: int,
-    found: Mapping[str, Any],
-    plan: Mapping[str, Any],
-) -> Iterator[tuple[str, str]]:
+def _asked(record: RunRecord, folds: int) -> Iterator[tuple[str, str]]:
+    result, table = record.result, record.recipe
     yield "data", str(result["data"])
     yield "rows learned", f"{result['n_train']:,}"
     yield (
@@ -124,42 +73,29 @@ def _asked(
     )
     yield "features", f"{result['n_features']:,}"
     yield "classes", f"{result['n_classes']:,}"
-    for sentence in columns_told(plan.get("columns") or ()):
+    for sentence in record.columns:
         what, _, value = sentence.partition(": ")
         yield what, value
-    chosen = found.get("values") or {}
-    table = _with_chosen(_table(resolved), chosen)
     prepared = {key: table["data"][key] for key in PREPARATION if key in table.get("data", {})}
     if prepared:
         yield "preparation", _settings(prepared)
     for key, value in table.items():
         if key in KINDS:
-            yield key, _component(key, value)
+            yield key, _component(value)
         elif key == "class_weight":
             yield "class weights", value if isinstance(value, str) else _settings(value)
         elif key == "split":
             yield key, _settings(value)
+    chosen = record.search.get("values")
     if chosen:
         tried = "; ".join(_searched(table.get("search", {})))
         yield "searched", tried or "as the searcher does by itself"
-        by = str(found.get("scored_by", "accuracy")).replace("_", " ")
+        by = str(record.search.get("scored_by", "accuracy")).replace("_", " ")
         yield f"chosen by {by}", _settings(chosen)
     for name, rival in table.get("compare", {}).items():
         kinds = [kind for kind in rival if kind in KINDS]
-        yield f"compared: {name}", "; ".join(_component(kind, rival[kind]) for kind in kinds)
+        yield f"compared: {name}", "; ".join(_component(rival[kind]) for kind in kinds)
     yield "seed", str(result["seed"])
-
-
-def _with_chosen(table: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """The recipe with what the search chose in place of what it began with."""
-    try:
-        changed = with_cell(table, chosen)
-    except NoSuchKeyError:  # a searcher with keys of its own
-        return table
-    of_data = {
-        key.removeprefix("data."): value for key, value in chosen.items() if key[:5] == "data."
-    }
-    return {**changed, "data": {**changed.get("data", {}), **of_data}} if of_data else changed
 
 
 def _searched(table: Mapping[str, Any], at: str = "") -> Iterator[str]:
@@ -168,66 +104,53 @@ def _searched(table: Mapping[str, Any], at: str = "") -> Iterator[str]:
         if isinstance(value, dict):
             yield from _searched(value, f"{at}{key}.")
         elif isinstance(value, list):
-            yield f"{at}{key} in {', '.join(_value(key, each) for each in value)}"
+            yield f"{at}{key} in {', '.join(map(_value, value))}"
 
 
-def _component(kind: str, table: Any) -> str:
-    """A component by its name, with the settings that are not as always."""
+def _component(table: Any) -> str:
+    """A component by its name, with the settings that are not at their defaults."""
     if not isinstance(table, dict):
         return str(table)
-    if "use" not in table:  # a pipeline within a pipeline
-        return "; ".join(f"{key}: {_component(key, value)}" for key, value in table.items())
-    given = {key: value for key, value in table.items() if key != "use"}
-    try:
-        known = settings_of(default_registry().get(kind, table["use"]))
-    except DcsvmError:
-        known = {}
-    changed = {
-        key: value
-        for key, value in given.items()
-        if key not in known or known[key].default != value
-    }
-    said = _settings(changed)
+    if "use" not in table:  # a strategy within a strategy
+        return "; ".join(f"{key}: {_component(value)}" for key, value in table.items())
+    said = _settings({key: value for key, value in table.items() if key != "use"})
     return f"{table['use']} ({said})" if said else str(table["use"])
 
 
 def _settings(table: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key} = {_value(key, value)}" for key, value in table.items())
+    return ", ".join(f"{key} = {_value(value)}" for key, value in table.items())
 
 
-def _value(key: str, value: Any) -> str:
+def _value(value: Any) -> str:
     if isinstance(value, dict):
-        return _component(key, value)
+        return _component(value)
     return json.dumps(value, default=str, ensure_ascii=False)
 
 
-def _texts(folder: Path, resolved: str) -> Iterator[tuple[str, str]]:
-    given = _text(folder, "recipe.toml")
-    if given:
+def _texts(record: RunRecord) -> Iterator[tuple[str, str]]:
+    if given := record.read_text("recipe.toml"):
         yield "The recipe as it was given", given
-    if resolved:
+    if resolved := record.read_text("resolved.toml"):
         yield "The recipe with everything filled in", resolved
 
 
-def _ledger(folder: Path, own: str) -> Iterator[dict[str, Any]]:
-    path = folder / "parts.csv"
+def _ledger(record: RunRecord, own: str) -> Iterator[dict[str, Any]]:
+    name = "parts.csv"
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            for line in csv.DictReader(file):
-                if line["model"] == own:
-                    yield {
-                        "path": tuple(map(int, line["path"].split("."))),
-                        "rows": int(line["rows"]),
-                        "classes": int(line["classes"]),
-                        "support_vectors": int(line["support_vectors"]),
-                        "seconds": float(line["seconds"]),
-                        "model": line["kind"],
-                        "step": _step(line.get("about") or "{}"),
-                    }
-    except FileNotFoundError:
-        return
-    except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
-        raise UsageError(f"{str(path)!r} cannot be read: {error}") from error
+        for line in record.read_csv(name):
+            if line["model"] == own:
+                yield {
+                    "path": tuple(map(int, line["path"].split("."))),
+                    "rows": int(line["rows"]),
+                    "classes": int(line["classes"]),
+                    "support_vectors": int(line["support_vectors"]),
+                    "seconds": float(line["seconds"]),
+                    "model": line["kind"],
+                    "step": _step(line.get("about") or "{}"),
+                }
+    except (ValueError, KeyError, TypeError) as error:
+        path = str(record.folder / name)
+        raise UsageError(f"{path!r} cannot be read: {error}") from error
 
 
 def _step(about: str) -> str:
@@ -266,22 +189,11 @@ def _without_place(command: list[str]) -> Iterator[str]:
             yield word
 
 
-def _has_budget(resolved: str) -> bool:
-    return _table(resolved).get("search", {}).get("seconds") is not None
-
-
-def _table(resolved: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(resolved)
-    except tomllib.TOMLDecodeError:
-        return {}
-
-
-def _notes(folder: Path, folds: int, result: Mapping[str, Any]) -> Iterator[str]:
-    rare = rare_told([RareClass(**each) for each in result.get("rare_classes", ())])
+def _notes(record: RunRecord, folds: int) -> Iterator[str]:
+    rare = record.rare_classes
     if rare:
         yield f"{rare[:1].upper()}{rare[1:]}."
-    status = _json(folder, "status.json") or {}
+    status = record.read_json("status.json") or {}
     for sentence in status.get("missing") or ():
         yield f"Not complete: {sentence}."
     if folds > 1:

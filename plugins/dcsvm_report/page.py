@@ -7,8 +7,8 @@ import math
 import re
 from typing import Any
 
-from dcsvm.base.errors import UsageError
 from dcsvm.drawing import class_colour, draw_stages
+from dcsvm.toolbox import UsageError
 from dcsvm_report.facts import ClassRow, Contender, Facts
 from dcsvm_report.svg_theme import Drawing
 
@@ -38,7 +38,7 @@ COLUMN = 500
 MOST_ROWS = 120
 
 
-def lacking() -> str:
+def find_missing() -> str:
     """What keeps a report from being written, in a sentence; empty where all is installed."""
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if not missing:
@@ -50,11 +50,11 @@ def lacking() -> str:
 
 def check_installed() -> None:
     """Refuse to report without the libraries that the extra installs."""
-    if lacking():
-        raise UsageError(lacking())
+    if missing := find_missing():
+        raise UsageError(missing)
 
 
-def page(facts: Facts) -> str:
+def render_page(facts: Facts) -> str:
     """The report as HTML; the same facts give the same bytes."""
     check_installed()
     from jinja2 import Environment, PackageLoader, StrictUndefined

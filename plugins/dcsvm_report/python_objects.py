@@ -11,9 +11,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dcsvm.base.component import settings_of
-from dcsvm.base.models import Cost
-from dcsvm_report.evidence import evidence
+from dcsvm.toolbox import Cost
+from dcsvm_report.evidence import gather_evidence
 from dcsvm_report.facts import Contender, Facts, Trial, encoded
 
 #: Distributions whose versions decide what comes out.
@@ -62,7 +61,7 @@ def facts_of(
             *_pipeline(model),
         ),
         ledger=tuple(record_of(each) for each in getattr(model, "ledger_", ())),
-        evidence=evidence(
+        evidence=gather_evidence(
             model,
             X_test,
             y_test,
@@ -136,7 +135,7 @@ def _shown(value: Any) -> str:
     """A component as its name and the settings that were changed, anything else in one line."""
     if getattr(value, "name", "") and hasattr(value, "get_params"):
         settings = value.get_params(deep=False)
-        defaults = {name: field.default for name, field in settings_of(type(value)).items()}
+        defaults = {field.name: field.default for field in attrs.fields(type(value))}
         listed = ", ".join(
             f"{key} = {_shown(each)}"
             for key, each in settings.items()

@@ -232,7 +232,7 @@ def test_a_misspelt_hook_is_told_with_what_was_meant(dcsvm, tmp_path, plugin_tex
     assert result.stderr == (
         "error: plugin file 'mine.py' cannot be loaded: ContractError: no hook is called "
         "'dcsvm_decomposer'; did you mean 'dcsvm_decomposers'? available: dcsvm_combiners, "
-        "dcsvm_decomposers, dcsvm_learners, dcsvm_recipes\n"
+        "dcsvm_decomposers, dcsvm_learners, dcsvm_recipes, dcsvm_reports\n"
     )
     assert result.exit_code == 3
 

@@ -6,7 +6,7 @@ from sklearn.multiclass import OneVsOneClassifier
 from sklearn.svm import LinearSVC
 
 from dcsvm import DivideAndConquerClassifier, Problem, Task, build
-from dcsvm_report import evidence
+from dcsvm_report.evidence import gather_evidence
 
 
 def test_every_pair_has_a_part_with_the_rows_of_both() -> None:
@@ -51,7 +51,7 @@ def test_a_report_shows_which_pairs_err() -> None:
     X, y = load_iris(return_X_y=True)
     labels = np.array(["setosa", "versicolor", "virginica"])[y]
     clf = DivideAndConquerClassifier("class_pairs", "kernel_svm", "vote").fit(X, labels)
-    seen = evidence(clf, X, labels)
+    seen = gather_evidence(clf, X, labels)
     assert seen.pictures[0].words.startswith("A field for each pair of classes")
     svg = seen.pictures[0].svg
     assert "<title>setosa v versicolor: 0 of 100 wrong</title>" in svg

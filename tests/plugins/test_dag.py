@@ -13,7 +13,7 @@ from dcsvm.inspection.bounds import graph_bounds
 from dcsvm.inspection.explainer import explain
 from dcsvm.numeric import Kernel
 from dcsvm.toolbox import Prepared
-from dcsvm_report import evidence
+from dcsvm_report.evidence import gather_evidence
 
 
 def classifier(learner="kernel_svm", **settings):
@@ -313,7 +313,7 @@ def test_a_report_counts_the_rows_that_pass_each_node(fitted, digits):
     X, y = digits
     (graph,) = (
         each
-        for each in evidence(fitted, X[::5], y[::5]).pictures
+        for each in gather_evidence(fitted, X[::5], y[::5]).pictures
         if each.title == "how answers are combined"
     )
     ElementTree.fromstring(graph.svg)

@@ -6,7 +6,7 @@ from fakes import Average, Everything, Machine, Regional, Rest, Strips, blobs
 from dcsvm import DivideAndConquerClassifier
 from dcsvm.inspection.bounds import tree_terms
 from dcsvm_report.bound_terms import Term, terms_of
-from dcsvm_report.evidence import Evidence, evidence
+from dcsvm_report.evidence import Evidence, gather_evidence
 
 
 def fitted(decomposer, combiner=None):
@@ -37,10 +37,10 @@ def test_there_are_none_without_a_bound_or_where_that_would_take_long(monkeypatc
 
 def test_they_are_kept_with_the_evidence():
     clf, X, y = fitted(Strips(3))
-    seen = evidence(clf, X, y, X, y)
+    seen = gather_evidence(clf, X, y, X, y)
     assert seen.terms == terms_of(clf, X, y)
     assert Evidence.from_dict(seen.as_dict()).terms == seen.terms
-    assert evidence(clf, X, y).terms == ()
+    assert gather_evidence(clf, X, y).terms == ()
 
 
 def test_large_values_are_written_without_digits_after_the_point():

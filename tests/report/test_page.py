@@ -2,7 +2,6 @@
 
 import importlib.util
 import re
-import sys
 
 import attrs
 import numpy as np
@@ -25,10 +24,10 @@ from dcsvm import DivideAndConquerClassifier, component
 from dcsvm.base.errors import UsageError
 from dcsvm.drawing import Sketch, draw_tree
 from dcsvm.toolbox import Scaled
-from dcsvm_report import Evidence, evidence, report
-from dcsvm_report.evidence import PartErrors
+from dcsvm_report import report
+from dcsvm_report.evidence import Evidence, PartErrors, gather_evidence
 from dcsvm_report.facts import Contender, Facts
-from dcsvm_report.page import page
+from dcsvm_report.page import render_page
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -177,7 +176,7 @@ def test_names_of_the_data_are_text_and_nothing_else(rows) -> None:
 
 
 def test_errors_are_counted_where_rows_are_routed(strips, rows) -> None:
-    seen = evidence(strips, rows[1], rows[3])
+    seen = gather_evidence(strips, rows[1], rows[3])
     assert seen.routed
     assert [part.part for part in seen.parts] == [0, 1, 2, 3]
     assert sum(part.tested for part in seen.parts) == 150
@@ -187,7 +186,7 @@ def test_errors_are_counted_where_rows_are_routed(strips, rows) -> None:
 
 def test_parts_that_are_asked_everything_answer_for_their_own_mistakes(rows) -> None:
     pairs = pipeline(Pairs()).fit(rows[0], rows[2])
-    seen = evidence(pairs, rows[1], rows[3])
+    seen = gather_evidence(pairs, rows[1], rows[3])
     assert not seen.routed
     for part, member in zip(seen.parts, pairs.model_.committee.members, strict=True):
         truth = np.searchsorted(pairs.classes_, rows[3])
@@ -198,9 +197,9 @@ def test_parts_that_are_asked_everything_answer_for_their_own_mistakes(rows) -> 
 
 
 def test_parts_that_ask_two_classes_are_called_by_them(rows) -> None:
-    pairs = evidence(pipeline(Pairs()).fit(rows[0], rows[2]), rows[1], rows[3])
+    pairs = gather_evidence(pipeline(Pairs()).fit(rows[0], rows[2]), rows[1], rows[3])
     assert [part.title for part in pairs.parts] == ["east v north", "east v west", "north v west"]
-    rest = evidence(pipeline(Rest()).fit(rows[0], rows[2]), rows[1], rows[3])
+    rest = gather_evidence(pipeline(Rest()).fit(rows[0], rows[2]), rows[1], rows[3])
     assert [part.title for part in rest.parts] == ["east v rest", "north v rest", "west v rest"]
 
 
@@ -227,7 +226,7 @@ def test_a_report_of_very_many_parts_and_classes_stays_small() -> None:
         ),
         evidence=Evidence(True, tuple(PartErrors(i, 9, 3, i % 2) for i in range(n))),
     )
-    text = page(facts)
+    text = render_page(facts)
     assert len(text) < 400_000
     told = Page(text)
     assert told.mistakes == []
@@ -237,28 +236,30 @@ def test_a_report_of_very_many_parts_and_classes_stays_small() -> None:
 
 def test_a_report_says_so_where_rows_are_not_counted_once(rows, monkeypatch) -> None:
     forest = pipeline(3 * Strips(2)).fit(rows[0], rows[2])
-    seen = evidence(forest, rows[1], rows[3])
+    seen = gather_evidence(forest, rows[1], rows[3])
     assert sum(part.tested for part in seen.parts) == 3 * 150
     assert seen.counted == "A row asks a part in each of 3 divisions, and counts in all of them."
-    monkeypatch.setattr(sys.modules["dcsvm_report.evidence"], "ASKED_ROWS", 60)
+    monkeypatch.setattr("dcsvm_report.evidence.ASKED_ROWS", 60)
     pairs = pipeline(Pairs()).fit(rows[0], rows[2])
-    assert max(part.tested for part in evidence(pairs, rows[1], rows[3]).parts) <= 60
+    assert max(part.tested for part in gather_evidence(pairs, rows[1], rows[3]).parts) <= 60
     sentence = "Parts were asked about 60 of the 150 test rows, evenly spread."
     assert sentence in Page(told(pairs, rows)).text
-    assert evidence(pipeline(Strips(2)).fit(rows[0], rows[2]), rows[1], rows[3]).counted == ""
-    monkeypatch.setattr(sys.modules["dcsvm_report.evidence"], "ASKED_MEMBERS", 2)
-    assert evidence(pairs, rows[1], rows[3]).parts == ()
+    assert (
+        gather_evidence(pipeline(Strips(2)).fit(rows[0], rows[2]), rows[1], rows[3]).counted == ""
+    )
+    monkeypatch.setattr("dcsvm_report.evidence.ASKED_MEMBERS", 2)
+    assert gather_evidence(pairs, rows[1], rows[3]).parts == ()
     sentence = "There are 3 parts, and every row asks all of them: more than 2 are not asked"
     assert sentence in Page(told(pairs, rows)).text
 
 
 def test_answers_of_other_models_can_be_judged_instead(strips, rows) -> None:
-    seen = evidence(strips, rows[1], rows[3], answers=np.full(150, "north"))
+    seen = gather_evidence(strips, rows[1], rows[3], answers=np.full(150, "north"))
     assert sum(part.wrong for part in seen.parts) == np.sum(rows[3] != "north")
 
 
 def test_questions_are_asked_in_the_units_of_the_data(strips, rows) -> None:
-    (picture,) = evidence(strips, rows[1], rows[3], features=["left", "up"]).pictures
+    (picture,) = gather_evidence(strips, rows[1], rows[3], features=["left", "up"]).pictures
     border = np.quantile(rows[0][:, 0], 0.25)
     assert f"left ≤ {border:.4g}" in picture.svg
 
@@ -266,7 +267,7 @@ def test_questions_are_asked_in_the_units_of_the_data(strips, rows) -> None:
 def test_evidence_survives_json_unchanged(strips, rows) -> None:
     import json
 
-    seen = evidence(strips, rows[1], rows[3])
+    seen = gather_evidence(strips, rows[1], rows[3])
     again = Evidence.from_dict(json.loads(json.dumps(seen.as_dict())))
     assert json.dumps(again.as_dict()) == json.dumps(seen.as_dict())
     assert again.plane is not None
@@ -280,7 +281,7 @@ def test_two_features_get_a_map_and_three_do_not(text, rows) -> None:
 
 
 def test_the_map_holds_answers_and_parts(strips, rows) -> None:
-    plane = evidence(strips, rows[1], rows[3]).plane
+    plane = gather_evidence(strips, rows[1], rows[3]).plane
     assert plane is not None
     answers, parts = plane.grid(plane.answers), plane.grid(plane.parts)
     assert set(np.unique(parts)) == {0, 1, 2, 3}

@@ -7,8 +7,8 @@ import pytest
 from html_page import Page
 
 from dcsvm.base.errors import UsageError
-from dcsvm_report import Evidence, write_report
-from dcsvm_report.evidence import PartErrors, Picture
+from dcsvm.experiments.run.reports import write_reports
+from dcsvm_report.evidence import Evidence, PartErrors, Picture
 
 RESOLVED = """
 [data]
@@ -34,6 +34,11 @@ use = "deep"
 [compare.whole]
 decomposer = "everything"
 """
+
+
+def write_report(folder: Path) -> Path:
+    (path,) = write_reports(folder)
+    return path
 
 
 def metrics(model: str, accuracy: float, **others):

@@ -13,9 +13,8 @@
 | `predictions.csv` | one line for every test row: number, fold, truth, and each model's answer |
 | `search.json` | for every model and fold: what was tried, what it was worth, what was chosen |
 | `trials.csv` | the same as a table: one line for every combination that was tried |
-| `evidence.json` | what the report shows of the parts |
 | `model.dcsvm` | the recipe's own model |
-| `report.html` | the report |
+| `report.html`, `evidence.json` | the report of a plugin, and what it shows of the model |
 | `log.jsonl` | what happened when |
 | `status.json` | running, done, partial, failed or interrupted, and since when |
 | `parts.log` | finished parts, until the run is done |
@@ -43,9 +42,9 @@ from dcsvm.persistence.atomic_write import write_atomically
 
 RECIPE, RESOLVED, REQUEST = "recipe.toml", "resolved.toml", "request.json"
 ENVIRONMENT, PLAN = "environment.json", "plan.json"
-METRICS, RESULT, EVIDENCE = "metrics.json", "result.json", "evidence.json"
+METRICS, RESULT = "metrics.json", "result.json"
 PARTS, PREDICTIONS, SEARCH = "parts.csv", "predictions.csv", "search.json"
-REPORT, TRIALS = "report.html", "trials.csv"
+TRIALS = "trials.csv"
 LOG = "log.jsonl"
 #: Seconds between two lines of the log about parts.
 LOG_SECONDS = 1.0

@@ -9,7 +9,6 @@ import math
 import os
 import platform
 import sys
-import warnings
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -31,6 +30,7 @@ from dcsvm.experiments.recipe import Data, Recipe, parse, resolved
 from dcsvm.experiments.run import folder as files
 from dcsvm.experiments.run.folder import RunFolder, as_json, place_of_run
 from dcsvm.experiments.run.load_data import warn_of_unsuited
+from dcsvm.experiments.run.reports import report_run
 from dcsvm.experiments.run.run_status import FINISHED, RUNNING
 from dcsvm.experiments.run.runner import Observer, Result, Session, run_recipe
 from dcsvm.experiments.run.search_result import Found
@@ -219,40 +219,7 @@ def _write(result: Result, folder: RunFolder) -> list[str]:
         save(result.model, folder.path / MODEL)
     except ModelFileError as error:
         missing.append(f"the model is not kept: {error}")
-    missing += _report(result, folder)
-    return missing
-
-
-def _report(result: Result, folder: RunFolder) -> list[str]:
-    import dcsvm_report as report
-
-    try:
-        data = result.dataset
-        learned = _learned(result)
-        seen = report.evidence(
-            result.model,
-            data.X[result.test_rows],
-            result.truth,
-            data.X[learned],
-            data.y[learned],
-            features=data.features,
-            answers=result.trained[0].answers,
-        )
-        folder.write_json(files.EVIDENCE, seen.as_dict())
-        if report.lacking():  # `dcsvm report` can write it later, wherever the libraries are
-            warnings.warn(f"there is no report.html: {report.lacking()}", stacklevel=2)
-        else:
-            report.write_report(folder.path)
-    except Exception as error:  # a picture that fails must not cost a model that took hours
-        warnings.warn(f"the report is incomplete: {error}", stacklevel=2)
-        return [f"the report is incomplete: {error}"]
-    return []
-
-
-def _learned(result: Result) -> Any:
-    if result.n_train == result.dataset.n_rows:
-        return np.arange(result.dataset.n_rows)
-    return np.setdiff1d(np.arange(result.dataset.n_rows), result.test_rows)
+    return missing + report_run(result, folder)
 
 
 def predictions(result: Result) -> str:
