@@ -31,6 +31,8 @@ from dcsvm.testing import checks_of
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 DOCS = ROOT / "docs"
+#: The languages of blocks that are run.
+RUN = {"python", "pycon", "console"}
 LOOSELY = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -52,6 +54,13 @@ def blocks(document: Path) -> Iterator[Block]:
         yield Block(line, found[1], found[2] or "", found[3])
 
 
+WITH_CODE = [
+    document
+    for document in DOCUMENTS
+    if any(block.file or block.language in RUN for block in blocks(document))
+]
+
+
 @pytest.fixture(scope="module")
 def scripts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """What PATH begins with: a `dcsvm` that need not be imported anew for each command."""
@@ -71,7 +80,7 @@ def test_a_warm_command_is_like_any_other(
     assert "\n2\nDCSVM " in cold
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", WITH_CODE, ids=lambda path: path.name)
 def test_the_code_of_a_document_runs(
     document: Path, tmp_path: Path, scripts: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,11 +208,14 @@ def test_dots_stand_for_what_is_left_out() -> None:
     assert not agrees(said, "name x\nthe end\n")
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_the_links_of_a_document_lead_somewhere(document: Path) -> None:
-    links = re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text())
-    local = [link for link in links if "://" not in link]
-    assert not [link for link in local if not (document.parent / link).exists()]
+def test_the_links_of_the_documents_lead_somewhere() -> None:
+    broken = {
+        f"{document.relative_to(ROOT)}: {link}"
+        for document in DOCUMENTS
+        for link in re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text())
+        if "://" not in link and not (document.parent / link).exists()
+    }
+    assert not broken
 
 
 def test_every_document_is_in_the_index() -> None:
@@ -313,54 +325,24 @@ def test_a_page_that_is_not_fresh_is_named(tmp_path: Path) -> None:
     )
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The pages as a site, made with warnings as errors."""
-    for module in ("sphinx", "myst_parser", "furo"):
-        pytest.importorskip(module, reason="the site needs pip install 'dcsvm[docs]'")
-    folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-E", "-b", "html"]
-    run = subprocess.run(
-        [*command, "-d", str(folder / "trees"), str(DOCS), str(folder / "html")],
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == 0, run.stderr
-    return folder / "html"
+def modules() -> Iterator[tuple[str, str]]:
+    """The name and text of every module, but for two that do something when imported."""
+    homes = {"dcsvm": ROOT, "dcsvm_plugins": ROOT / "plugins", "dcsvm_report": ROOT / "plugins"}
+    for package, home in homes.items():
+        for path in sorted((home / package).rglob("*.py")):
+            name = ".".join(path.relative_to(home).with_suffix("").parts)
+            if not name.endswith((".__main__", ".native.build")):
+                yield name.removesuffix(".__init__"), path.read_text()
 
 
-def test_the_site_is_made_without_a_warning(site: Path) -> None:
-    missing = {
-        str(page.relative_to(DOCS))
-        for page in DOCUMENTS[1:]
-        if not (site / page.relative_to(DOCS)).with_suffix(".html").exists()
-    }
-    assert not missing
+def test_every_module_can_be_imported() -> None:
+    names = [name for name, _ in modules()]
+    assert len(names) > 150
+    for name in names:
+        importlib.import_module(name)
 
 
-def test_the_site_leads_from_its_first_page_to_all_others(site: Path) -> None:
-    first = (site / "index.html").read_text()
-    assert "toctree" not in (DOCS / "index.md").read_text()
-    for title in ("Start", "How to", "Look up", "Understand"):
-        assert f'<span class="caption-text">{title}</span>' in first
-    assert 'href="howto/nest.html"' in first
-    assert 'href="reference/commands.html"' in first
-
-
-def modules() -> list[str]:
-    """The names of all modules, but for the two that do something when they are imported."""
-    homes = {"dcsvm": ROOT, "dcsvm_plugins": ROOT / "plugins"}
-    files = [
-        (path, home)
-        for name, home in homes.items()
-        for path in sorted((home / name).rglob("*.py"))
-    ]
-    names = [".".join(path.relative_to(home).with_suffix("").parts) for path, home in files]
-    names = [name.removesuffix(".__init__") for name in names]
-    return [name for name in names if not name.endswith((".__main__", ".native.build"))]
-
-
-@pytest.mark.parametrize("name", modules())
+@pytest.mark.parametrize("name", [name for name, text in modules() if ">>> " in text])
 def test_the_examples_of_a_module_run(name: str) -> None:
     module = importlib.import_module(name)
     said = io.StringIO()
@@ -389,22 +371,43 @@ def test_the_readme_gives_two_commands_of_one_line_each() -> None:
     ]
 
 
-def test_continuous_integration_runs_the_command_of_the_readme(tmp_path: Path) -> None:
+def test_continuous_integration_runs_the_command_of_the_readme_and_every_step(
+    tmp_path: Path,
+) -> None:
     (tmp_path / ".ci").mkdir()
     script = tmp_path / ".ci" / "run"
     script.write_bytes((ROOT / ".ci" / "run").read_bytes())
+    python = tmp_path / "there" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\necho "python $*"\ncase "$*" in *"$FAILS"*) exit 1; esac\n')
+    python.chmod(0o755)
     readme = tmp_path / "README.md"
-    readme.write_text("```sh\npython3 -m venv --help > said && false -m pytest -q\n```\n")
-    run = subprocess.run(["bash", script], capture_output=True, text=True)
-    assert run.returncode == 1
-    assert re.search(r"^\+ python3 -m venv .*\ntook \d+ min \d+ s$", run.stdout, re.MULTILINE)
+    readme.write_text("python3 -m venv --help > said && there/bin/python -m pytest -n auto\n")
+    steps = {
+        "tests": "pytest -n auto",
+        "lint": "ruff check",
+        "format": "ruff format --check",
+        "types": "mypy",
+        "imports": "lint_imports_command",
+        "docs": "test_site.py",
+        "wheel": "test_packaging.py",
+    }
+    for fails in ("nothing", *steps.values()):
+        run = subprocess.run(
+            ["bash", script], capture_output=True, text=True, env=os.environ | {"FAILS": fails}
+        )
+        assert run.returncode == (fails != "nothing")
+        said = re.findall(r"^python .*$", run.stdout, re.MULTILINE)
+        assert [step for step, words in zip(said, steps.values(), strict=True) if words in step]
+        lasted = r"^(\w+) +(passed|failed) in \d+ min \d+ s$"
+        assert re.findall(lasted, run.stdout, re.MULTILINE) == [
+            (name, "failed" if words == fails else "passed") for name, words in steps.items()
+        ]
+        assert re.search(r"\ntook \d+ min \d+ s\n$", run.stdout)
     assert "usage: venv" in (tmp_path / "said").read_text()
     readme.write_text(2 * "python3 -m venv x && y -m pytest -q\n")
     run = subprocess.run(["bash", script], capture_output=True, text=True)
-    assert (run.returncode, run.stderr) == (
-        1,
-        "README.md should give exactly one test command\n",
-    )
+    assert (run.returncode, run.stderr) == (1, "README.md should give exactly one test command\n")
 
 
 def test_the_readme_names_every_component_and_recipe() -> None:

@@ -58,15 +58,16 @@ def test_every_way_to_install_lists_the_same_components(
     assert ["decomposer", "tree"] in listed
 
 
-def test_the_wheel_holds_both_packages_and_nothing_else(wheel: Path, clean_copy: Path) -> None:
+def test_the_wheel_holds_the_three_packages_and_nothing_else(wheel: Path, clean_copy: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {name.partition("/")[0] for name in names} == {
         "dcsvm",
         "dcsvm_plugins",
+        "dcsvm_report",
         "dcsvm-0.1.0.dist-info",
     }
     assert {"dcsvm/py.typed", "dcsvm-0.1.0.dist-info/licenses/LICENSE"} <= names
-    for root in ("dcsvm", "plugins/dcsvm_plugins"):
+    for root in ("dcsvm", "plugins/dcsvm_plugins", "plugins/dcsvm_report"):
         for path in (clean_copy / root).rglob("*"):
             if path.suffix in {".py", ".toml"}:
                 assert str(path.relative_to(clean_copy)).removeprefix("plugins/") in names
