@@ -58,7 +58,7 @@ def test_every_way_to_install_lists_the_same_components(
     assert ["decomposer", "tree"] in listed
 
 
-def test_the_wheel_holds_the_three_packages_and_nothing_else(wheel: Path, clean_copy: Path) -> None:
+def test_the_wheel_holds_three_packages_and_nothing_else(wheel: Path, clean_copy: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {name.partition("/")[0] for name in names} == {
         "dcsvm",

@@ -158,4 +158,4 @@ def test_regions_are_kept_in_model_files(tmp_path):
     from dcsvm.persistence.stored_types import CORE_TYPES
 
     assert type(regions) in CORE_TYPES
-    assert dcsvm.Regions is Regions
+    assert dcsvm.toolbox.Regions is Regions
