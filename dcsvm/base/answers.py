@@ -81,3 +81,9 @@ class Answers:
 def mean_or_nan(sums: FloatArray, counts: FloatArray) -> FloatArray:
     """`sums / counts`, NaN where nothing was counted."""
     return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+
+
+def rank_classes(scores: FloatArray, most: int = 3) -> list[int]:
+    """Return the classes with the largest scores (n_classes,), best first, without NaN."""
+    best = np.argsort(-scores, kind="stable")[:most].tolist()
+    return [label for label in best if not np.isnan(scores[label])]

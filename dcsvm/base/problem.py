@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import attrs
 import numpy as np
@@ -16,6 +16,10 @@ from dcsvm.numeric.kernels.kernel import Kernel, make_kernel
 
 #: The streams of random numbers below a problem's seed.
 DIVISION, PARTS, FOLDS = range(3)
+
+#: The type and the help text of the `gamma` of every component with a kernel.
+Gamma: TypeAlias = Literal["scale", "auto"] | float
+GAMMA_HELP = "kernel width; 'scale' is 1 / (features * variance), 'auto' is 1 / features"
 
 
 @attrs.frozen

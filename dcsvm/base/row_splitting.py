@@ -69,3 +69,10 @@ def deal_folds_by_class(
         if len(rows) > 1:
             fold[generator.permutation(rows)] = np.arange(len(rows)) % n_folds
     return fold
+
+
+def deal_rows(y: IntArray, n_sets: int, generator: np.random.Generator) -> list[IntArray]:
+    """Deal row ids at random into sets of equal size, each class spread evenly; ids ascend."""
+    order = generator.permutation(len(y))
+    order = order[np.argsort(y[order], kind="stable")]
+    return [np.sort(order[start::n_sets]) for start in range(min(n_sets, len(y)))]

@@ -1,6 +1,6 @@
 """Help for authors of plugins: regions, hyperplane routers, pruning, subspaces, feature views."""
 
-from dcsvm.base.answers import Answers, mean_or_nan
+from dcsvm.base.answers import Answers, mean_or_nan, rank_classes
 from dcsvm.base.combiner import Combination
 from dcsvm.base.decomposer import Repeat, Sum
 from dcsvm.base.errors import UsageError, did_you_mean
@@ -21,18 +21,21 @@ from dcsvm.base.models import (
     MappedHyperplanes,
     Wrapped,
 )
-from dcsvm.base.problem import Joined, parts_by
+from dcsvm.base.problem import GAMMA_HELP, Gamma, Joined, parts_by
 from dcsvm.base.report import FinishedRun, Report, RunRecord
 from dcsvm.base.routing import Level
+from dcsvm.base.row_splitting import deal_rows
 from dcsvm.base.stages import Stages, duals_of
 from dcsvm.toolbox.hyperplane_router import PlaneRouter, all_nodes, leaf_masses
 from dcsvm.toolbox.pruning import Branches, hold_out, prune
 from dcsvm.toolbox.regions import Regions, find_regions
+from dcsvm.toolbox.splitters import NormalizedWeights, require_hyperplanes
 from dcsvm.toolbox.subspaces import BlockSum, Subspaces
 from dcsvm.toolbox.table_preparation import Prepared, Scaled
 from dcsvm.toolbox.table_schema import Column, Layout
 
 __all__ = [
+    "GAMMA_HELP",
     "Answers",
     "BlockSum",
     "Branches",
@@ -43,6 +46,7 @@ __all__ = [
     "Constant",
     "Cost",
     "FinishedRun",
+    "Gamma",
     "Hyperplanes",
     "Joined",
     "KernelExpansion",
@@ -51,6 +55,7 @@ __all__ = [
     "LinearMap",
     "LocalScaling",
     "MappedHyperplanes",
+    "NormalizedWeights",
     "PlaneRouter",
     "Prepared",
     "Regions",
@@ -66,6 +71,7 @@ __all__ = [
     "View",
     "Wrapped",
     "all_nodes",
+    "deal_rows",
     "did_you_mean",
     "duals_of",
     "find_regions",
@@ -75,4 +81,6 @@ __all__ = [
     "mean_or_nan",
     "parts_by",
     "prune",
+    "rank_classes",
+    "require_hyperplanes",
 ]

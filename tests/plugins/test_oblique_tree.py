@@ -118,7 +118,9 @@ def test_any_linear_learner_can_learn_the_hyperplanes(splitter):
 
 
 def test_a_splitter_without_hyperplanes_is_refused():
-    with pytest.raises(SettingError, match=r"must learn hyperplanes.*'kernel_svm' gives a Kernel"):
+    with pytest.raises(
+        SettingError, match=r"oblique_tree: splitter must learn hyperplanes.*Kernel"
+    ):
         fitted(splitter="kernel_svm")
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from dcsvm import Combiner, Committee, component
 from dcsvm.numeric import FloatArray, Matrix
-from dcsvm.toolbox import mean_or_nan
+from dcsvm.toolbox import mean_or_nan, rank_classes
 
 
 @component
@@ -39,6 +39,5 @@ class Argmax(Combiner):
         scores = self.combine(committee, x)[0]
         return [
             f"class {label}: its own member says {scores[label]:.4g}"
-            for label in np.argsort(-scores, kind="stable")[:3]
-            if not np.isnan(scores[label])
+            for label in rank_classes(scores)
         ]

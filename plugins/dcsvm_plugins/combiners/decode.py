@@ -7,6 +7,7 @@ import numpy as np
 
 from dcsvm import Combiner, Committee, component, setting
 from dcsvm.numeric import FloatArray, Matrix
+from dcsvm.toolbox import rank_classes
 
 #: What an answer z on a class's side of a column spares it: the loss at 0 minus the loss at z.
 GAINS: dict[str, Callable[[FloatArray], FloatArray]] = {
@@ -70,6 +71,5 @@ class Decode(Combiner):
         scores = self.combine(committee, x)[0]
         return [
             f"class {label} fits its code word with {scores[label]:.4g} ({self.loss})"
-            for label in np.argsort(-scores, kind="stable")[:3]
-            if not np.isnan(scores[label])
+            for label in rank_classes(scores)
         ]

@@ -19,7 +19,7 @@ from dcsvm import (
     setting,
 )
 from dcsvm.numeric import FloatArray, IntArray, Matrix
-from dcsvm.toolbox import Combination, Constant, Scaling, View
+from dcsvm.toolbox import Combination, Constant, Scaling, View, rank_classes
 
 #: Rows that the second level answers at a time: its feature space may be large.
 BLOCK_ROWS = 1024
@@ -74,8 +74,7 @@ class Fused(Combination):
         scores = self.combine(committee, x)[0]
         return [self.about] + [
             f"class {label} has the fused score {scores[label]:.4g}"
-            for label in np.argsort(-scores, kind="stable")[:3]
-            if not np.isnan(scores[label])
+            for label in rank_classes(scores)
         ]
 
     def _score_classes(self, seen: FloatArray) -> FloatArray:

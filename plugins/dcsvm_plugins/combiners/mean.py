@@ -1,9 +1,8 @@
 """The mean of the members' scores."""
 
-import numpy as np
-
 from dcsvm import Combiner, Committee, component
 from dcsvm.numeric import FloatArray, Matrix
+from dcsvm.toolbox import rank_classes
 
 #: The score of a class that is sure to lose.
 UNSEEN = -1.0
@@ -35,6 +34,5 @@ class Mean(Combiner):
         scores = self.combine(committee, x)[0]
         return [
             f"class {label} has the mean score {scores[label]:.4g}"
-            for label in np.argsort(-scores, kind="stable")[:3]
-            if not np.isnan(scores[label])
+            for label in rank_classes(scores)
         ]

@@ -4,6 +4,7 @@ import numpy as np
 
 from dcsvm import Combiner, Committee, component
 from dcsvm.numeric import FloatArray, Matrix
+from dcsvm.toolbox import rank_classes
 
 
 @component
@@ -45,7 +46,5 @@ class Vote(Combiner):
         scores = self.combine(committee, x)[0]
         # The share that decides ties is below one half: rounding leaves the votes.
         return [
-            f"class {label} has {round(scores[label])} votes"
-            for label in np.argsort(-scores, kind="stable")[:3]
-            if not np.isnan(scores[label])
+            f"class {label} has {round(scores[label])} votes" for label in rank_classes(scores)
         ]

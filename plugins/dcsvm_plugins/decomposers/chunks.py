@@ -1,9 +1,7 @@
 """A random partition into parts of equal size."""
 
-import numpy as np
-
 from dcsvm import DataError, Decomposer, Problem, component, part, setting
-from dcsvm.toolbox import Stages
+from dcsvm.toolbox import Stages, deal_rows
 
 
 @component
@@ -39,8 +37,5 @@ class Chunks(Decomposer):
                 f"chunks cannot deal {problem.n_rows} rows into {self.parts} parts; "
                 f"set parts to {problem.n_rows} or less"
             )
-        order = problem.seed.generator().permutation(problem.n_rows)
-        # Sorting by class and dealing like cards keeps the classes' shares alike in all parts.
-        order = order[np.argsort(problem.y[order], kind="stable")]
-        yield [part(np.sort(order[start :: self.parts])) for start in range(self.parts)]
+        yield [part(rows) for rows in deal_rows(problem.y, self.parts, problem.seed.generator())]
         return None

@@ -6,7 +6,7 @@ import numpy as np
 
 from dcsvm import Decomposer, Member, Part, Problem, SettingError, component, setting, support_of
 from dcsvm.numeric import IntArray
-from dcsvm.toolbox import Constant, Regions, Stages, duals_of, find_regions
+from dcsvm.toolbox import GAMMA_HELP, Constant, Gamma, Regions, Stages, duals_of, find_regions
 
 
 @component
@@ -48,11 +48,7 @@ class DCSVM(Decomposer):
     kernel: Literal["rbf", "laplacian", "poly", "linear"] = setting(
         "rbf", help="whose feature space the clusters are in"
     )
-    gamma: Literal["scale", "auto"] | float = setting(
-        "scale",
-        above=0,
-        help="kernel width; 'scale' is 1 / (features * variance), 'auto' is 1 / features",
-    )
+    gamma: Gamma = setting("scale", above=0, help=GAMMA_HELP)
     degree: int = setting(3, at_least=1, help="of the polynomial kernel")
     coef0: float = setting(0.0, help="constant of the polynomial kernel")
     sample: int = setting(1000, at_least=1, help="rows that the centres of a level are made of")

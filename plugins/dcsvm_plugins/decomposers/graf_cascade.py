@@ -8,7 +8,7 @@ import numpy as np
 
 from dcsvm import DataError, Decomposer, Member, Part, Problem, component, setting, support_of
 from dcsvm.numeric import ConvergenceWarning, IntArray
-from dcsvm.toolbox import Constant, Stages
+from dcsvm.toolbox import Constant, Stages, deal_rows
 
 #: Rows that are asked about together while violations are looked for.
 BLOCK_ROWS = 8192
@@ -58,11 +58,7 @@ class GrafCascade(Decomposer):
                 f"graf_cascade: parts = {self.parts} is too many for {problem.n_rows} rows, each "
                 f"part needs two rows or more; set parts to {most} or less"
             )
-        order = problem.seed.generator().permutation(problem.n_rows)
-        order = order[np.argsort(problem.y[order], kind="stable")]
-        hands: list[IntArray] = [
-            np.sort(order[place :: self.parts]) for place in range(min(self.parts, problem.n_rows))
-        ]
+        hands = deal_rows(problem.y, self.parts, problem.seed.generator())
         last: Member | None = None
         missing: IntArray = np.arange(problem.n_rows)
         stuck = missing[:0]

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from dcsvm import Decomposer, Problem, component, setting
-from dcsvm.toolbox import Stages, find_regions
+from dcsvm.toolbox import GAMMA_HELP, Gamma, Stages, find_regions
 
 
 @component
@@ -39,11 +39,7 @@ class KernelKMeans(Decomposer):
     kernel: Literal["rbf", "laplacian", "poly", "linear"] = setting(
         "rbf", help="whose feature space the clusters are in"
     )
-    gamma: Literal["scale", "auto"] | float = setting(
-        "scale",
-        above=0,
-        help="kernel width; 'scale' is 1 / (features * variance), 'auto' is 1 / features",
-    )
+    gamma: Gamma = setting("scale", above=0, help=GAMMA_HELP)
     degree: int = setting(3, at_least=1, help="of the polynomial kernel")
     coef0: float = setting(0.0, help="constant of the polynomial kernel")
     sample: int = setting(1000, at_least=1, help="rows that the centres are made of")

@@ -1,6 +1,6 @@
 """A chain of linear SVMs, each of which answers for the rows of one side."""
 
-from typing import Any, cast
+from typing import Any
 
 import attrs
 import numpy as np
@@ -8,37 +8,15 @@ import numpy as np
 from dcsvm import (
     Decomposer,
     Division,
-    LocalLearner,
-    LocalModel,
     Member,
     Part,
     Problem,
-    SettingError,
     Task,
     component,
     setting,
 )
 from dcsvm.numeric import Float32Rows, FloatArray, IntArray, PlaneTree
-from dcsvm.toolbox import Hyperplanes, PlaneRouter, Stages, parts_by
-
-
-@component
-class Evenly(LocalLearner):
-    """A learner that is given row weights of mean 1, so that a machine's C keeps its meaning."""
-
-    name = "evenly"
-
-    learner: Any = setting(kind="learner", help="who learns")
-
-    @property
-    def releases_gil(self) -> bool:  # type: ignore[override]
-        return bool(self.learner.releases_gil)
-
-    def fit(self, problem: Problem) -> LocalModel:
-        weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
-        return cast(
-            LocalModel, self.learner.fit(attrs.evolve(problem, weights=weights / weights.mean()))
-        )
+from dcsvm.toolbox import NormalizedWeights, PlaneRouter, Stages, parts_by, require_hyperplanes
 
 
 @component
@@ -106,7 +84,7 @@ class SVMTree(Decomposer):
                 left,
                 task=Task(others, (largest,)),
                 weights=np.where((y == largest) == first, heavy, light),
-                learner=Evenly(self.splitter),
+                learner=NormalizedWeights(self.splitter),
                 about={"without errors": "the largest class" if first else "the others"},
             )
             for first in (True, False)
@@ -125,13 +103,7 @@ class _Cut:
 
 def _place_cut(problem: Problem, left: IntArray, member: Member) -> _Cut:
     """Move a machine's hyperplane until the side that it sends out holds one class only."""
-    model = member.model
-    if not isinstance(model, Hyperplanes):
-        raise SettingError(
-            "svm_tree: splitter must learn hyperplanes, as linear_svm and pegasos do; it gave a "
-            f"{type(model).__name__}"
-        )
-    plane = Float32Rows.of(model.weights.T).dense
+    plane = Float32Rows.of(require_hyperplanes(member.model, "svm_tree").weights.T).dense
     assert plane is not None
     tree = PlaneTree(plane, np.zeros(1), np.array([[~0, ~1]], dtype=np.int32), problem.n_features)
     scores, y = tree.products(problem.X[left], 0), problem.y[left]

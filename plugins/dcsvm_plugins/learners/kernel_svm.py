@@ -26,7 +26,7 @@ from dcsvm.numeric import (
     solve_parts,
     solve_tasks,
 )
-from dcsvm.toolbox import KernelExpansion
+from dcsvm.toolbox import GAMMA_HELP, Gamma, KernelExpansion
 
 #: Up to this many rows one matrix of distances serves a whole grid; beyond, cells are solved one
 #: after the other without it.
@@ -73,11 +73,7 @@ class KernelSVM(LocalLearner):
         Literal["rbf", "linear", "poly", "laplacian", "sigmoid", "trbf", "precomputed"]
         | Callable[..., Any]
     ) = setting("rbf", help="the kernel, or a function of two matrices")
-    gamma: Literal["scale", "auto"] | float = setting(
-        "scale",
-        above=0,
-        help="kernel width; 'scale' is 1 / (features * variance), 'auto' is 1 / features",
-    )
+    gamma: Gamma = setting("scale", above=0, help=GAMMA_HELP)
     degree: int = setting(3, at_least=1, help="of the polynomial kernel, order of trbf")
     coef0: float = setting(0.0, help="constant of the polynomial and sigmoid kernels")
     multiclass: Literal["pairs", "rest"] = setting(

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from dcsvm import DataError, LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import FloatArray, Kernel, kernel_matrices, ridge_path
-from dcsvm.toolbox import KernelExpansion
+from dcsvm.toolbox import GAMMA_HELP, Gamma, KernelExpansion
 
 #: Kernels that need not be positive semidefinite, which the decomposition wants.
 INDEFINITE = frozenset({"sigmoid", "callable", "precomputed"})
@@ -43,11 +43,7 @@ class KRR(LocalLearner):
         Literal["rbf", "linear", "poly", "laplacian", "sigmoid", "trbf", "precomputed"]
         | Callable[..., Any]
     ) = setting("rbf", help="the kernel, or a function of two matrices")
-    gamma: Literal["scale", "auto"] | float = setting(
-        "scale",
-        above=0,
-        help="kernel width; 'scale' is 1 / (features * variance), 'auto' is 1 / features",
-    )
+    gamma: Gamma = setting("scale", above=0, help=GAMMA_HELP)
     degree: int = setting(3, at_least=1, help="of the polynomial kernel, order of trbf")
     coef0: float = setting(0.0, help="constant of the polynomial and sigmoid kernels")
     max_rows: int = setting(

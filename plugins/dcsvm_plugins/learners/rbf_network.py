@@ -1,13 +1,11 @@
 """The radial basis function network."""
 
-from typing import Literal
-
 import numpy as np
 from scipy import linalg, sparse
 
 from dcsvm import LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import IntArray, Matrix, make_kernel
-from dcsvm.toolbox import KernelExpansion
+from dcsvm.toolbox import GAMMA_HELP, Gamma, KernelExpansion
 
 
 @component
@@ -37,11 +35,7 @@ class RBFNetwork(LocalLearner):
     keeps_support = True
 
     centres: int = setting(100, at_least=1, help="how many bumps, at the most")
-    gamma: Literal["scale", "auto"] | float = setting(
-        "scale",
-        above=0,
-        help="kernel width; 'scale' is 1 / (features * variance), 'auto' is 1 / features",
-    )
+    gamma: Gamma = setting("scale", above=0, help=GAMMA_HELP)
     ridge: float = setting(1e-3, above=0, help="how much the norm of the weights costs")
 
     def fit(self, problem: Problem) -> LocalModel:

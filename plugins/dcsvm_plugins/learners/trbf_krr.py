@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from dcsvm import DataError, LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import FloatArray, Kernel, make_kernel
-from dcsvm.toolbox import Hyperplanes, KernelExpansion, MappedHyperplanes
+from dcsvm.toolbox import GAMMA_HELP, Gamma, Hyperplanes, KernelExpansion, MappedHyperplanes
 
 #: Bytes of mapped rows at a time; fixed, so that no bit depends on the machine.
 BLOCK_BYTES = 2**22
@@ -50,11 +50,7 @@ class TRBFKRR(LocalLearner):
 
     order: int = setting(2, at_least=1, help="where the series of the kernel is cut")
     ridge: float = setting(1.0, above=0, help="how much the norm of the solution costs")
-    gamma: Literal["scale", "auto"] | float = setting(
-        "scale",
-        above=0,
-        help="kernel width; 'scale' is 1 / (features * variance), 'auto' is 1 / features",
-    )
+    gamma: Gamma = setting("scale", above=0, help=GAMMA_HELP)
     balance: bool = setting(
         False, help="whether all classes weigh the same, however many rows they have"
     )

@@ -17,6 +17,7 @@ from dcsvm.numeric import (
 from dcsvm.toolbox import (
     Branches,
     LocalScaling,
+    NormalizedWeights,
     PlaneRouter,
     Stages,
     all_nodes,
@@ -28,7 +29,6 @@ from dcsvm.toolbox import (
 from dcsvm_plugins.decomposers.oblique_tree.subtree_learners import (
     Subtree,
     SubtreeGrower,
-    Teaching,
     TreeOptimizer,
     take_tree,
     weigh_leaves,
@@ -150,7 +150,7 @@ class ObliqueTree(Decomposer):
         taught = None
         if self.teacher is not None:
             (master,) = yield [
-                Part(learned, learner=Teaching(self.teacher), about={"piece": "teacher"})
+                Part(learned, learner=NormalizedWeights(self.teacher), about={"piece": "teacher"})
             ]
             taught = master.model.labels(problem.X)
         tree = yield from self._grow(problem, learned, taught)

@@ -5,7 +5,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dcsvm import LocalLearner, LocalModel, Member, Problem, SettingError, component, setting
+from dcsvm import LocalLearner, LocalModel, Member, Problem, component, setting
 from dcsvm.numeric import (
     DualSettings,
     Float32Rows,
@@ -17,7 +17,7 @@ from dcsvm.numeric import (
     grow_oblique,
     optimize_oblique,
 )
-from dcsvm.toolbox import Cost, Hyperplanes, leaf_masses
+from dcsvm.toolbox import Cost, leaf_masses, require_hyperplanes
 
 
 @attrs.frozen(eq=False)
@@ -72,11 +72,7 @@ class SubtreeGrower(LocalLearner):
             sides = (signs > 0).astype(np.intp)
             seed = self.seed.child(next(numbers))
             model = self.splitter.fit(Problem(problem.X[here], sides, 2, seed, weights))
-            if not isinstance(model, Hyperplanes):
-                raise SettingError(
-                    f"oblique_tree: splitter must learn hyperplanes, as linear_svm and pegasos "
-                    f"do; {self.splitter.name!r} gives a {type(model).__name__}"
-                )
+            model = require_hyperplanes(model, "oblique_tree")
             return Hyperplane(model.weights[:, 0], float(model.biases[0]), 0)
 
         return fit_plane
@@ -103,24 +99,6 @@ class TreeOptimizer(LocalLearner):
             DualSettings(self.regularization),
         )
         return Subtree.of(tree.simplify(weigh_leaves(tree, problem)), problem)
-
-
-@component
-class Teaching(LocalLearner):
-    """A learner that is given row weights of mean 1: the tree is the same whatever their scale."""
-
-    name = "oblique_teacher"
-
-    teacher: Any = setting(kind="learner", help="who learns")
-
-    @property
-    def releases_gil(self) -> bool:  # type: ignore[override]
-        return bool(self.teacher.releases_gil)
-
-    def fit(self, problem: Problem) -> LocalModel:
-        weights = None if problem.weights is None else problem.weights / problem.weights.mean()
-        model: LocalModel = self.teacher.fit(attrs.evolve(problem, weights=weights))
-        return model
 
 
 def _relabel(problem: Problem, labels: IntArray | None) -> Problem:
