@@ -14,8 +14,8 @@ from dcsvm.experiments.recipe import toml
 from dcsvm.experiments.recipe.serialize import pipeline_table
 from dcsvm.experiments.run.run_status import STATUS, standing
 from dcsvm.inspection.parameters import size_of
-from dcsvm.persistence.archive import opened
 from dcsvm.persistence.model_file import MODEL, load
+from dcsvm.persistence.model_file_format import open_archive
 
 
 def model_file(path: Path) -> Path:
@@ -33,7 +33,7 @@ def model_file(path: Path) -> Path:
 def inspected(path: Path) -> dict[str, Any]:
     """Look into a model file; parts are counted by depth of nesting and kind of model."""
     model: DivideAndConquerClassifier = load(path)
-    with opened(str(path), None) as archive:
+    with open_archive(str(path), None) as archive:
         manifest = archive.manifest
     size = size_of(model)
     kinds: dict[tuple[int, str], list[tuple[int, int]]] = {}

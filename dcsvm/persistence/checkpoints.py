@@ -1,4 +1,4 @@
-"""Finished parts kept on disk, so that a run that was cut short need not train them again."""
+"""Checkpoints: finished parts on disk, so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -18,40 +18,38 @@ import attrs
 from dcsvm.base.errors import DcsvmError, UsageError
 from dcsvm.drive.registry import Registry, default_registry
 from dcsvm.drive.subproblem import FitResult
-from dcsvm.persistence.archive import Archive, Flaw
 from dcsvm.persistence.decoder import Decoder
 from dcsvm.persistence.encoder import OBJECTS, Encoder
+from dcsvm.persistence.model_file_format import FormatError, ModelArchive
 from dcsvm.persistence.stored_types import Catalogue
 
 try:
     import fcntl
-except ImportError:  # Windows: nobody is kept from resuming a run twice at the same time
+except ImportError:  # Windows: no lock, a run can be resumed twice at the same time
     fcntl = None  # type: ignore[assignment]
 
 MAGIC = b"dcsvmpt1"
-#: A record's head: the magic word, the length of its content, the content's digest, its key.
+#: Record header: magic bytes, length and checksum of the content, key.
 HEAD = struct.Struct("<8sQ16s32s")
-#: Seconds after which what was written is forced to the disk.
+#: Seconds between two calls of fsync.
 SYNC_SECONDS = 2.0
 
 
 class CheckpointLog:
-    """An append-only file of outcomes by key, each with a checksum; an engine's `checkpoints`.
+    """An append-only file of results by key, each with a checksum; an engine's `checkpoints`.
 
-    A killed process loses nothing that was written: the system keeps it. A machine that loses its
-    power may lose the last SYNC_SECONDS, since forcing every part to the disk would take longer
-    than training it. A record that is cut off or damaged is left out, and its part is trained
-    again. One file instead of one per part: thousands of small parts cost one open, and a folder
-    that people look at stays small.
+    A killed process loses nothing; a power failure may lose the last SYNC_SECONDS, since fsync
+    after every part would take longer than training it. Truncated or damaged records are skipped
+    and their parts are trained again. There is one file for all parts, as there may be thousands.
 
     Parameters
     ----------
     path : path
-        Made if it is not there. A second process that opens it is refused.
+        Created if missing. Only one process can open it.
     registry : Registry, optional
-        Whose types outcomes may hold.
+        Lists the types that results may hold.
     kinds : sequence of attrs classes
-        The kinds of outcomes that are kept; any other is left out.
+        The types of results that are kept; others are ignored.
     """
 
     def __init__(
@@ -63,16 +61,16 @@ class CheckpointLog:
         self._lock = threading.Lock()
         self._synced = time.monotonic()
         self._refused = False
-        self._file = open(path, "a+b")  # noqa: SIM115 - open for as long as the run
-        _claim(self._file, path)
-        self._places = _places(self._file)
+        self._file = open(path, "a+b")  # noqa: SIM115 - stays open during the run
+        _lock_file(self._file, path)
+        self._index = _scan_records(self._file)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._index)
 
     def get(self, key: str) -> Any:
-        """The outcome kept under that key, exactly as it was put; None if there is none."""
-        place = self._places.get(key)
+        """Return the result with this key, or None."""
+        place = self._index.get(key)
         if place is None:
             return None
         start, size, checksum = place
@@ -82,20 +80,20 @@ class CheckpointLog:
         if _checksum(content) != checksum:
             return None
         try:
-            return _decoded(content, self.catalogue, self.kinds)
-        except Exception:  # whatever it is that a damaged file holds: the part is trained again
+            return _decode(content, self.catalogue, self.kinds)
+        except Exception:  # a damaged record can raise anything; the part is trained again
             return None
 
     def put(self, key: str, outcome: Any) -> None:
-        """Keep an outcome; one that no file can hold is left out, with a warning."""
+        """Append a result; warn once if it cannot be stored."""
         if type(outcome) not in self.kinds.values():
             return
         try:
-            content = _encoded(outcome, self.catalogue)
+            content = _encode(outcome, self.catalogue)
         except DcsvmError as error:
             if not self._refused:
                 self._refused = True
-                warnings.warn(f"finished parts are not kept: {error}", stacklevel=2)
+                warnings.warn(f"checkpoints are not written: {error}", stacklevel=2)
             return
         checksum = _checksum(content)
         head = HEAD.pack(MAGIC, len(content), checksum, key.encode())
@@ -104,7 +102,7 @@ class CheckpointLog:
             start = self._file.tell() + HEAD.size
             self._file.write(head + content)
             self._file.flush()
-            self._places[key] = (start, len(content), checksum)
+            self._index[key] = (start, len(content), checksum)
             if time.monotonic() - self._synced > SYNC_SECONDS:
                 os.fsync(self._file.fileno())
                 self._synced = time.monotonic()
@@ -114,48 +112,46 @@ class CheckpointLog:
             self._file.close()
 
     def discard(self) -> None:
-        """Remove the file: the run is done."""
+        """Close and delete the file."""
         self.close()
         self.path.unlink(missing_ok=True)
 
 
-def _claim(file: Any, path: Path) -> None:
+def _lock_file(file: Any, path: Path) -> None:
     if fcntl is None:
         return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         file.close()
-        raise UsageError(
-            f"the run in {str(path.parent)!r} is going on in another process"
-        ) from None
+        raise UsageError(f"the run in {str(path.parent)!r} is active in another process") from None
 
 
-def _places(file: Any) -> dict[str, tuple[int, int, bytes]]:
-    """Where each record's content is; the file is cut off where its last whole record ends."""
+def _scan_records(file: Any) -> dict[str, tuple[int, int, bytes]]:
+    """Find the content of each record; truncate the file after the last complete one."""
     file.seek(0, os.SEEK_END)
     end, at = file.tell(), 0
-    places: dict[str, tuple[int, int, bytes]] = {}
+    index: dict[str, tuple[int, int, bytes]] = {}
     while at + HEAD.size <= end:
         file.seek(at)
         magic, size, checksum, key = HEAD.unpack(file.read(HEAD.size))
         if magic != MAGIC or at + HEAD.size + size > end:
             break
-        places[key.decode("ascii", "replace")] = (at + HEAD.size, size, checksum)
+        index[key.decode("ascii", "replace")] = (at + HEAD.size, size, checksum)
         at += HEAD.size + size
     if at < end:
         file.truncate(at)
-    return places
+    return index
 
 
 def _checksum(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=16).digest()
 
 
-def _encoded(outcome: Any, catalogue: Catalogue) -> bytes:
+def _encode(outcome: Any, catalogue: Catalogue) -> bytes:
     encoder = Encoder(catalogue)
     fields = {
-        field.name: encoder.value(getattr(outcome, field.name), ("a part", field.name))
+        field.name: encoder.encode(getattr(outcome, field.name), ("a part", field.name))
         for field in attrs.fields(type(outcome))
     }
     entries = {name: b"".join(pieces) for name, pieces in encoder.entries().items()}
@@ -165,15 +161,15 @@ def _encoded(outcome: Any, catalogue: Catalogue) -> bytes:
     return b"".join([struct.pack("<Q", len(head)), head, *entries.values()])
 
 
-def _decoded(content: bytes, catalogue: Catalogue, kinds: Mapping[str, Any]) -> Any:
+def _decode(content: bytes, catalogue: Catalogue, kinds: Mapping[str, Any]) -> Any:
     record = _Record(content)
-    decoder = Decoder(cast(Archive, record), catalogue)
+    decoder = Decoder(cast(ModelArchive, record), catalogue)
     kind = kinds[record.kind]
-    return kind(**{name: decoder.value(each) for name, each in record.fields.items()})
+    return kind(**{name: decoder.decode(each) for name, each in record.fields.items()})
 
 
 class _Record:
-    """The content of one record, as the decoder of model files wants to see it."""
+    """The content of one record, with the interface of a ModelArchive."""
 
     def __init__(self, content: bytes) -> None:
         (size,) = struct.unpack_from("<Q", content)
@@ -189,7 +185,7 @@ class _Record:
 
     def read(self, name: str) -> bytes:
         if name not in self._entries:
-            raise Flaw(f"is damaged: it has no entry {name!r}")
+            raise FormatError(f"is damaged: it has no entry {name!r}")
         return self._entries[name]
 
     def read_json(self, name: str) -> Any:

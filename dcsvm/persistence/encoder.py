@@ -1,4 +1,4 @@
-"""From a fitted model to JSON and arrays: stored types are walked field by field."""
+"""Encoding of fitted models as JSON and arrays, field by field."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from sklearn.base import BaseEstimator
 
 from dcsvm.base.component import Component, settings_of
 from dcsvm.base.errors import ModelFileError
-from dcsvm.persistence.archive import Pieces
-from dcsvm.persistence.array_codec import Packer, is_stored
-from dcsvm.persistence.sklearn_estimators import dumped
+from dcsvm.persistence.array_codec import ArrayPacker, is_storable
+from dcsvm.persistence.model_file_format import Pieces
+from dcsvm.persistence.sklearn_estimators import dump_estimator
 from dcsvm.persistence.stored_types import Catalogue
 
 OBJECTS = "objects.json"
-#: The sparse matrices that are stored, by the name of their type.
+#: Sparse matrix types that can be stored, by name.
 SPARSE_TYPES = {
     cls.__name__: cls
     for cls in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix)
 }
-#: Whose field a value is in: what an error sentence names.
+#: The owner and the name of a field, for error messages.
 Where: TypeAlias = tuple[str, str]
 
 
 def stored_fields(cls: type) -> tuple[attrs.Attribute[Any], ...]:
-    """The fields of a stored type that are written to a file."""
+    """Return the fields of a stored type that are written to a file."""
     return tuple(field for field in attrs.fields(cls) if field.metadata.get("stored", True))
 
 
@@ -38,26 +38,25 @@ _stored_names = cache(lambda cls: tuple(field.name for field in stored_fields(cl
 
 
 class Encoder:
-    """Turns values into JSON that refers to tables of arrays, matrices, estimators and objects.
+    """Encodes values as JSON that refers to tables of arrays, matrices, estimators and objects.
 
-    What is referred to twice is stored once. An object stands in its table after everything that
-    it refers to.
+    A shared value is stored once. An object comes after everything that it refers to.
     """
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
         self.used: set[str] = set()
-        self.arrays = Packer()
+        self.arrays = ArrayPacker()
         self.types: dict[type, int] = {}
         self.objects: list[list[Any]] = []
         self.texts: list[list[Any]] = []
         self.matrices: list[list[Any]] = []
         self.estimators: list[bytes] = []
         self._seen: dict[int, Any] = {}
-        self._alive: list[Any] = []  # so that no id is given out twice
+        self._alive: list[Any] = []  # so that no id is reused
 
     def entries(self) -> dict[str, Pieces]:
-        """Everything that the values refer to, as entries of a model file."""
+        """Return everything that the values refer to, as entries of a model file."""
         tables = {
             "types": [
                 {"name": self.catalogue.type_names[cls], "fields": _stored_names(cls)}
@@ -76,28 +75,28 @@ class Encoder:
             **{f"estimators/{n}.skops": [data] for n, data in enumerate(self.estimators)},
         }
 
-    def value(self, value: Any, where: Where) -> Any:
-        """The JSON of one value; a ModelFileError if a file cannot hold it."""
+    def encode(self, value: Any, where: Where) -> Any:
+        """Encode one value; raise ModelFileError if it cannot be stored."""
         cls = type(value)
         if value is None or cls in (bool, int, str):
             return value
         if cls is float:
             return value if math.isfinite(value) else {"float": repr(value)}
         if cls is list:
-            return [self.value(each, where) for each in value]
+            return [self.encode(each, where) for each in value]
         if cls is tuple:
-            return {"tuple": [self.value(each, where) for each in value]}
+            return {"tuple": [self.encode(each, where) for each in value]}
         if cls is dict:
             pairs = value.items()
-            return {"dict": [[self.value(k, where), self.value(v, where)] for k, v in pairs]}
+            return {"dict": [[self.encode(k, where), self.encode(v, where)] for k, v in pairs]}
         if isinstance(value, np.generic):
-            return {"scalar": self._array(np.asarray(value), where)}
+            return {"scalar": self._add_array(np.asarray(value), where)}
         if isinstance(value, Component):
-            return self.component(value, where)
-        return self._shared(value, where)
+            return self.encode_component(value, where)
+        return self._encode_shared(value, where)
 
-    def component(self, component: Component, where: Where) -> dict[str, Any]:
-        """A component by its registered name, with its settings."""
+    def encode_component(self, component: Component, where: Where) -> dict[str, Any]:
+        """Encode a component as its registered name and settings."""
         cls = type(component)
         name = self.catalogue.component_names.get(cls)
         if name is None:
@@ -110,16 +109,16 @@ class Encoder:
         title = component.name or cls.__name__
         settings = {}
         for key, field in settings_of(cls).items():
-            if not field.metadata.get("stored", True):  # how it was trained, not what it is
+            if not field.metadata.get("stored", True):  # used in training only
                 continue
             given = getattr(component, key)
-            settings[key] = self.value(given, (title, key))
+            settings[key] = self.encode(given, (title, key))
             if field.metadata.get("kind") and isinstance(given, str):
                 self.used.add(f"{field.metadata['kind']}:{given}")
         return {"component": name, "settings": settings}
 
-    def _shared(self, value: Any, where: Where) -> Any:
-        """A reference to what is stored once, however often it is referred to."""
+    def _encode_shared(self, value: Any, where: Where) -> Any:
+        """Return a reference to a value that is stored once."""
         reference = self._seen.get(id(value))
         if reference is not None:
             return reference
@@ -127,64 +126,67 @@ class Encoder:
             raise ModelFileError(f"cannot save {where[0]}: {where[1]} refers to itself")
         self._seen[id(value)] = None
         self._alive.append(value)
-        self._seen[id(value)] = reference = self._reference(value, where)
+        self._seen[id(value)] = reference = self._store(value, where)
         return reference
 
-    def _reference(self, value: Any, where: Where) -> dict[str, Any]:
+    def _store(self, value: Any, where: Where) -> dict[str, Any]:
         cls = type(value)
         if cls in self.catalogue.type_names:
-            return {"object": self._object(value)}
+            return {"object": self._add_object(value)}
         if cls in (np.ndarray, np.memmap):
             if value.dtype == object:
-                self.texts.append([list(value.shape), *self._texts(value, where)])
+                self.texts.append([list(value.shape), *_list_strings(value, where)])
                 return {"texts": len(self.texts) - 1}
-            return {"array": self._array(value, where)}
+            return {"array": self._add_array(value, where)}
         if cls.__name__ in SPARSE_TYPES and cls is SPARSE_TYPES[cls.__name__]:
-            parts = [self.value(part, where) for part in (value.data, value.indices, value.indptr)]
+            parts = [
+                self.encode(part, where) for part in (value.data, value.indices, value.indptr)
+            ]
             self.matrices.append([cls.__name__, list(map(int, value.shape)), *parts])
             return {"matrix": len(self.matrices) - 1}
         if cls is np.random.RandomState:
             name, *state = value.get_state(legacy=True)
             if name == "MT19937":
-                return {"random_state": [self.value(each, where) for each in state]}
+                return {"random_state": [self.encode(each, where) for each in state]}
         if isinstance(value, BaseEstimator):
-            self.estimators.append(dumped(value, where))
+            self.estimators.append(dump_estimator(value, where))
             return {"estimator": len(self.estimators) - 1}
-        raise _refusal(value, where)
+        raise _explain_refusal(value, where)
 
-    def _object(self, value: Any) -> int:
+    def _add_object(self, value: Any) -> int:
         cls = type(value)
         self.used.add(self.catalogue.type_names[cls])
         if not attrs.has(cls):
             raise ModelFileError(
-                f"cannot save {cls.__name__}: it is among the stored_types of a plugin, but it is "
-                "not an attrs class"
+                f"cannot save {cls.__name__}: a plugin lists it in stored_types, but it is not an "
+                "attrs class"
             )
         owner = cls.__name__
-        fields = [self.value(getattr(value, n), (owner, n)) for n in _stored_names(cls)]
+        fields = [self.encode(getattr(value, n), (owner, n)) for n in _stored_names(cls)]
         kind = self.types.setdefault(cls, len(self.types))
         self.objects.append([kind, *fields])
         return len(self.objects) - 1
 
-    def _array(self, array: Any, where: Where) -> int:
-        if not is_stored(array.dtype):
+    def _add_array(self, array: Any, where: Where) -> int:
+        if not is_storable(array.dtype):
             raise ModelFileError(
                 f"cannot save {where[0]}: {where[1]} is an array of dtype {array.dtype}, but a "
-                "model file holds arrays of numbers, truth values and texts only"
+                "model file holds arrays of numbers, booleans and strings only"
             )
         return self.arrays.add(array)
 
-    def _texts(self, array: Any, where: Where) -> list[str]:
-        texts: list[Any] = array.ravel().tolist()
-        if not all(type(each) is str for each in texts):
-            raise ModelFileError(
-                f"cannot save {where[0]}: {where[1]} is an array of objects that are not all "
-                "texts; convert it to an array of numbers or of texts"
-            )
-        return texts
+
+def _list_strings(array: Any, where: Where) -> list[str]:
+    strings: list[Any] = array.ravel().tolist()
+    if not all(type(each) is str for each in strings):
+        raise ModelFileError(
+            f"cannot save {where[0]}: {where[1]} is an object array with values that are not "
+            "strings; convert it to an array of numbers or strings"
+        )
+    return strings
 
 
-def _refusal(value: Any, where: Where) -> ModelFileError:
+def _explain_refusal(value: Any, where: Where) -> ModelFileError:
     owner, field = where
     title = type(value).__name__
     if attrs.has(type(value)):
@@ -196,9 +198,9 @@ def _refusal(value: Any, where: Where) -> ModelFileError:
         name = getattr(value, "__name__", title)
         return ModelFileError(
             f"cannot save {owner}: {field} is a function ({name}), and a model file holds no "
-            "code; choose one that has a name"
+            "code; choose a function that has a registered name"
         )
     return ModelFileError(
-        f"cannot save {owner}: {field} holds a {title}, but a model file holds arrays, sparse "
-        "matrices by rows or columns, numbers, texts, lists, tuples, dicts and stored types only"
+        f"cannot save {owner}: {field} holds a {title}, but a model file holds arrays, "
+        "CSR and CSC matrices, numbers, strings, lists, tuples, dicts and stored types only"
     )

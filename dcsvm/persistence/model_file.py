@@ -1,4 +1,4 @@
-"""Model files: `save` and `load`, arrays and a JSON manifest in one file, and never a pickle."""
+"""Model files: `save` and `load` a fitted classifier without pickle."""
 
 from __future__ import annotations
 
@@ -15,25 +15,30 @@ from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.drive.registry import default_registry
 from dcsvm.drive.unwrap import best_of, is_search
-from dcsvm.persistence import archive
-from dcsvm.persistence.archive import Archive, Flaw, NeedsPlugin
 from dcsvm.persistence.decoder import Decoder
 from dcsvm.persistence.encoder import Encoder
+from dcsvm.persistence.model_file_format import (
+    FormatError,
+    MissingPluginError,
+    ModelArchive,
+    open_archive,
+    write_archive,
+)
 from dcsvm.persistence.stored_types import Catalogue
 
 __all__ = ["load", "save"]
 
-#: The model file in the folder of a run.
+#: Name of the model file in a run folder.
 MODEL = "model.dcsvm"
-#: Kinds of dtype that class labels may have: truth values, integers, floats, texts.
+#: Kinds of dtype that class labels may have: bool, int, uint, float, str, object.
 LABEL_KINDS = frozenset("biufUO")
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier to one file.
 
-    The file appears under its name when it is complete, or not at all. The same model gives the
-    same bytes, whatever its `n_jobs`. The ledger of the training is not written.
+    The file is written atomically. The same model gives the same bytes, whatever its `n_jobs`.
+    The training ledger is not stored.
 
     Parameters
     ----------
@@ -41,12 +46,12 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         Fitted. Everything in it must have a name: registered components, no functions. Of a search
         its `best_estimator_` is written.
     path : str or path
-        A file that is there already is replaced.
+        An existing file is replaced.
 
     Raises
     ------
     ModelFileError
-        The model holds something that a file cannot, or the file cannot be written.
+        Part of the model cannot be stored, or the file cannot be written.
 
     Examples
     --------
@@ -72,12 +77,12 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         raise ModelFileError("cannot save a classifier that is not fitted: call fit first")
     encoder = Encoder(Catalogue(default_registry()))
     try:
-        manifest = _manifest(model, encoder)
+        manifest = _build_manifest(model, encoder)
         entries = encoder.entries()
     except RecursionError as error:
         raise ModelFileError("cannot save the classifier: it is nested too deeply") from error
     try:
-        archive.write(name, manifest, entries)
+        write_archive(name, manifest, entries)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ModelFileError(f"cannot write the model file {name!r}: {reason}") from error
@@ -86,40 +91,38 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     """Read a classifier that `save` wrote.
 
-    Only types that dcsvm itself or a loaded plugin lists are built; nothing that the file names is
-    imported, and nothing in it is run. Scikit-learn's own models are read by skops, and only if
-    all their types are among those that are trusted.
+    Only types that dcsvm or a loaded plugin registers are built; nothing is imported and no code
+    is run. Scikit-learn estimators are read by skops if all their types are trusted.
 
     Parameters
     ----------
     path : str or path
-        A model file, or the folder of a run that kept its model.
+        A model file, or a run folder with a saved model.
     max_bytes : int, optional
-        Refuse a file that is larger. Nothing in a model file is compressed, so this bounds what is
-        read, too.
+        Raise if the file is larger. Model files are not compressed, so this bounds memory, too.
 
     Returns
     -------
     DivideAndConquerClassifier
-        Its answers are those of the saved one, bit by bit. Its ledger is empty.
+        Predicts the same bits as the saved one. Its ledger is empty.
 
     Raises
     ------
     ModelFileError
-        The file is missing, damaged, altered, not a model file, or of a newer format.
+        The file is missing, damaged, altered, not a model file, or has a newer format.
     ModelPluginError
-        It needs a plugin that is not there; this is a ModelFileError, too.
+        A plugin is missing; this is a ModelFileError, too.
     """
     name = os.fspath(path)
     if os.path.isdir(name) and os.path.exists(inside := os.path.join(name, MODEL)):
         name = inside
     try:
-        with archive.opened(name, max_bytes) as opened:
-            return _classifier(opened)
-    except Flaw as flaw:
-        kind = ModelPluginError if isinstance(flaw, NeedsPlugin) else ModelFileError
+        with open_archive(name, max_bytes) as archive:
+            return _build_classifier(archive)
+    except FormatError as flaw:
+        kind = ModelPluginError if isinstance(flaw, MissingPluginError) else ModelFileError
         raise kind(f"model file {name!r} {flaw}") from flaw
-    except Exception as error:  # whatever a file makes go wrong is the file's fault
+    except Exception as error:  # a damaged file can raise anything
         raise ModelFileError(
             f"model file {name!r} is damaged or was altered: {type(error).__name__}: {error}"
         ) from error
@@ -137,43 +140,45 @@ def _instead(given: Any) -> str:
     return ""
 
 
-def _manifest(model: DivideAndConquerClassifier, encoder: Encoder) -> dict[str, Any]:
-    pipeline = encoder.component(model, ("the classifier", "pipeline"))
+def _build_manifest(model: DivideAndConquerClassifier, encoder: Encoder) -> dict[str, Any]:
+    pipeline = encoder.encode_component(model, ("the classifier", "pipeline"))
     names = getattr(model, "feature_names_in_", None)
     content = {
         "pipeline": pipeline,
-        "classes": _labels(model.classes_),
+        "classes": _encode_labels(model.classes_),
         "n_rows": getattr(model, "n_rows_", None),
         "n_features": int(model.n_features_in_),
         "feature_names": None if names is None else [str(each) for each in names],
-        "model": encoder.value(model.model_, ("the classifier", "model_")),
+        "model": encoder.encode(model.model_, ("the classifier", "model_")),
     }
     return {
         "dcsvm_version": dcsvm.__version__,
         "sklearn_version": sklearn.__version__,
-        "plugins": encoder.catalogue.plugins(encoder.used),
+        "plugins": encoder.catalogue.list_plugins(encoder.used),
         **content,
     }
 
 
-def _classifier(opened: Archive) -> DivideAndConquerClassifier:
-    manifest = opened.manifest
-    decoder = Decoder(opened, Catalogue(default_registry()))
-    classifier = decoder.value(manifest["pipeline"])
-    model = decoder.value(manifest["model"])
-    classes = _classes(**manifest["classes"])
+def _build_classifier(archive: ModelArchive) -> DivideAndConquerClassifier:
+    manifest = archive.manifest
+    decoder = Decoder(archive, Catalogue(default_registry()))
+    classifier = decoder.decode(manifest["pipeline"])
+    model = decoder.decode(manifest["model"])
+    classes = _decode_labels(**manifest["classes"])
     names, n_features = manifest["feature_names"], manifest["n_features"]
-    n_rows = manifest.get("n_rows")  # the first files do not tell
+    n_rows = manifest.get("n_rows")  # missing in the oldest files
     if not isinstance(classifier, DivideAndConquerClassifier) or not isinstance(
         model, FittedStrategy
     ):
-        raise Flaw("is damaged: it does not hold a fitted classifier")
+        raise FormatError("is damaged: it does not hold a fitted classifier")
     if classes.shape != (model.committee.n_classes,) or type(n_features) is not int:
-        raise Flaw("is damaged: its classes or features are not those of its model")
+        raise FormatError("is damaged: its classes or features do not match its model")
     if n_rows is not None and type(n_rows) is not int:
-        raise Flaw("is damaged: the rows that were learned are no number")
-    if names is not None and not (len(names) == n_features and all(map(_is_text, names))):
-        raise Flaw("is damaged: its feature names are not those of its model")
+        raise FormatError("is damaged: n_rows is not an integer")
+    if names is not None and not (
+        len(names) == n_features and all(type(each) is str for each in names)
+    ):
+        raise FormatError("is damaged: its feature names do not match its model")
     classifier.classes_ = classes
     classifier.model_ = model
     classifier.ledger_ = model.ledger
@@ -185,25 +190,21 @@ def _classifier(opened: Archive) -> DivideAndConquerClassifier:
     return classifier
 
 
-def _labels(classes: Any) -> dict[str, Any]:
-    """Class labels as readable JSON: numbers, truth values or texts, with their dtype."""
+def _encode_labels(classes: Any) -> dict[str, Any]:
+    """Encode class labels as readable JSON with their dtype."""
     values = classes.tolist()
     if classes.dtype.kind not in LABEL_KINDS or not all(
         isinstance(each, bool | int | float | str) for each in values
     ):
         raise ModelFileError(
-            f"cannot save class labels of dtype {classes.dtype}: a model file holds labels that "
-            "are numbers, truth values or texts"
+            f"cannot save class labels of dtype {classes.dtype}: labels must be numbers, booleans "
+            "or strings"
         )
     return {"dtype": classes.dtype.str, "values": values}
 
 
-def _classes(dtype: str, values: list[Any]) -> Any:
+def _decode_labels(dtype: str, values: list[Any]) -> Any:
     kind = np.dtype(dtype)
     if kind.kind not in LABEL_KINDS or kind.itemsize > 2**20:
-        raise Flaw(f"is damaged: class labels cannot be of dtype {dtype!r}")
+        raise FormatError(f"is damaged: class labels have the invalid dtype {dtype!r}")
     return np.array(values, dtype=kind)
-
-
-def _is_text(value: Any) -> bool:
-    return type(value) is str

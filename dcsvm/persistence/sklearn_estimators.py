@@ -1,4 +1,4 @@
-"""Estimators of scikit-learn in a model file: written and read by skops, of trusted types only."""
+"""Scikit-learn estimators in model files, written and read by skops with trusted types only."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 from scipy import sparse
 
 from dcsvm.base.errors import ModelFileError
-from dcsvm.persistence.archive import Flaw, check_plain, zipped_bytes
+from dcsvm.persistence.model_file_format import FormatError, check_uncompressed, zip_entries
 from dcsvm.persistence.sklearn_trees import check_trees
 
 SCHEMA = "schema.json"
-#: Where every type in an estimator must come from, whatever skops itself would trust.
+#: Packages that the types of an estimator may come from, whatever skops itself trusts.
 TRUSTED_PACKAGES = frozenset({"builtins", "collections", "numpy", "scipy", "sklearn"})
-#: Types of scikit-learn and scipy that skops does not trust by itself. None of them runs what a
-#: file says; trees index memory unchecked, so their content is checked after loading.
+#: Types trusted in addition to those that skops trusts. None of them runs code from the file;
+#: trees index memory unchecked, so their content is checked after loading.
 TRUSTED_TYPES = (
     "scipy.sparse._csc.csc_array",
     "scipy.sparse._csc.csc_matrix",
@@ -47,56 +47,56 @@ TRUSTED_TYPES = (
 )
 
 
-def dumped(estimator: Any, where: tuple[str, str]) -> bytes:
-    """The estimator as skops writes it, but the same bytes every time."""
+def dump_estimator(estimator: Any, where: tuple[str, str]) -> bytes:
+    """Write an estimator with skops, always as the same bytes."""
     from skops import io as skops
 
     title = type(estimator).__name__
     try:
-        content = canonical(skops.dumps(estimator))
-    except Exception as error:  # skops meets what it does not know in many ways
+        content = make_canonical(skops.dumps(estimator))
+    except Exception as error:  # skops raises many kinds of errors for unknown types
         raise ModelFileError(
             f"cannot save {where[0]}: {where[1]} holds a {title}, which skops cannot write "
             f"({error})"
         ) from error
-    foreign = _untrusted(content)
+    foreign = _find_untrusted(content)
     if foreign:
         raise ModelFileError(
             f"cannot save {where[0]}: {where[1]} holds a {title} with {', '.join(foreign)}, but a "
-            "model file holds estimators made of scikit-learn's, numpy's and scipy's own types "
-            "only; write a learner plugin with stored_types for it"
+            "model file holds estimators made of types of scikit-learn, numpy and scipy only; "
+            "write a learner plugin with stored_types for it"
         )
     return content
 
 
-def loaded(content: bytes) -> Any:
-    """The estimator that `dumped` wrote, if every type in it is trusted."""
+def load_estimator(content: bytes) -> Any:
+    """Read an estimator that `dump_estimator` wrote; raise if a type is not trusted."""
     from skops import io as skops
 
-    _check_plain(content)
-    foreign = _untrusted(content)
+    _check_all_uncompressed(content)
+    foreign = _find_untrusted(content)
     if foreign:
-        raise Flaw(f"holds an estimator with types that are not trusted: {', '.join(foreign)}")
+        raise FormatError(f"has an estimator with untrusted types: {', '.join(foreign)}")
     estimator = skops.loads(content, trusted=list(TRUSTED_TYPES))
     check_trees(estimator)
     return estimator
 
 
-def canonical(content: bytes) -> bytes:
-    """The same skops file with numbers in place of memory addresses and random names."""
+def make_canonical(content: bytes) -> bytes:
+    """Replace memory addresses and random names in a skops file by numbers."""
     with zipfile.ZipFile(io.BytesIO(content)) as zipped:
         schema = json.loads(zipped.read(SCHEMA))
         numbers: dict[int, int] = {}
         files: dict[str, str] = {}
-        for node in _nodes(schema):
+        for node in _walk_nodes(schema):
             _renumber(node, numbers, files)
-        entries = {new: _plain(zipped.read(old)) for old, new in files.items()}
-    return zipped_bytes({SCHEMA: json.dumps(schema).encode(), **entries})
+        entries = {new: _normalize(zipped.read(old)) for old, new in files.items()}
+    return zip_entries({SCHEMA: json.dumps(schema).encode(), **entries})
 
 
 def _renumber(node: dict[str, Any], numbers: dict[int, int], files: dict[str, str]) -> None:
     if "__id__" in node:
-        # Python shares numbers and texts as it pleases: only what has parts keeps its identity.
+        # Whether numbers and strings are shared is arbitrary: they have no identity here.
         if node.get("__loader__") == "JsonNode":
             del node["__id__"]
         else:
@@ -106,8 +106,8 @@ def _renumber(node: dict[str, Any], numbers: dict[int, int], files: dict[str, st
         node["file"] = files.setdefault(node["file"], f"{len(files)}.{suffix}")
 
 
-def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
-    """Every description of an object in a skops schema, outer ones first."""
+def _walk_nodes(schema: Any) -> Iterator[dict[str, Any]]:
+    """Yield every object description in a skops schema, outer ones first."""
     waiting = [schema]
     while waiting:
         node = waiting.pop()
@@ -119,21 +119,21 @@ def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
             waiting.extend(reversed(node))
 
 
-def _plain(content: bytes) -> bytes:
-    """The content of an entry without what differs from one time to the next."""
+def _normalize(content: bytes) -> bytes:
+    """Make the content of an entry reproducible."""
     if content.startswith(b"\x93NUMPY"):
-        return _without_gaps(content)
+        return _clear_padding(content)
     if not content.startswith(b"PK\x03\x04"):
         return content
-    # A sparse matrix is a zip in the zip: uncompressed, too, and with the indices of its choice.
+    # A sparse matrix is a nested zip: it is stored uncompressed, too.
     buffer = io.BytesIO()
     sparse.save_npz(buffer, sparse.load_npz(io.BytesIO(content)), compressed=False)
     with zipfile.ZipFile(buffer) as zipped:
-        return zipped_bytes({name: zipped.read(name) for name in zipped.namelist()})
+        return zip_entries({name: zipped.read(name) for name in zipped.namelist()})
 
 
-def _without_gaps(content: bytes) -> bytes:
-    """The nodes of a tree have gaps between their fields, with whatever was in memory there."""
+def _clear_padding(content: bytes) -> bytes:
+    """Zero the padding between the fields of structured arrays, such as tree nodes."""
     array = np.load(io.BytesIO(content), allow_pickle=False)
     if array.dtype.names is None or array.ndim != 1:
         return content
@@ -143,21 +143,21 @@ def _without_gaps(content: bytes) -> bytes:
     return bytes(content[: len(content) - array.nbytes] + clean.tobytes())
 
 
-def _check_plain(content: bytes) -> None:
+def _check_all_uncompressed(content: bytes) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as zipped:
-        check_plain(zipped, len(content))
+        check_uncompressed(zipped, len(content))
         for name in zipped.namelist():
             inner = zipped.read(name)
             if zipfile.is_zipfile(io.BytesIO(inner)):
                 with zipfile.ZipFile(io.BytesIO(inner)) as matrix:
-                    check_plain(matrix, len(inner))
+                    check_uncompressed(matrix, len(inner))
 
 
-def _untrusted(content: bytes) -> list[str]:
+def _find_untrusted(content: bytes) -> list[str]:
     from skops import io as skops
 
     with zipfile.ZipFile(io.BytesIO(content)) as zipped:
         schema = json.loads(zipped.read(SCHEMA))
-    named = {f"{node['__module__']}.{node['__class__']}" for node in _nodes(schema)}
+    named = {f"{node['__module__']}.{node['__class__']}" for node in _walk_nodes(schema)}
     foreign = {name for name in named if name.partition(".")[0] not in TRUSTED_PACKAGES}
     return sorted(foreign | (set(skops.get_untrusted_types(data=content)) - set(TRUSTED_TYPES)))

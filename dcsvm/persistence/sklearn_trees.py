@@ -1,4 +1,4 @@
-"""Compiled trees follow their numbers without looking, so those that a file gives are checked."""
+"""Checks of trees in loaded scikit-learn estimators, whose compiled code does not check them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from dcsvm.persistence.archive import Flaw
+from dcsvm.persistence.model_file_format import FormatError
 
 
 def check_trees(estimator: Any) -> None:
-    """Refuse an estimator of scikit-learn with a tree that points outside itself, or in circles.
-
-    Its decision trees and its trees of neighbours would read whatever is there.
-    """
-    for part in _parts(estimator):
+    """Raise if a decision tree or neighbor tree of an estimator has invalid or cyclic indices."""
+    for part in _walk(estimator):
         cls = type(part)
         check = CHECKS.get(f"{cls.__module__}.{cls.__qualname__}")
         if check is not None:
@@ -23,8 +20,8 @@ def check_trees(estimator: Any) -> None:
         _check_features(part)
 
 
-def _parts(estimator: Any) -> Iterator[Any]:
-    """Everything that an estimator is made of, each once."""
+def _walk(estimator: Any) -> Iterator[Any]:
+    """Yield every object inside an estimator once."""
     seen: set[int] = set()
     waiting = [estimator]
     while waiting:
@@ -33,10 +30,10 @@ def _parts(estimator: Any) -> Iterator[Any]:
             continue
         seen.add(id(part))
         yield part
-        waiting.extend(_inside(part))
+        waiting.extend(_list_children(part))
 
 
-def _inside(part: Any) -> list[Any]:
+def _list_children(part: Any) -> list[Any]:
     inside = list(vars(part).values()) if hasattr(part, "__dict__") else []
     if isinstance(part, dict):
         inside += [*part.keys(), *part.values()]
@@ -48,28 +45,28 @@ def _inside(part: Any) -> list[Any]:
 
 
 def _check_features(owner: Any) -> None:
-    """The trees of an estimator know as many features as the rows it lets through have."""
+    """Raise if a tree and its estimator differ in the number of features."""
     own = getattr(owner, "n_features_in_", None)
     trees = [owner.tree_] if hasattr(owner, "tree_") else []
-    if not hasattr(owner, "estimators_features_"):  # bagging picks columns for each of its own
+    if not hasattr(owner, "estimators_features_"):  # bagging selects columns per estimator
         below = np.ravel(np.asarray(getattr(owner, "estimators_", ()), dtype=object))
         trees += [each.tree_ for each in below if hasattr(each, "tree_")]
     if any(tree.n_features != own for tree in trees):
-        raise Flaw("is damaged: a decision tree has other features than its estimator")
+        raise FormatError("is damaged: a decision tree and its estimator differ in features")
     for tree in np.ravel(np.asarray(getattr(owner, "_predictors", ()), dtype=object)):
         if not (tree.nodes["feature_idx"] < own).all():
-            raise Flaw("is damaged: a decision tree has other features than its estimator")
+            raise FormatError("is damaged: a decision tree and its estimator differ in features")
 
 
 def _check_decisions(tree: Any) -> None:
-    # A tree that was just loaded has room for the nodes it was given, and no more.
+    # The capacity of a loaded tree is the number of nodes in the file.
     if tree.node_count != tree.capacity:
-        raise Flaw("is damaged: a decision tree has another number of nodes than it says")
+        raise FormatError("is damaged: a decision tree has a wrong node count")
     nodes = tree.__getstate__()["nodes"]
     inner = nodes["left_child"] != -1
     named = nodes["feature"][inner]
     if (named < 0).any() or (named >= tree.n_features).any():
-        raise Flaw("is damaged: a decision tree names features that it does not have")
+        raise FormatError("is damaged: a decision tree has invalid feature numbers")
     _check_children(inner, nodes["left_child"], nodes["right_child"])
 
 
@@ -79,21 +76,21 @@ def _check_boosted(tree: Any) -> None:
     sets = min(len(tree.raw_left_cat_bitsets), len(tree.binned_left_cat_bitsets))
     categorical = inner & (nodes["is_categorical"] != 0)
     if (nodes["feature_idx"] < 0).any() or (nodes["bitset_idx"][categorical] >= sets).any():
-        raise Flaw("is damaged: a decision tree names features or sets that it does not have")
+        raise FormatError("is damaged: a decision tree has invalid feature or category numbers")
     _check_children(inner, nodes["left"], nodes["right"])
 
 
 def _check_children(inner: Any, left: Any, right: Any) -> None:
-    """A child stands after its parent, so that every row comes to a leaf."""
+    """Raise unless every child comes after its parent, so that every row reaches a leaf."""
     own = np.flatnonzero(inner)
     for children in (left[inner].astype(np.int64), right[inner].astype(np.int64)):
         if (children <= own).any() or (children >= len(inner)).any():
-            raise Flaw("is damaged: a decision tree has nodes that point outside it")
+            raise FormatError("is damaged: a decision tree has invalid child numbers")
     if len(inner) == 0:
-        raise Flaw("is damaged: a decision tree has no nodes")
+        raise FormatError("is damaged: a decision tree has no nodes")
 
 
-def _check_neighbours(tree: Any) -> None:
+def _check_neighbors(tree: Any) -> None:
     data, order, nodes, bounds = (np.asarray(each) for each in tree.__getstate__()[:4])
     leaf_size, n_levels, n_nodes = tree.__getstate__()[4:7]
     start, stop = nodes["idx_start"], nodes["idx_end"]
@@ -109,12 +106,12 @@ def _check_neighbours(tree: Any) -> None:
         and bounds.shape[1:] == (n_nodes, data.shape[1])
         and leaf_size >= 1
     ):
-        raise Flaw("is damaged: a tree of neighbours has nodes that point outside it")
+        raise FormatError("is damaged: a neighbor tree has invalid node or row numbers")
 
 
 CHECKS = {
     "sklearn.tree._tree.Tree": _check_decisions,
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor": _check_boosted,
-    "sklearn.neighbors._ball_tree.BallTree": _check_neighbours,
-    "sklearn.neighbors._kd_tree.KDTree": _check_neighbours,
+    "sklearn.neighbors._ball_tree.BallTree": _check_neighbors,
+    "sklearn.neighbors._kd_tree.KDTree": _check_neighbors,
 }

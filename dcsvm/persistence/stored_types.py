@@ -1,4 +1,4 @@
-"""What a model file may hold, by name: the core's types, and those that plugins offer."""
+"""The types that a model file may hold: those of the core and those that plugins register."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.committee.committee import Committee, Group
 from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.drive.registry import KINDS, Offer, Registry
-from dcsvm.persistence.archive import Flaw, NeedsPlugin
+from dcsvm.persistence.model_file_format import FormatError, MissingPluginError
 from dcsvm.toolbox.regions import Regions
 from dcsvm.toolbox.subspaces import BlockSum
 from dcsvm.toolbox.table_preparation import Preparation, Prepared
@@ -37,11 +37,10 @@ CORE_COMPONENTS: dict[str, type[Component]] = {
 
 
 class Catalogue:
-    """Names for the types and components that a model file may hold, and the way back.
+    """Maps types and components that a model file may hold to names and back.
 
-    Nothing is imported: a name stands for what the core lists or a loaded plugin offers, or for
-    nothing. A type of the core is called `dcsvm:KernelExpansion`, a component `decomposer:tree`,
-    and a type that this component lists in its `stored_types` `decomposer:tree/TreeRouter`.
+    Nothing is imported. Core types are named like `dcsvm:KernelExpansion`, components like
+    `decomposer:tree`, and the `stored_types` of a component like `decomposer:tree/TreeRouter`.
     """
 
     def __init__(self, registry: Registry) -> None:
@@ -55,11 +54,11 @@ class Catalogue:
                 self.components[f"{kind}:{name}"] = offer.what
                 for cls in offer.what.stored_types:
                     self.types.setdefault(f"{kind}:{name}/{cls.__qualname__}", cls)
-        self.type_names = _first_names(self.types)
-        self.component_names = _first_names(self.components)
+        self.type_names = _invert(self.types)
+        self.component_names = _invert(self.components)
 
-    def plugins(self, used: set[str]) -> list[dict[str, Any]]:
-        """The distributions that offer the names used, for the manifest."""
+    def list_plugins(self, used: set[str]) -> list[dict[str, Any]]:
+        """Return the distributions that offer the used names, for the manifest."""
         offered: dict[tuple[str, str], set[str]] = {}
         for name in used:
             component = name.partition("/")[0]
@@ -71,49 +70,44 @@ class Catalogue:
             for (distribution, version), names in sorted(offered.items())
         ]
 
-    def type_called(self, name: str, plugins: list[dict[str, Any]]) -> type:
-        """The type of that name; if there is none, a Flaw that says who offered it."""
+    def find_type(self, name: str, plugins: list[dict[str, Any]]) -> type:
+        """Return the type with this name; raise an error that names its plugin if missing."""
         if name not in self.types:
-            raise NeedsPlugin(self._missing(f"the type {name!r}", name, plugins))
+            raise MissingPluginError(self._explain_missing(f"the type {name!r}", name, plugins))
         return self.types[name]
 
     def build(self, name: str, settings: dict[str, Any], plugins: list[dict[str, Any]]) -> Any:
-        """The component of that name with these settings."""
+        """Build the component with this name and these settings."""
         if name not in self.components:
             kind, _, rest = name.partition(":")
-            raise NeedsPlugin(self._missing(f"the {kind} {rest!r}", name, plugins))
+            raise MissingPluginError(self._explain_missing(f"the {kind} {rest!r}", name, plugins))
         cls = self.components[name]
         unknown = settings.keys() - settings_of(cls).keys()
         if unknown:
-            raise Flaw(
+            source = self.offers[name].distribution if name in self.offers else "dcsvm"
+            raise FormatError(
                 f"needs the setting {min(unknown)!r} of {name}, which the installed version of "
-                f"{self._source(name)} does not have{_offered(name, plugins)}"
+                f"{source} does not have{_name_plugin(name, plugins)}"
             )
         return cls(**settings)
 
-    def _missing(self, what: str, name: str, plugins: list[dict[str, Any]]) -> str:
+    def _explain_missing(self, what: str, name: str, plugins: list[dict[str, Any]]) -> str:
         broken = ", ".join(
             f"{each.plugin} of {each.distribution}" for each in self.registry.broken
         )
-        return f"needs {what}, which no loaded plugin offers{_offered(name, plugins)}" + (
+        return f"needs {what}, which no loaded plugin offers{_name_plugin(name, plugins)}" + (
             f" (plugins that failed to load: {broken})" if broken else ""
         )
 
-    def _source(self, name: str) -> str:
-        return self.offers[name].distribution if name in self.offers else "dcsvm"
+
+def _invert(named: dict[str, Any]) -> dict[type, str]:
+    return {cls: name for name, cls in reversed(named.items())}
 
 
-def _first_names(named: dict[str, Any]) -> dict[type, str]:
-    names: dict[type, str] = {}
-    for name, cls in named.items():
-        names.setdefault(cls, name)
-    return names
-
-
-def _offered(name: str, plugins: list[dict[str, Any]]) -> str:
+def _name_plugin(name: str, plugins: list[dict[str, Any]]) -> str:
     for plugin in plugins:
         if name.partition("/")[0] in plugin["offers"]:
             title = f"{plugin['distribution']} {plugin['version']}".strip()
-            how = ", name it with --plugin or load_plugin" if title.endswith(".py") else ""
+            how = ", load it with --plugin or load_plugin" if title.endswith(".py") else ""
             return f"; {title} offered it when the file was saved{how}"
     return ""

@@ -182,7 +182,7 @@ def kept(folder: Path) -> int:
         return 0
     log = CheckpointLog(file)
     try:
-        return sum(not isinstance(log.get(key).model, Constant) for key in log._places)
+        return sum(not isinstance(log.get(key).model, Constant) for key in log._index)
     finally:
         log.close()
 

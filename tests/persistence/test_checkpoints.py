@@ -105,7 +105,7 @@ def test_a_file_of_something_else_counts_as_empty(path, registry):
 
 def test_two_processes_cannot_work_on_one_run(path, registry):
     log = filled(path, registry)
-    with pytest.raises(UsageError, match="is going on in another process"):
+    with pytest.raises(UsageError, match="is active in another process"):
         CheckpointLog(path, registry)
     log.close()
     CheckpointLog(path, registry).close()
@@ -121,7 +121,7 @@ class Unknown(LocalModel):
 def test_what_no_file_can_hold_is_left_out_with_one_warning(path, registry):
     log = CheckpointLog(path, registry)
     strange = FitResult(Unknown(), None, np.ones((1, 2)), np.arange(2), 2, 0.1)
-    with pytest.warns(UserWarning, match="finished parts are not kept: cannot save a part"):
+    with pytest.warns(UserWarning, match="checkpoints are not written: cannot save a part"):
         log.put(key(0), strange)
     log.put(key(1), strange)  # a second warning would be an error
     assert len(log) == 0

@@ -13,7 +13,7 @@ from store_fakes import FAKES, Keeps, Kernels, assert_same, fitted, registry_of
 import dcsvm
 from dcsvm import DivideAndConquerClassifier, LocalModel, component
 from dcsvm.base.errors import ModelFileError
-from dcsvm.persistence import archive
+from dcsvm.persistence import model_file_format
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +71,7 @@ def test_a_function_as_a_setting_is_refused(path):
     model, _ = fitted(Everything(), Kernels(my_kernel))
     assert refused(model, path) == (
         "cannot save kernels: kernel is a function (my_kernel), and a model file holds no code; "
-        "choose one that has a name"
+        "choose a function that has a registered name"
     )
     model.learner = "kernels"
     assert "cannot save Kernel: function is a function (my_kernel)" in refused(model, path)
@@ -105,15 +105,15 @@ def test_a_type_that_no_component_lists_is_refused(path):
 def test_a_value_of_an_unknown_kind_is_refused(path):
     model, _ = fitted(Everything(), Keeps({1, 2}), k=2)
     assert refused(model, path) == (
-        "cannot save keeps: things holds a set, but a model file holds arrays, sparse matrices by "
-        "rows or columns, numbers, texts, lists, tuples, dicts and stored types only"
+        "cannot save keeps: things holds a set, but a model file holds arrays, CSR and CSC "
+        "matrices, numbers, strings, lists, tuples, dicts and stored types only"
     )
 
 
 @pytest.mark.parametrize(
     ("array", "sentence"),
     [
-        (np.array([object()]), "is an array of objects that are not all texts"),
+        (np.array([object()]), "is an object array with values that are not strings"),
         (np.array(["2020"], dtype="M8[D]"), "is an array of dtype datetime64[D]"),
         (np.zeros(2, dtype=[("a", int)]), "is an array of dtype"),
     ],
@@ -127,8 +127,7 @@ def test_labels_of_an_unknown_kind_are_refused(path):
     model, _ = fitted()
     model.classes_ = np.array([b"a", b"b", b"c"])
     assert refused(model, path) == (
-        "cannot save class labels of dtype |S1: a model file holds labels that are numbers, truth "
-        "values or texts"
+        "cannot save class labels of dtype |S1: labels must be numbers, booleans or strings"
     )
 
 
@@ -225,7 +224,7 @@ def test_a_failed_save_keeps_the_file_that_was_there(path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(archive, "_add", full)
+    monkeypatch.setattr(model_file_format, "_add_entry", full)
     with pytest.raises(ModelFileError) as caught:
         dcsvm.save(other, path)
     assert str(caught.value) == (

@@ -34,8 +34,8 @@ from store_fakes import FAKES, Keeps, Wraps, again, assert_same, fitted, registr
 import dcsvm
 from dcsvm import DivideAndConquerClassifier
 from dcsvm.base.errors import ModelFileError
-from dcsvm.persistence import archive
-from dcsvm.persistence.sklearn_estimators import canonical
+from dcsvm.persistence import model_file_format
+from dcsvm.persistence.sklearn_estimators import make_canonical
 
 
 @pytest.fixture(autouse=True)
@@ -114,8 +114,8 @@ def test_an_estimator_of_someone_else_is_refused_when_saved(path):
     sentence = str(caught.value)
     assert sentence.startswith("cannot save Wrapped: estimator holds a Homemade with ")
     assert sentence.endswith(
-        "Homemade, but a model file holds estimators made of scikit-learn's, numpy's and scipy's "
-        "own types only; write a learner plugin with stored_types for it"
+        "Homemade, but a model file holds estimators made of types of scikit-learn, numpy and "
+        "scipy only; write a learner plugin with stored_types for it"
     )
     assert not path.exists()
 
@@ -143,7 +143,7 @@ def with_estimator(content, path):
         entries = {name: [zipped.read(name)] for name in zipped.namelist()}
     head = json.loads(entries.pop("manifest.json")[0])
     del entries["manifest.sha256"], head["entries"]
-    archive.write(str(path), head, entries | {"estimators/0.skops": [content]})
+    model_file_format.write_archive(str(path), head, entries | {"estimators/0.skops": [content]})
 
 
 def sentence_for(content, path):
@@ -156,11 +156,11 @@ def sentence_for(content, path):
 def test_an_estimator_of_someone_else_is_refused_when_loaded(path):
     from skops.io import dumps
 
-    sentence = sentence_for(canonical(dumps(Homemade())), path)
-    assert sentence.startswith("holds an estimator with types that are not trusted: ")
+    sentence = sentence_for(make_canonical(dumps(Homemade())), path)
+    assert sentence.startswith("has an estimator with untrusted types: ")
     assert sentence.endswith("Homemade")
-    sentence = sentence_for(canonical(dumps(FunctionTransformer(json.dumps))), path)
-    assert sentence == "holds an estimator with types that are not trusted: json.dumps"
+    sentence = sentence_for(make_canonical(dumps(FunctionTransformer(json.dumps))), path)
+    assert sentence == "has an estimator with untrusted types: json.dumps"
 
 
 def test_what_skops_trusts_must_still_come_from_scikit_learn(path):
@@ -168,19 +168,19 @@ def test_what_skops_trusts_must_still_come_from_scikit_learn(path):
 
     with zipfile.ZipFile(io.BytesIO(dumps(GaussianNB()))) as zipped:
         schema = zipped.read("schema.json").replace(b"sklearn.naive_bayes", b"elsewhere")
-    content = archive.zipped_bytes({"schema.json": schema})
-    assert sentence_for(content, path).endswith("that are not trusted: elsewhere.GaussianNB")
+    content = model_file_format.zip_entries({"schema.json": schema})
+    assert sentence_for(content, path).endswith("with untrusted types: elsewhere.GaussianNB")
 
 
 def test_a_compressed_estimator_is_refused(path):
     from skops.io import dumps
 
     content = dumps(GaussianNB(), compression=zipfile.ZIP_DEFLATED)
-    assert sentence_for(content, path).startswith("holds a compressed entry")
+    assert sentence_for(content, path).startswith("has a compressed entry")
     matrix = io.BytesIO()
     sparse.save_npz(matrix, sparse.csr_matrix((1000, 1000)))
-    content = archive.zipped_bytes({"schema.json": b"{}", "0.npz": matrix.getvalue()})
-    assert sentence_for(content, path).startswith("holds a compressed entry")
+    content = model_file_format.zip_entries({"schema.json": b"{}", "0.npz": matrix.getvalue()})
+    assert sentence_for(content, path).startswith("has a compressed entry")
 
 
 def forged_tree(change):
@@ -253,8 +253,8 @@ def _other_features():
 def test_a_tree_cannot_point_outside_itself(forged, path):
     from skops.io import dumps
 
-    sentence = sentence_for(canonical(dumps(forged())), path)
-    assert sentence.startswith(("is damaged: a decision tree", "is damaged: a tree of neighbours"))
+    sentence = sentence_for(make_canonical(dumps(forged())), path)
+    assert sentence.startswith(("is damaged: a decision tree", "is damaged: a neighbor tree"))
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -272,7 +272,7 @@ def test_a_damaged_estimator_never_ends_in_a_traceback(path, data):
 def _small():
     from skops.io import dumps
 
-    return canonical(dumps(LogisticRegression().fit(*blobs(20, 2))))
+    return make_canonical(dumps(LogisticRegression().fit(*blobs(20, 2))))
 
 
 SMALL = _small()

@@ -10,7 +10,7 @@ from scipy import sparse
 from store_fakes import Keeps, fitted
 
 import dcsvm
-from dcsvm.persistence import archive
+from dcsvm.persistence import model_file_format
 
 
 def written(path):
@@ -41,7 +41,9 @@ def forged(content, path, manifest=None, **changed):
     del entries["manifest.json"], entries["manifest.sha256"]
     head.pop("entries", None)
     entries |= changed
-    archive.write(str(path), head, {name: [value] for name, value in entries.items()})
+    model_file_format.write_archive(
+        str(path), head, {name: [value] for name, value in entries.items()}
+    )
     return path.read_bytes()
 
 
