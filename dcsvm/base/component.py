@@ -123,12 +123,12 @@ def check_value(cls: Any, name: str, value: Any) -> None:
     field = settings_of(cls)[name]
     kind = field.metadata.get("kind")
     if kind and takes_several(cls, name) != isinstance(value, tuple | list):
-        raise SettingError(f"{_title(cls)}: {name} must be {allowed(cls, name)}, not {value!r}")
+        raise SettingError(f"{_title(cls)}: {name} must be {allowed(cls, name)}, got {value!r}")
     if not kind:
         fits = any(_is_a(value, option) for option in _options(cls, name))
         if not fits or not _within(value, field.metadata.get("limits", {})):
             raise SettingError(
-                f"{_title(cls)}: {name} must be {allowed(cls, name)}, not {value!r}"
+                f"{_title(cls)}: {name} must be {allowed(cls, name)}, got {value!r}"
             )
 
 

@@ -124,7 +124,7 @@ class Sum(Decomposer):
 
     def divide(self, problem: Problem) -> Stages:
         if not self.summands:
-            raise SettingError("sum: summands must name one decomposer or more, not none")
+            raise SettingError("sum: summands must name at least one decomposer")
         divisions = yield from together(
             [
                 conclude(each.divide(problem.with_child_seed(place)))

@@ -27,7 +27,7 @@ class View(ABC):
         """What the view's features are called where those it is fitted on are called `given`."""
         return None
 
-    def undone(self, feature: int, value: float) -> tuple[int, float] | None:
+    def invert(self, feature: int, value: float) -> tuple[int, float] | None:
         """The one feature that a feature of the view was made of, and the value that became this.
 
         None where there is no such feature. Explanations tell values like this.
@@ -47,7 +47,7 @@ class Columns(View):
     def names(self, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
         return None if given is None else tuple(given[column] for column in self.columns)
 
-    def undone(self, feature: int, value: float) -> tuple[int, float] | None:
+    def invert(self, feature: int, value: float) -> tuple[int, float] | None:
         return int(self.columns[feature]), value
 
 
@@ -99,7 +99,7 @@ class Scaling(View):
     def names(self, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
         return given
 
-    def undone(self, feature: int, value: float) -> tuple[int, float] | None:
+    def invert(self, feature: int, value: float) -> tuple[int, float] | None:
         if self.factor is None or self.factor[feature] == 0:
             return None
         shift = 0.0 if self.offset is None else float(self.offset[feature])
@@ -129,10 +129,10 @@ class Chain(View):
             given = view.names(given)
         return given
 
-    def undone(self, feature: int, value: float) -> tuple[int, float] | None:
+    def invert(self, feature: int, value: float) -> tuple[int, float] | None:
         before: tuple[int, float] | None = (feature, value)
         for view in reversed(self.views):
-            before = None if before is None else view.undone(*before)
+            before = None if before is None else view.invert(*before)
         return before
 
 

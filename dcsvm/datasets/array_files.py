@@ -51,7 +51,7 @@ class Archive:
             shapes = f"{X.shape} and {None if y is None else y.shape}"
             raise DataError(f"{title}: X must be (n, d) and y (n,), but their shapes are {shapes}")
         if X.dtype.kind not in "biuf":
-            raise DataError(f"{title}: X must hold numbers, not {X.dtype}")
+            raise DataError(f"{title}: X must hold numbers, got {X.dtype}")
         return X, y
 
     def names(self, n_features: int) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ class Archive:
             return None
         y = self._array(key)
         if y.dtype.kind not in "biuSU":
-            raise DataError(f"{self.title}: y must hold whole numbers or texts, not {y.dtype}")
+            raise DataError(f"{self.title}: y must hold whole numbers or texts, got {y.dtype}")
         if y.dtype.kind == "S":
             y = np.char.decode(y, "utf-8", "replace")
         classes = self.arrays.get("classes")

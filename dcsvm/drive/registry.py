@@ -182,7 +182,7 @@ class Registry:
             return self.resolve(kind, self.build(kind, given))
         if not isinstance(given, KINDS[kind]):
             raise SettingError(
-                f"{where or kind} must be a {KINDS[kind].__name__} or the name of one, not "
+                f"{where or kind} must be a {KINDS[kind].__name__} or the name of one, got "
                 f"{given!r}" + self._instead(kind, given)
             )
         title = getattr(given, "name", "") or type(given).__name__
@@ -208,7 +208,7 @@ class Registry:
 
     def _about_kind(self, kind: str, name: str) -> str:
         """That there is no such kind, and what was meant where the arguments are swapped."""
-        message = f"build: the kind must be decomposer, learner or combiner, not {kind!r}"
+        message = f"build: the kind must be decomposer, learner or combiner, got {kind!r}"
         if name in KINDS:
             return f'{message}; it comes first: build("{name}", "{kind}")'
         meant = [each for each in KINDS if f"{each}s" == kind]

@@ -120,5 +120,5 @@ def check_jobs(n_jobs: Any) -> None:
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise SettingError(
             "n_jobs must be a whole number other than 0 (-1 means as many as there are cores) or "
-            f"None, not {n_jobs!r}"
+            f"None, got {n_jobs!r}"
         )

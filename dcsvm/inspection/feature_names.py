@@ -66,7 +66,7 @@ class Names:
         for number in (found[2], found[4]):
             place, value = int(found[1]), float(number)
             for view in reversed(self.views):
-                before = view.undone(place, value)
+                before = view.invert(place, value)
                 if before is None:
                     return found[0]
                 place, value = before

@@ -205,7 +205,7 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         """The estimator with components for names and a seed of its own, and its strategy."""
         if not isinstance(self.estimator, DivideAndConquerClassifier):
             raise SettingError(
-                "granularity_search: estimator must be a DivideAndConquerClassifier, not "
+                "granularity_search: estimator must be a DivideAndConquerClassifier, got "
                 f"{self.estimator!r}"
             )
         estimator = clone(self.estimator)

@@ -145,7 +145,7 @@ def _numbers(validation: Any, y: Any, random_state: np.random.RandomState) -> In
         return _share_of_each_class(validation, y, random_state)
     raise SettingError(
         "granularity_search: validation must be a share between 0 and 1, or the numbers of some "
-        f"of the {len(y)} rows, not {validation!r}"
+        f"of the {len(y)} rows, got {validation!r}"
     )
 
 

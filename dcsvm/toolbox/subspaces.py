@@ -85,7 +85,7 @@ class Subspaces(Decomposer):
         if self.features > 1.0:
             raise SettingError(
                 f"{self.name}: features must be a whole number or a share of at most 1, "
-                f"not {self.features}"
+                f"got {self.features}"
             )
         return int(np.ceil(self.features * n_features))
 
@@ -217,7 +217,7 @@ def deal(generator: np.random.Generator, n_items: int, n_hands: int, size: int) 
 def _numbers(where: str, group: Any, problem: Problem, named: bool) -> IntArray:
     """The numbers of the features that a group names."""
     if isinstance(group, str) or not isinstance(group, Sequence | np.ndarray):
-        raise SettingError(f"{where} must be a list of features, not {group!r}")
+        raise SettingError(f"{where} must be a list of features, got {group!r}")
     if not len(group):
         raise SettingError(f"{where} is empty")
     found = [_number(where, each, problem, named) for each in group]
@@ -242,7 +242,7 @@ def _number(where: str, feature: Any, problem: Problem, named: bool) -> int:
             )
         return problem.names.index(feature)
     if isinstance(feature, bool) or not isinstance(feature, int | np.integer):
-        raise SettingError(f"{where} must hold numbers or names of features, not {feature!r}")
+        raise SettingError(f"{where} must hold numbers or names of features, got {feature!r}")
     if not 0 <= feature < d:
         raise DataError(f"{where} names feature {feature}, but the features are 0 to {d - 1}")
     return int(feature)

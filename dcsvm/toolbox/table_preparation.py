@@ -188,11 +188,11 @@ class Preparation(View):
         ]
         return (*kept, *levels, *(f"{titles[j]} missing" for j in self.marked))
 
-    def undone(self, feature: int, value: float) -> tuple[int, float] | None:
+    def invert(self, feature: int, value: float) -> tuple[int, float] | None:
         kept = np.flatnonzero(~self._encoded)
         if feature >= len(kept) or self.n_levels[kept[feature]]:
             return None  # of categories and marks there is no value
-        before = (feature, value) if self.scaling is None else self.scaling.undone(feature, value)
+        before = (feature, value) if self.scaling is None else self.scaling.invert(feature, value)
         return None if before is None else (int(kept[feature]), before[1])
 
     def _level(self, column: Any, code: Any) -> str:

@@ -27,32 +27,32 @@ class Example(Component):
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"size": "many"}, "example: size must be a whole number of at least 2, not 'many'"),
-        ({"size": 1}, "example: size must be a whole number of at least 2, not 1"),
-        ({"size": True}, "example: size must be a whole number of at least 2, not True"),
-        ({"size": 2.5}, "example: size must be a whole number of at least 2, not 2.5"),
-        ({"share": 0}, "example: share must be a number above 0 and at most 1, not 0"),
+        ({"size": "many"}, "example: size must be a whole number of at least 2, got 'many'"),
+        ({"size": 1}, "example: size must be a whole number of at least 2, got 1"),
+        ({"size": True}, "example: size must be a whole number of at least 2, got True"),
+        ({"size": 2.5}, "example: size must be a whole number of at least 2, got 2.5"),
+        ({"share": 0}, "example: share must be a number above 0 and at most 1, got 0"),
         (
             {"share": float("nan")},
-            "example: share must be a number above 0 and at most 1, not nan",
+            "example: share must be a number above 0 and at most 1, got nan",
         ),
         (
             {"width": float("inf")},
-            "example: width must be 'scale' or a number above 0, not inf",
+            "example: width must be 'scale' or a number above 0, got inf",
         ),
         (
             {"width": 10**400},
-            f"example: width must be 'scale' or a number above 0, not 1{400 * '0'}",
+            f"example: width must be 'scale' or a number above 0, got 1{400 * '0'}",
         ),
         (
             {"size": 10**30},
-            f"example: size must be a whole number of at least 2, not 1{30 * '0'}",
+            f"example: size must be a whole number of at least 2, got 1{30 * '0'}",
         ),
-        ({"mode": "quick"}, "example: mode must be 'fast' or 'slow', not 'quick'"),
-        ({"width": "wide"}, "example: width must be 'scale' or a number above 0, not 'wide'"),
-        ({"loud": 1}, "example: loud must be true or false, not 1"),
-        ({"kernel": "cubic"}, "example: kernel must be 'rbf' or a function, not 'cubic'"),
-        ({"extra": [1]}, "example: extra must be a table or none, not [1]"),
+        ({"mode": "quick"}, "example: mode must be 'fast' or 'slow', got 'quick'"),
+        ({"width": "wide"}, "example: width must be 'scale' or a number above 0, got 'wide'"),
+        ({"loud": 1}, "example: loud must be true or false, got 1"),
+        ({"kernel": "cubic"}, "example: kernel must be 'rbf' or a function, got 'cubic'"),
+        ({"extra": [1]}, "example: extra must be a table or none, got [1]"),
     ],
 )
 def test_a_wrong_value_is_refused_in_a_sentence(settings, sentence):

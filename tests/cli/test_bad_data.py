@@ -324,11 +324,11 @@ NPZ_CASES = {
     ),
     "text for numbers": (
         {"X": X.astype(str), "y": Y},
-        "rows.npz: X must hold numbers, not <U32",
+        "rows.npz: X must hold numbers, got <U32",
     ),
     "numbers for labels": (
         {"X": X, "y": Y + 0.5},
-        "rows.npz: y must hold whole numbers or texts, not float64",
+        "rows.npz: y must hold whole numbers or texts, got float64",
     ),
     "a missing value": (
         {"X": np.where(X == 5, np.nan, X), "y": Y},

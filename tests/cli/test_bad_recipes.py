@@ -37,20 +37,20 @@ CASES = {
     ),
     "a setting of the wrong type": (
         pipeline(decomposer='{ use = "tree", ceiling = "many" }'),
-        "recipe.toml:1: tree: ceiling must be a whole number of at least 1, not 'many'",
+        "recipe.toml:1: tree: ceiling must be a whole number of at least 1, got 'many'",
     ),
     "a setting out of range": (
         pipeline(learner='{ use = "kernel_svm", C = -1.0 }'),
-        "recipe.toml:2: kernel_svm: C must be a number above 0, not -1.0",
+        "recipe.toml:2: kernel_svm: C must be a number above 0, got -1.0",
     ),
     "a setting that is none of the allowed words": (
         pipeline(decomposer='{ use = "tree", criterion = "luck" }'),
-        "recipe.toml:1: tree: criterion must be 'entropy' or 'gini', not 'luck'",
+        "recipe.toml:1: tree: criterion must be 'entropy' or 'gini', got 'luck'",
     ),
     "several components where one is meant": (
         pipeline(decomposer='{ use = "repeat", decomposer = ["chunks"] }', combiner='"mean"'),
         "recipe.toml:1: repeat: decomposer must be a decomposer or the name of one, "
-        "not ['chunks']",
+        "got ['chunks']",
     ),
     "a required setting that is not there": (
         pipeline(decomposer='"repeat"', combiner='"mean"'),
@@ -64,7 +64,7 @@ CASES = {
     ),
     "settings of a decomposer that do not fit": (
         pipeline(decomposer='{ use = "dc_svm", depth = 2, early = 5 }'),
-        "recipe.toml:1: dc_svm: early must be at most depth, the finest level (2), not 5",
+        "recipe.toml:1: dc_svm: early must be at most depth, the finest level (2), got 5",
     ),
     "a decomposer and a combiner that do not fit": (
         pipeline(decomposer='"chunks"'),
@@ -101,15 +101,15 @@ CASES = {
     ),
     "a value that a table does not allow": (
         pipeline() + "[split]\ntest = 1.5\n",
-        "recipe.toml:7: [split]: test must be a number above 0 and below 1 or none, not 1.5",
+        "recipe.toml:7: [split]: test must be a number above 0 and below 1 or none, got 1.5",
     ),
     "a table that is none": (
         "split = 3\n" + pipeline(),
-        "recipe.toml:1: split must be a table, not 3",
+        "recipe.toml:1: split must be a table, got 3",
     ),
     "a text that is none": (
         "name = 3\n" + pipeline(),
-        "recipe.toml:1: name must be a text, not 3",
+        "recipe.toml:1: name must be a text, got 3",
     ),
     "no data": (
         'decomposer = "whole"\nlearner = "krr"\ncombiner = "route"\n',
@@ -170,7 +170,7 @@ CASES = {
             decomposer='{ use = "sum", summands = ["chunks", { use = "chunks", parts = 0 }] }',
             combiner='"mean"',
         ),
-        "recipe.toml:1: chunks: parts must be a whole number of at least 1, not 0",
+        "recipe.toml:1: chunks: parts must be a whole number of at least 1, got 0",
     ),
     "a comparison that is no table": (
         "compare = 3\n" + pipeline(),
@@ -178,7 +178,7 @@ CASES = {
     ),
     "a rival that is no table": (
         pipeline() + "[compare]\nrival = 3\n",
-        "recipe.toml:7: [compare.rival] must be a table, not 3",
+        "recipe.toml:7: [compare.rival] must be a table, got 3",
     ),
     "a rival that does not fit": (
         pipeline() + '[compare.rival]\ndecomposer = "chunks"\n',
@@ -201,15 +201,15 @@ CASES = {
     "an unknown way to split": (
         pipeline() + '[split]\nuse = "halves"\n',
         "recipe.toml:7: [split]: use must be 'auto' or 'published' or 'random' or 'folds', "
-        "not 'halves'",
+        "got 'halves'",
     ),
     "one fold": (
         pipeline() + '[split]\nuse = "folds"\nfolds = 1\n',
-        "recipe.toml:8: [split]: folds must be a whole number of at least 2 or none, not 1",
+        "recipe.toml:8: [split]: folds must be a whole number of at least 2 or none, got 1",
     ),
     "an unknown way to search": (
         pipeline() + '[search]\nuse = "luck"\nlearner.C = [1, 2]\n',
-        "recipe.toml:7: [search]: use must be 'grid' or 'random' or 'granularity', not 'luck'",
+        "recipe.toml:7: [search]: use must be 'grid' or 'random' or 'granularity', got 'luck'",
     ),
     "an unknown key of a search": (
         pipeline() + "[search]\nlerner.C = [1, 2]\n",
@@ -223,11 +223,11 @@ CASES = {
     ),
     "a search for one value": (
         pipeline() + "[search]\nlearner.C = 10\n",
-        "recipe.toml:7: [search]: learner.C must be a list of values to try, not 10",
+        "recipe.toml:7: [search]: learner.C must be a list of values to try, got 10",
     ),
     "a search for nothing": (
         pipeline() + "[search]\nlearner.C = []\n",
-        "recipe.toml:7: [search]: learner.C must be a list of values to try, not []",
+        "recipe.toml:7: [search]: learner.C must be a list of values to try, got []",
     ),
     "a search for a setting that is not there": (
         pipeline() + "[search]\nlearner.c = [1.0]\n",
@@ -236,7 +236,7 @@ CASES = {
     ),
     "a search for a value that is not allowed": (
         pipeline() + "[search]\nlearner.C = [\n  1.0,\n  -1.0,\n]\n",
-        "recipe.toml:9: kernel_svm: C must be a number above 0, not -1.0",
+        "recipe.toml:9: kernel_svm: C must be a number above 0, got -1.0",
     ),
     "a search that leads nowhere": (
         pipeline() + "[search]\nlearner.learner.C = [1.0]\n",
@@ -250,11 +250,11 @@ CASES = {
     "a search for a scale that is not there": (
         pipeline() + '[search]\ndata.scale = ["minmax", "log"]\n',
         "recipe.toml:7: [data]: scale must be 'minmax' or 'standard' or 'robust' or 'none', "
-        "not 'log'",
+        "got 'log'",
     ),
     "a time budget of nothing": (
         pipeline() + "[search]\nseconds = 0\nlearner.C = [1]\n",
-        "recipe.toml:7: [search]: seconds must be a number above 0 or none, not 0",
+        "recipe.toml:7: [search]: seconds must be a number above 0 or none, got 0",
     ),
     "a search for settings of a learner that no subspace asks": (
         pipeline(
@@ -300,16 +300,16 @@ CASES = {
     "a search by an unknown score": (
         pipeline() + '[search]\nscore = "f1"\nlearner.C = [1.0]\n',
         "recipe.toml:7: [search]: score must be 'accuracy' or 'balanced_accuracy' or 'f1_macro' "
-        "or 'cohen_kappa' or 'mcc', not 'f1'",
+        "or 'cohen_kappa' or 'mcc', got 'f1'",
     ),
     "class weights that are no weights": (
         'class_weight = "even"\n' + pipeline(),
         "recipe.toml:1: class_weight must be 'balanced', 'none' or a table of numbers by class, "
-        "not 'even'",
+        "got 'even'",
     ),
     "a class weight of nothing": (
         pipeline() + "[class_weight]\nsetosa = 0\n",
-        "recipe.toml:6: class_weight: setosa must be a number above 0, not 0",
+        "recipe.toml:6: class_weight: setosa must be a number above 0, got 0",
     ),
     "an empty table of class weights": (
         "class_weight = {}\n" + pipeline(),
@@ -323,7 +323,7 @@ CASES = {
     "a search for class weights that are none": (
         pipeline() + '[search]\nclass_weight = ["none", "even"]\n',
         "recipe.toml:7: class_weight must be 'balanced', 'none' or a table of numbers by class, "
-        "not 'even'",
+        "got 'even'",
     ),
     "an unknown score": (
         pipeline() + '[measure]\nscores = ["f1_marco"]\n',
@@ -332,11 +332,11 @@ CASES = {
     ),
     "a measure that is no switch": (
         pipeline() + '[measure]\ncost = "yes"\n',
-        "recipe.toml:7: [measure]: cost must be true or false, not 'yes'",
+        "recipe.toml:7: [measure]: cost must be true or false, got 'yes'",
     ),
     "a range that is none": (
         "suits = { rows = [10, 5] }\n" + pipeline(),
-        "recipe.toml:1: suits: rows must be two numbers, from and to, not [10, 5]",
+        "recipe.toml:1: suits: rows must be two numbers, from and to, got [10, 5]",
     ),
     "a recipe that extends what is not there": (
         'extends = "global_smv"\n',
@@ -349,11 +349,11 @@ CASES = {
     ),
     "a recipe that extends a number": (
         "extends = 3\n",
-        "recipe.toml:1: extends must be the name of a recipe, not 3",
+        "recipe.toml:1: extends must be the name of a recipe, got 3",
     ),
     "a setting of a component that was inherited": (
         'extends = "global_svm"\n[learner]\ngamma = -2\n',
-        "recipe.toml:3: kernel_svm: gamma must be 'scale' or 'auto' or a number above 0, not -2",
+        "recipe.toml:3: kernel_svm: gamma must be 'scale' or 'auto' or a number above 0, got -2",
     ),
     "a decomposer that does not fit what was inherited": (
         'extends = "global_svm"\ndecomposer = "chunks"\n',
@@ -370,7 +370,7 @@ CASES = {
     ),
     "a search of a rival for a value that is not allowed": (
         pipeline() + '[compare.rival]\nsearch.learner.C = ["many"]\n',
-        "recipe.toml:7: kernel_svm: C must be a number above 0, not 'many'",
+        "recipe.toml:7: kernel_svm: C must be a number above 0, got 'many'",
     ),
 }
 

@@ -378,7 +378,7 @@ def test_values_on_the_command_line_win(dcsvm, recipe, iris_pipeline):
         ("=3", "--set takes key=value, such as learner.C=10, not '=3'"),
         (
             "learner.C=-3",
-            "--set learner.C=-3: kernel_svm: C must be a number above 0, not -3",
+            "--set learner.C=-3: kernel_svm: C must be a number above 0, got -3",
         ),
         (
             "learner.D=3",

@@ -43,7 +43,7 @@ def test_the_undivided_pipeline_answers_like_its_learner():
 def test_a_number_of_jobs_that_is_none_is_refused_wherever_it_is_used(n_jobs):
     message = (
         "n_jobs must be a whole number other than 0 (-1 means as many as there are cores) or "
-        f"None, not {n_jobs!r}"
+        f"None, got {n_jobs!r}"
     )
     search = GranularitySearch(DivideAndConquerClassifier(), n_jobs=n_jobs)
     model = fitted(Everything()).set_params(n_jobs=n_jobs)
@@ -361,7 +361,7 @@ def test_a_nested_combiner_that_does_not_fit_is_refused_before_training():
 
 def test_what_is_not_a_component_is_refused_in_a_sentence():
     with pytest.raises(
-        SettingError, match=r"^learner must be a LocalLearner or the name of one, not 3$"
+        SettingError, match=r"^learner must be a LocalLearner or the name of one, got 3$"
     ):
         fitted(Everything(), 3)
 

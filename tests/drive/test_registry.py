@@ -173,9 +173,9 @@ def test_build_refuses_unknown_missing_and_wrong_settings():
     registry.add_module(module_with("picky", dcsvm_decomposers=[Picky, Repeat]), "cuts")
     for name, settings, sentence in [
         ("picky", {"sise": 1}, "picky has no setting 'sise'; did you mean 'size'? available: "),
-        ("picky", {"size": "x"}, "picky: size must be a whole number of at least 1, not 'x'"),
-        ("picky", {"size": True}, "picky: size must be a whole number of at least 1, not True"),
-        ("picky", {"size": 0}, "picky: size must be a whole number of at least 1, not 0"),
+        ("picky", {"size": "x"}, "picky: size must be a whole number of at least 1, got 'x'"),
+        ("picky", {"size": True}, "picky: size must be a whole number of at least 1, got True"),
+        ("picky", {"size": 0}, "picky: size must be a whole number of at least 1, got 0"),
         ("repeat", {}, "repeat needs the setting 'decomposer'"),
     ]:
         with pytest.raises(SettingError) as caught:
@@ -193,16 +193,16 @@ def test_names_are_resolved_at_any_depth_and_components_are_left_alone():
     assert registry.resolve("decomposer", resolved) is resolved
     with pytest.raises(SettingError) as caught:
         registry.resolve("decomposer", 3)
-    assert str(caught.value) == "decomposer must be a Decomposer or the name of one, not 3"
+    assert str(caught.value) == "decomposer must be a Decomposer or the name of one, got 3"
 
 
 def test_what_cannot_be_resolved_is_told_with_its_component_and_setting():
     registry = Registry(())
     for given, sentence in [
-        (Repeat(4, 2), "repeat: decomposer must be a Decomposer or the name of one, not 4"),
+        (Repeat(4, 2), "repeat: decomposer must be a Decomposer or the name of one, got 4"),
         (
             Sum((fakes.Strips(), 3)),
-            "sum: summands 1 must be a Decomposer or the name of one, not 3",
+            "sum: summands 1 must be a Decomposer or the name of one, got 3",
         ),
     ]:
         with pytest.raises(SettingError) as caught:
@@ -213,9 +213,9 @@ def test_what_cannot_be_resolved_is_told_with_its_component_and_setting():
 @pytest.mark.parametrize(
     ("kind", "name", "sentence"),
     [
-        ("decomposers", "tree", 'not \'decomposers\'; did you mean build("decomposer", "tree")?'),
-        ("tree", "decomposer", 'not \'tree\'; it comes first: build("decomposer", "tree")'),
-        ("router", "tree", "not 'router'"),
+        ("decomposers", "tree", 'got \'decomposers\'; did you mean build("decomposer", "tree")?'),
+        ("tree", "decomposer", 'got \'tree\'; it comes first: build("decomposer", "tree")'),
+        ("router", "tree", "got 'router'"),
     ],
 )
 def test_a_kind_that_there_is_not_is_refused_with_those_there_are(kind, name, sentence):

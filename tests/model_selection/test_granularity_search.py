@@ -457,7 +457,7 @@ class Learning(Combiner):
         (
             {"estimator": "tree"},
             SettingError,
-            "granularity_search: estimator must be a DivideAndConquerClassifier, not 'tree'",
+            "granularity_search: estimator must be a DivideAndConquerClassifier, got 'tree'",
         ),
         (
             {"param_grid": {"quality": [1.0]}},
@@ -484,7 +484,7 @@ class Learning(Combiner):
         (
             {"param_grid": {"learner__quality": ["high"]}},
             SettingError,
-            "foreseen: quality must be a number, not 'high'",
+            "foreseen: quality must be a number, got 'high'",
         ),
         (
             {"estimator": DivideAndConquerClassifier(Everything(), Foreseen(), Average())},
@@ -507,18 +507,18 @@ class Learning(Combiner):
         (
             {"top": 0},
             SettingError,
-            "granularity_search: top must be a whole number of at least 1, not 0",
+            "granularity_search: top must be a whole number of at least 1, got 0",
         ),
         (
             {"refit": "all"},
             SettingError,
-            "granularity_search: refit must be true or false or 'training', not 'all'",
+            "granularity_search: refit must be true or false or 'training', got 'all'",
         ),
         (
             {"validation": 2},
             SettingError,
             "granularity_search: validation must be a share between 0 and 1, or the numbers of "
-            "some of the 160 rows, not 2",
+            "some of the 160 rows, got 2",
         ),
         (
             {"validation": 0.001},

@@ -277,7 +277,7 @@ def test_settings_that_a_component_does_not_allow_are_refused(whole, path):
     summand = manifest["pipeline"]["settings"]["decomposer"]["settings"]["summands"]["tuple"][0]
     summand["settings"]["strips"] = -1
     content = forged(whole, path, manifest)
-    assert "strips must be a whole number of at least 1, not -1" in sentence_for(content, path)
+    assert "strips must be a whole number of at least 1, got -1" in sentence_for(content, path)
 
 
 def test_deeply_nested_json_is_refused(whole, path):

@@ -27,7 +27,7 @@ def test_an_empty_sample_is_refused() -> None:
     with pytest.raises(SettingError) as refused:
         build("decomposer", "bootstrap", size=0)
     assert str(refused.value) == (
-        "bootstrap: size must be a whole number above 0 or a number above 0, not 0"
+        "bootstrap: size must be a whole number above 0 or a number above 0, got 0"
     )
 
 

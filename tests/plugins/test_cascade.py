@@ -208,13 +208,13 @@ def test_several_classes_are_learned_directly_too():
     [
         (
             {"ratio": 0.6},
-            "cascade: ratio must be a number above 0 and at most 0.5 or none, not 0.6",
+            "cascade: ratio must be a number above 0 and at most 0.5 or none, got 0.6",
         ),
         (
             {"ceiling": 1},
-            "cascade: ceiling must be a whole number of at least 2 or none, not 1",
+            "cascade: ceiling must be a whole number of at least 2 or none, got 1",
         ),
-        ({"pieces": 1}, "cascade: pieces must be a whole number of at least 2, not 1"),
+        ({"pieces": 1}, "cascade: pieces must be a whole number of at least 2, got 1"),
     ],
 )
 def test_settings_out_of_range_are_refused(settings, sentence):

@@ -242,14 +242,14 @@ def test_an_order_that_lacks_a_class_is_refused(digits) -> None:
     with pytest.raises(SettingError) as caught:
         classifier(order=(0, 1, 2)).fit(X[:100], y[:100])
     assert str(caught.value) == (
-        "dag: order must hold each class number from 0 to 9 once, not [0, 1, 2]"
+        "dag: order must hold each class number from 0 to 9 once, got [0, 1, 2]"
     )
 
 
 def test_a_word_that_is_no_order_is_refused() -> None:
     with pytest.raises(
         SettingError,
-        match=re.escape("dag: order must be 'natural' or 'similarity' or a list, not 'random'"),
+        match=re.escape("dag: order must be 'natural' or 'similarity' or a list, got 'random'"),
     ):
         build("combiner", "dag", order="random")
 

@@ -113,5 +113,5 @@ def test_class_pairs_reach_what_libsvm_does():
 
 def test_a_level_finer_than_the_finest_cannot_answer():
     X, y = overlapping(rows=60, ties=False)
-    with pytest.raises(SettingError, match=r"early must be at most depth, .* \(2\), not 5"):
+    with pytest.raises(SettingError, match=r"early must be at most depth, .* \(2\), got 5"):
         recorded(levels(depth=2, early=5), X, y)

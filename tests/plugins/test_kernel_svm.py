@@ -179,7 +179,7 @@ def test_an_unknown_kernel_is_refused():
         build("learner", "kernel_svm", kernel="rbg")
     assert str(refusal.value) == (
         "kernel_svm: kernel must be 'rbf' or 'linear' or 'poly' or 'laplacian' or 'sigmoid' or "
-        "'trbf' or 'precomputed' or a function, not 'rbg'"
+        "'trbf' or 'precomputed' or a function, got 'rbg'"
     )
 
 

@@ -80,5 +80,5 @@ def test_values_that_its_solver_never_comes_back_from_are_refused(name, value):
     with pytest.raises(SettingError) as refusal:
         build("learner", "linear_svm", **{name: value})
     assert str(refusal.value) == (
-        f"linear_svm: {name} must be a number of at least 1e-12 and at most 1e+12, not {value}"
+        f"linear_svm: {name} must be a number of at least 1e-12 and at most 1e+12, got {value}"
     )

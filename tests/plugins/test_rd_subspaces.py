@@ -66,9 +66,9 @@ def test_names_reach_a_pipeline_inside_another_as_far_as_its_view_keeps_them():
         ([[0], ["x"]], DataError, "group 1 names 'x', but the features have no names here"),
         ([[0, 0]], SettingError, "group 0 names a feature twice"),
         ([[]], SettingError, "group 0 is empty"),
-        (["radius"], SettingError, "group 0 must be a list of features, not 'radius'"),
-        ([[0.5]], SettingError, "group 0 must hold numbers or names of features, not 0.5"),
-        ([[True]], SettingError, "group 0 must hold numbers or names of features, not True"),
+        (["radius"], SettingError, "group 0 must be a list of features, got 'radius'"),
+        ([[0.5]], SettingError, "group 0 must hold numbers or names of features, got 0.5"),
+        ([[True]], SettingError, "group 0 must hold numbers or names of features, got True"),
     ],
 )
 def test_groups_that_make_no_sense_are_refused(groups, error, sentence):
@@ -87,7 +87,7 @@ def test_a_share_above_one_is_refused():
     with pytest.raises(SettingError) as refusal:
         columns_of(easy_problem(), features=1.5)
     assert str(refusal.value) == (
-        "rd_subspaces: features must be a whole number or a share of at most 1, not 1.5"
+        "rd_subspaces: features must be a whole number or a share of at most 1, got 1.5"
     )
 
 
@@ -127,5 +127,5 @@ def test_a_pipeline_may_be_one_of_the_learners_of_subspaces():
     spaces = build_rd(subspaces=2, learners=(inner, "krr"))
     clf = DivideAndConquerClassifier(spaces, "krr", "fusion", random_state=0).fit(X, Y)
     first, second = clf.model_.committee.members
-    assert type(first.model).__name__ == "Composite"
+    assert type(first.model).__name__ == "FittedStrategy"
     assert type(second.model).__name__ != "Composite"

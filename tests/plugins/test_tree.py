@@ -266,11 +266,11 @@ def test_a_saved_tree_routes_and_scales_as_before(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"ceiling": 0}, "tree: ceiling must be a whole number of at least 1, not 0"),
-        ({"border": -0.5}, "tree: border must be a number of at least 0, not -0.5"),
+        ({"ceiling": 0}, "tree: ceiling must be a whole number of at least 1, got 0"),
+        ({"border": -0.5}, "tree: border must be a number of at least 0, got -0.5"),
         (
             {"local_scaling": "log"},
-            "tree: local_scaling must be 'none' or 'minmax' or 'standard', not 'log'",
+            "tree: local_scaling must be 'none' or 'minmax' or 'standard', got 'log'",
         ),
     ],
 )

@@ -146,7 +146,7 @@ def test_what_a_preparation_does_not_know():
     with pytest.raises(SettingError) as caught:
         Prepared(scale="log")
     assert str(caught.value) == (
-        "prepared: scale must be 'minmax' or 'standard' or 'robust' or 'none', not 'log'"
+        "prepared: scale must be 'minmax' or 'standard' or 'robust' or 'none', got 'log'"
     )
 
 

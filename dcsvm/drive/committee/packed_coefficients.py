@@ -58,7 +58,7 @@ class PairColumns:
 
 
 @attrs.frozen(eq=False)
-class Columns:
+class BlockColumns:
     """Columns with blocks of coefficients: the points of a class mostly fill the same columns."""
 
     kernel: Kernel
@@ -69,7 +69,7 @@ class Columns:
     @classmethod
     def of(
         cls, kernel: Kernel, points: Matrix, coefficients: Any, biases: FloatArray, code: IntArray
-    ) -> Columns:
+    ) -> BlockColumns:
         owner = _speaks_for(coefficients, code)
         order = np.argsort(owner, kind="stable")
         sorted_by_owner = coefficients[order]

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from dcsvm.base.member import Member
 from dcsvm.base.models import Cost, KernelExpansion
-from dcsvm.drive.committee.packed_coefficients import Columns, PairColumns
+from dcsvm.drive.committee.packed_coefficients import BlockColumns, PairColumns
 from dcsvm.numeric import FloatArray, IntArray, Matrix
 
 #: Sharing pays when points would otherwise be evaluated this many times over.
@@ -45,7 +45,7 @@ class SharedKernel:
         return _model(self.members[0]).points.pool
 
     @cached_property
-    def form(self) -> Columns | PairColumns | None:
+    def form(self) -> BlockColumns | PairColumns | None:
         """How all columns are computed at once; None where members have more than columns."""
         models = [_model(member) for member in self.members]
         if any(model.class_sizes is not None for model in models):
@@ -55,7 +55,7 @@ class SharedKernel:
         code = np.vstack([member.code for member in self.members])
         kernel = models[0].kernel
         pairs = PairColumns.of(kernel, self.pool, coefficients, biases, code)
-        return pairs or Columns.of(kernel, self.pool, coefficients, biases, code)
+        return pairs or BlockColumns.of(kernel, self.pool, coefficients, biases, code)
 
     def _coefficients(self) -> Any:
         """All coefficients, (points, columns), as CSR."""

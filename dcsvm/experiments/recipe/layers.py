@@ -154,7 +154,7 @@ def _layered(
         return own
     place = own.place_of(("extends",))
     if not isinstance(name, str):
-        raise RecipeError(f"{place}: extends must be the name of a recipe, not {name!r}")
+        raise RecipeError(f"{place}: extends must be the name of a recipe, got {name!r}")
     found = find_text(name, folder, registry)
     if found is None:
         hint = did_you_mean(name, registry.names(RECIPE))

@@ -226,7 +226,7 @@ class _Reader:
             return []
         for name, table in others.items():
             if not isinstance(table, dict):
-                message = f"[compare.{name}] must be a table, not {table!r}"
+                message = f"[compare.{name}] must be a table, got {table!r}"
                 self._complain((COMPARE, name), RecipeError(message))
         return [name for name, table in others.items() if isinstance(table, dict)]
 
@@ -251,7 +251,7 @@ class _Reader:
     def _text(self, key: str, default: str) -> str:
         value = self.layered.table.get(key, default)
         if not isinstance(value, str):
-            self._complain((key,), RecipeError(f"{key} must be a text, not {value!r}"))
+            self._complain((key,), RecipeError(f"{key} must be a text, got {value!r}"))
         return str(value)
 
     def _check_keys(self, at: Key, table: Any, known: Any, title: str) -> None:
@@ -274,7 +274,7 @@ class _Reader:
         """Read a table of plain values, such as [data]; `others` are keys read elsewhere."""
         table = self.layered.table.get(key, {})
         if not isinstance(table, dict):
-            self._complain((key,), RecipeError(f"{key} must be a table, not {table!r}"))
+            self._complain((key,), RecipeError(f"{key} must be a table, got {table!r}"))
             return cls()
         self._check_keys((key,), table, [*settings_of(cls), *others], f"[{key}]")
         own = {name: value for name, value in table.items() if name not in others}
@@ -363,7 +363,7 @@ class _Reader:
                 grid[".".join(map(str, key))] = value
             else:
                 title = ".".join(map(str, key))
-                message = f"[search]: {title} must be a list of values to try, not {value!r}"
+                message = f"[search]: {title} must be a list of values to try, got {value!r}"
                 self._complain((SEARCH, *key), RecipeError(message))
         return grid
 

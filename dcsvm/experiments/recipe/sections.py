@@ -197,12 +197,12 @@ def mistake_of_class_weight(weights: Any) -> str:
     if not isinstance(weights, Mapping):
         return (
             "class_weight must be 'balanced', 'none' or a table of numbers by class, "
-            f"not {weights!r}"
+            f"got {weights!r}"
         )
     for label, weight in weights.items():
         number = type(weight) in (int, float) and math.isfinite(weight) and weight > 0
         if not number:
-            return f"class_weight: {label} must be a number above 0, not {weight!r}"
+            return f"class_weight: {label} must be a number above 0, got {weight!r}"
     return "" if weights else "class_weight is an empty table: name a class, or leave it out"
 
 
@@ -212,7 +212,7 @@ def mistakes_of_suits(suits: Suits) -> Iterator[tuple[tuple[str, ...], str]]:
         ends = getattr(suits, key)
         numbers = ends is None or all(type(each) in (int, float) for each in ends)
         if ends is not None and not (numbers and len(ends) == 2 and ends[0] <= ends[1]):
-            yield (key,), f"suits: {key} must be two numbers, from and to, not {ends!r}"
+            yield (key,), f"suits: {key} must be two numbers, from and to, got {ends!r}"
 
 
 def mistakes_of_measure(measure: Measure) -> Iterator[tuple[tuple[str | int, ...], str]]:

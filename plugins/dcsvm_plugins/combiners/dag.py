@@ -251,7 +251,7 @@ class Dag(Combiner):
         if sorted(self.order) != list(range(problem.n_classes)):
             raise SettingError(
                 f"dag: order must hold each class number from 0 to {problem.n_classes - 1} once, "
-                f"not {list(self.order)}"
+                f"got {list(self.order)}"
             )
         order = np.array(self.order, dtype=np.intp)
         return order[np.isin(order, known)]

@@ -71,7 +71,7 @@ class DCSVM(Decomposer):
         if self.early > self.depth:
             raise SettingError(
                 f"dc_svm: early must be at most depth, the finest level ({self.depth}), "
-                f"not {self.early}"
+                f"got {self.early}"
             )
 
     def divide(self, problem: Problem) -> Stages:
