@@ -1,1 +1,1 @@
-"""The built-in plugins of dcsvm: they come in through the same door as anyone else's."""
+"""The built-in plugins of dcsvm, loaded through the same entry points as any other plugin."""

@@ -392,7 +392,7 @@ def test_fewer_rows_than_parts(dcsvm, recipe):
     """
     result = dcsvm("run", recipe(text))
     assert result.stderr == (
-        "error: chunks cannot deal 112 rows into 500 parts; set parts to 112 or less\n"
+        "error: chunks: cannot split 112 rows into 500 parts; set parts to 112 or less\n"
     )
     assert result.exit_code == 4
 

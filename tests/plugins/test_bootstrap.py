@@ -35,6 +35,5 @@ def test_a_sample_that_no_machine_could_hold_is_refused():
     with pytest.raises(SettingError) as refusal:
         samples(size=1e300)
     assert str(refusal.value) == (
-        "bootstrap: a sample may have 100000000 rows at the most; with size = 1e+300 it would "
-        "have 2e+302"
+        "bootstrap: a sample may have at most 100000000 rows, but size = 1e+300 gives 2e+302"
     )

@@ -237,7 +237,7 @@ def test_a_cascade_that_would_not_end_is_refused():
     with pytest.raises(SettingError) as refused:
         first_stage(y, ratio=0.01, ceiling=3)
     assert str(refused.value) == (
-        "cascade: ceiling = 3 cuts 112 rows into more than 100000 parts; set ceiling to 13 or "
+        "cascade: ceiling = 3 splits 112 rows into more than 100000 parts; set ceiling to 13 or "
         "more, or raise the ratio"
     )
     cascade(ratio=0.01, ceiling=13)._check_part_count(112)
@@ -250,12 +250,12 @@ def test_a_cascade_that_would_not_end_is_refused():
     [
         (
             {"ceiling": 2},
-            "cascade: ceiling = 2 cuts 2000 rows into more than 100000 parts; set ceiling to 7 or "
+            "cascade: ceiling = 2 splits 2000 rows into more than 100000 parts; set ceiling to 7 or "
             "more",
         ),
         (
             {"pieces": 1000},
-            "cascade: pieces = 1000 crosses 2000 rows in more than 100000 parts; set pieces to "
+            "cascade: pieces = 1000 splits 2000 rows into more than 100000 parts; set pieces to "
             "316 or less",
         ),
     ],

@@ -28,4 +28,6 @@ def test_every_part_holds_its_share_of_each_class() -> None:
 def test_fewer_rows_than_parts_are_refused() -> None:
     with pytest.raises(DataError) as refused:
         dealt(5, 7)
-    assert str(refused.value) == ("chunks cannot deal 5 rows into 7 parts; set parts to 5 or less")
+    assert str(refused.value) == (
+        "chunks: cannot split 5 rows into 7 parts; set parts to 5 or less"
+    )

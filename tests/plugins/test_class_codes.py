@@ -46,7 +46,7 @@ def test_a_sparse_code_of_all_its_columns_is_complete() -> None:
     with pytest.raises(SettingError) as caught:
         columns("sparse", 4, length=26)
     assert str(caught.value) == (
-        "class_codes: length is 26, but 4 classes have 25 different columns only"
+        "class_codes: length is 26, but 4 classes have only 25 different columns"
     )
 
 

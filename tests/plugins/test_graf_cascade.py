@@ -21,7 +21,7 @@ def test_parts_of_less_than_two_rows_are_refused():
     with pytest.raises(DataError) as refused:
         recorded(graf(parts=21), X, y)
     assert str(refused.value) == (
-        "graf_cascade: parts = 21 is too many for 40 rows, each part needs two rows or more; set "
+        "graf_cascade: parts = 21 is too many for 40 rows: each part needs at least two; set "
         "parts to 20 or less"
     )
     recorded(graf(parts=20), X, y)
@@ -102,10 +102,10 @@ def test_too_few_passes_are_told():
     with pytest.warns(ConvergenceWarning) as told:
         recorded(graf(passes=1), X, y)
     sentence = str(told[0].message)
-    number = sentence.split()[1]
+    number = sentence.split(": ")[2].split()[0]
     assert sentence == (
-        f"graf_cascade: {number} rows outside the last set still belong into it after 1 passes; "
-        "set passes to more"
+        f"graf_cascade: not converged after 1 passes: {number} rows are missing from the last "
+        "set; increase passes"
     )
     assert int(number) > 0
 

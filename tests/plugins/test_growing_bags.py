@@ -85,5 +85,5 @@ def test_numbers_of_rows_that_are_not_some_of_them_are_refused(numbers):
     with pytest.raises(DataError) as refused:
         DivideAndConquerClassifier(bags, "kernel_svm", "vote").fit(X, y)
     assert str(refused.value) == (
-        "growing_bags: held_back must name some of the rows 0 to 599, not all and none beyond"
+        "growing_bags: held_back must name some but not all of the rows 0 to 599"
     )

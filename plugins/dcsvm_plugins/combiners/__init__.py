@@ -1,4 +1,4 @@
-"""The built-in combiners: one file each, listed here."""
+"""The built-in combiners, one file each."""
 
 from dcsvm import Combiner, hookimpl
 from dcsvm_plugins.combiners.argmax import Argmax

@@ -1,4 +1,4 @@
-"""The built-in decomposers: one file each, listed here."""
+"""The built-in decomposers, one file each."""
 
 from dcsvm import Decomposer, hookimpl
 from dcsvm.toolbox import Repeat, Scaled, Sum

@@ -1,4 +1,4 @@
-"""Subspaces of blocks of features added up."""
+"""Subspaces that are weighted sums of blocks of features."""
 
 import numpy as np
 
@@ -9,13 +9,16 @@ from dcsvm.toolbox import BlockSum, Subspaces, View
 
 @component
 class ABDSubspaces(Subspaces):
-    """Approximate block decomposition: whole blocks of features, added up with weights.
+    """Approximate block decomposition: each subspace is a weighted sum of blocks of features.
 
-    The features are dealt into m blocks of one size (padded with zeros). The m x m matrix of the
-    blocks' inner products, summed over rows, has m eigenvectors, and each of these makes one
-    subspace: the sum of all blocks, weighed by its entries. Taken as single vectors, two such sums
-    are orthogonal. It takes a pass over the values of the rows and an m x m problem, however many
-    features there are; sparse rows stay sparse. More subspaces come from other blocks.
+    The features are split at random into m blocks of equal size, padded with zeros. The inner
+    products of the blocks, summed over the rows, form an m x m matrix, and each of its m
+    eigenvectors gives one subspace: the sum of all blocks, weighted by the entries of the
+    eigenvector. Seen as single vectors, two of these sums are orthogonal.
+
+    The cost is one pass over the data and an m x m eigenproblem, for any number of features.
+    Sparse rows stay sparse. If more than m subspaces are asked for, the features are split into
+    blocks again.
 
     Examples
     --------
@@ -44,7 +47,7 @@ class ABDSubspaces(Subspaces):
 
 
 def sum_blocks(problem: Problem, groups: list[IntArray]) -> list[View]:
-    """The views of one grouping: a sum of its blocks for each eigenvector, the largest first."""
+    """Return the views of one grouping: a sum of its blocks per eigenvector, largest first."""
     width = max(len(group) for group in groups)
     place = np.zeros(problem.n_features, dtype=np.int32)
     block = np.zeros(problem.n_features, dtype=np.int32)

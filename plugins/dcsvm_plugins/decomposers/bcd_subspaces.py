@@ -1,4 +1,4 @@
-"""Subspaces of features that are made uncorrelated group by group."""
+"""Subspaces of feature groups that are decorrelated from each other."""
 
 from itertools import pairwise
 
@@ -11,11 +11,14 @@ from dcsvm.toolbox import LinearMap, Subspaces, View
 
 @component
 class BCDSubspaces(Subspaces):
-    """Block Cholesky decomposition: groups of features, each less what the ones before tell of it.
+    """Block Cholesky decomposition: groups of features that are uncorrelated with each other.
 
-    The covariance is eliminated block by block. Features of different groups are then
-    uncorrelated, those of one group stay as related as they are. The groups of one grouping hold
-    every feature once; more subspaces come from other groupings.
+    The covariance matrix is eliminated block by block, so that each group loses what the groups
+    before it explain. Features of one group keep their correlation. The groups of one grouping
+    hold every feature once; more subspaces come from further groupings.
+
+    It needs the d x d covariance matrix, so it suits up to some thousands of features. Sparse rows
+    become dense in the subspaces.
 
     Examples
     --------
@@ -36,7 +39,7 @@ class BCDSubspaces(Subspaces):
     name = "bcd_subspaces"
 
     max_features: int = setting(
-        10_000, at_least=1, help="more features are refused: their covariances are d x d"
+        10_000, at_least=1, help="raise above this number of features; the covariance is d x d"
     )
 
     def views(self, problem: Problem) -> list[View]:
@@ -49,7 +52,7 @@ class BCDSubspaces(Subspaces):
 
 
 def decorrelate(covariance: FloatArray, groups: list[IntArray]) -> list[FloatArray]:
-    """For each group the map (d, features of the group) that makes groups uncorrelated."""
+    """Return for each group the map (d, group size) that makes the groups uncorrelated."""
     d = len(covariance)
     order = np.concatenate(groups)
     edges = np.cumsum([0] + [len(group) for group in groups])
@@ -69,7 +72,7 @@ def decorrelate(covariance: FloatArray, groups: list[IntArray]) -> list[FloatArr
 
 
 def _invert(block: FloatArray) -> FloatArray:
-    """The inverse; of a singular block that of its range, since no other can be told by it."""
+    """Return the inverse of a symmetric block; of a singular one, the pseudo-inverse."""
     values, vectors = np.linalg.eigh(block)
     kept = values > len(values) * np.finfo(float).eps * max(float(values[-1]), 0.0)
     return np.asarray((vectors[:, kept] / values[kept]) @ vectors[:, kept].T)

@@ -1,17 +1,21 @@
-"""Random samples with replacement."""
+"""Random samples of the rows, drawn with replacement."""
 
 import numpy as np
 
 from dcsvm import Decomposer, Problem, SettingError, component, part, setting
 from dcsvm.toolbox import Stages
 
-#: A larger sample is a slip of the pen: no machine could learn from it.
+#: A larger sample is taken for a typing error.
 MOST_ROWS = 100_000_000
 
 
 @component
 class Bootstrap(Decomposer):
-    """Random samples of rows, with replacement: bagging.
+    """Bagging: random samples of the rows, drawn with replacement.
+
+    Every member sees every new row, so prediction costs `samples` times as much as with one
+    member. Members differ only by their sample; use it to reduce the variance of an unstable
+    learner, or with a small `size` to train on data that is too large for one model.
 
     Examples
     --------
@@ -32,9 +36,9 @@ class Bootstrap(Decomposer):
     yields = frozenset({"subsets"})
     covers = False
 
-    samples: int = setting(10, at_least=1, help="how many samples")
+    samples: int = setting(10, at_least=1, help="number of samples")
     size: int | float = setting(
-        1.0, above=0, help="rows in a sample: a whole number of them, or a share of the problem's"
+        1.0, above=0, help="rows per sample: a whole number, or a share of all rows"
     )
 
     def divide(self, problem: Problem) -> Stages:
@@ -44,8 +48,8 @@ class Bootstrap(Decomposer):
             size = max(1, round(size * problem.n_rows))
         if size > MOST_ROWS:
             raise SettingError(
-                f"bootstrap: a sample may have {MOST_ROWS} rows at the most; with size = "
-                f"{self.size:g} it would have {size:g}"
+                f"bootstrap: a sample may have at most {MOST_ROWS} rows, but size = "
+                f"{self.size:g} gives {size:g}"
             )
         yield [
             part(np.sort(generator.integers(problem.n_rows, size=size)))

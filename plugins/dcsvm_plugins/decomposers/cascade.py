@@ -1,4 +1,4 @@
-"""Crossed parts whose support vectors are learned again, step by step."""
+"""Crossed parts whose support vectors are merged and trained again."""
 
 from collections.abc import Callable, Generator
 from math import isqrt
@@ -21,7 +21,7 @@ from dcsvm import (
 from dcsvm.numeric import IntArray
 from dcsvm.toolbox import Stages, duals_of
 
-#: A cascade of more parts than these, by a forecast, is refused: they would be too many to climb.
+#: More parts than this, by a forecast, raise an error.
 MOST_PARTS = 100_000
 #: Stages that end with one member.
 Climb = Generator[list[Part], list[Member], Member]
@@ -29,17 +29,20 @@ Climb = Generator[list[Part], list[Member], Member]
 
 @component
 class Cascade(Decomposer):
-    """Three steps that drop what is no support vector, and one machine in the end.
+    """Train on crossed parts, then on the support vectors that are left, in three steps.
 
-    Every class is cut into pieces. First, every piece of one class is learned with every piece of
-    the other: parts (1, 1), (2, 2) and (1, 2), (2, 1) with two pieces, in two groups, each of
-    which holds every row once. Then the support vectors of each group are learned together, then
-    those of all groups. A part above the ceiling is learned by a cascade of its own; all parts of
-    one depth are learned at the same time.
+    Each class is split into `pieces`. First, every piece of one class is trained with every piece
+    of the other: with two pieces, parts (1, 1) and (2, 2) form one group, (1, 2) and (2, 1)
+    another, and each group holds every row once. Then the support vectors of each group are
+    trained together, and finally those of all groups. The last model is the only one that
+    predicts.
 
-    With k pieces there are k x k parts in k groups. With more than two classes, part i of group g
-    has piece i + g c of class c (mod k): exact for two classes, and a good mixture for others;
-    nest the cascade in class pairs to have every pair crossed in full.
+    A part above the ceiling is trained by a cascade of its own; parts of the same depth are
+    trained in parallel. The result approximates the SVM of all rows; it is not exact. With k
+    pieces there are k x k parts in k groups. With more than two classes, part i of group g holds
+    piece i + g c of class c (mod k): every row is still used once per group, but not every pair of
+    pieces meets. Nest the cascade in class pairs to cross every pair in full. The learner must
+    keep its support vectors.
 
     Examples
     --------
@@ -60,16 +63,21 @@ class Cascade(Decomposer):
     needs_support = True
 
     ratio: float | None = setting(
-        None, above=0, at_most=0.5, help="share of a class in its first piece; none: equal pieces"
+        None,
+        above=0,
+        at_most=0.5,
+        help="share of a class in its first piece; none for equal pieces",
     )
-    pieces: int = setting(2, at_least=2, help="pieces of each class")
+    pieces: int = setting(2, at_least=2, help="number of pieces per class")
     ceiling: int | None = setting(
-        None, at_least=2, help="a crossed part with more rows is a cascade of its own; none: never"
+        None,
+        at_least=2,
+        help="a crossed part with more rows is trained by a cascade; none for never",
     )
     in_turn: bool = setting(
-        False, help="whether a group starts from the one before, instead of all at the same time"
+        False, help="train the groups one after the other, each from the duals of the last"
     )
-    warm: bool = setting(True, help="whether a step starts from the duals of the one before")
+    warm: bool = setting(True, help="start each step from the duals of the step before")
 
     def divide(self, problem: Problem) -> Stages:
         self._check_part_count(problem.n_rows)
@@ -77,29 +85,30 @@ class Cascade(Decomposer):
         return None
 
     def _check_part_count(self, n_rows: int) -> None:
-        """Refuse settings that cut so many rows into more parts than can be climbed."""
+        """Raise if the settings split so many rows into too many parts."""
         if self.pieces * min(self.pieces, n_rows) > MOST_PARTS:
             raise SettingError(
-                f"cascade: pieces = {self.pieces} crosses {n_rows} rows in more than {MOST_PARTS} "
-                f"parts; set pieces to {max(isqrt(MOST_PARTS), MOST_PARTS // n_rows)} or less"
+                f"cascade: pieces = {self.pieces} splits {n_rows} rows into more than "
+                f"{MOST_PARTS} parts; set pieces to "
+                f"{max(isqrt(MOST_PARTS), MOST_PARTS // n_rows)} or less"
             )
         if self.ceiling is not None and self._forecast_parts(n_rows / self.ceiling) > MOST_PARTS:
             least = int(np.ceil(n_rows / MOST_PARTS ** (1.0 / self._find_exponent())))
             instead = "" if self.ratio is None else ", or raise the ratio"
             raise SettingError(
-                f"cascade: ceiling = {self.ceiling} cuts {n_rows} rows into more than "
+                f"cascade: ceiling = {self.ceiling} splits {n_rows} rows into more than "
                 f"{MOST_PARTS} parts; set ceiling to {least} or more{instead}"
             )
 
     def _forecast_parts(self, times: float) -> float:
-        """About how many parts come of a set that is so many times as large as the ceiling."""
+        """Estimate the number of parts of a set that is so many times larger than the ceiling."""
         return float(np.exp(min(self._find_exponent() * np.log(max(times, 1.0)), 100.0)))
 
     def _find_exponent(self) -> float:
-        """The power of a set's size with which the number of its parts grows.
+        """Find p such that the number of parts grows as the size of a set to the power p.
 
-        Crossed parts hold the shares s of their set, so it is the power p for which the sum of
-        s ** p is 1: large, where one of them is nearly the whole set.
+        Crossed parts hold shares s of their set, so the sum of s ** p is 1. The exponent is large
+        if one part holds nearly the whole set.
         """
         first = 1.0 / self.pieces if self.ratio is None else self.ratio
         rest = (1.0 - first) / (self.pieces - 1)
@@ -112,7 +121,7 @@ class Cascade(Decomposer):
         return high
 
     def _climb(self, problem: Problem, rows: IntArray, path: tuple[int, ...]) -> Climb:
-        """Learn the rows by a cascade; `path` leads to them from the whole problem."""
+        """Train on the rows by a cascade; `path` leads to them from the whole problem."""
         about = {"depth": len(path)}
         groups = [
             [
@@ -136,7 +145,7 @@ class Cascade(Decomposer):
     def _train_in_turn(
         self, groups: list[list[Callable[[list[Member]], Climb]]], about: dict[str, Any]
     ) -> Generator[list[Part], list[Member], list[Member]]:
-        """Learn a group when the one before is done, and start from its duals."""
+        """Train the groups one after the other, each from the duals of the one before."""
         crossed: list[list[Member]] = []
         for group in groups:
             before = crossed[-1] if crossed and self.warm else []
@@ -152,9 +161,10 @@ class Cascade(Decomposer):
     def _plan_part(
         self, problem: Problem, rows: IntArray, above: int, path: tuple[int, ...]
     ) -> Callable[[list[Member]], Climb]:
-        """How one crossed part of a set of `above` rows is learned, given members to start from.
+        """Return a function that trains one crossed part, given members to start from.
 
-        A large one is learned by a cascade of its own, which starts from nothing.
+        A part above the ceiling is trained by a cascade of its own, from a cold start. `above` is
+        the number of rows of the set that the part is taken from.
         """
         too_large = self.ceiling is not None and self.ceiling < len(rows) < above
         if too_large and len(np.unique(problem.y[rows])) > 1:
@@ -171,7 +181,7 @@ class Cascade(Decomposer):
     def _cross_pieces(
         self, problem: Problem, rows: IntArray, path: tuple[int, ...]
     ) -> list[list[IntArray]]:
-        """The rows of the crossed parts, group by group; parts without rows are left out."""
+        """Return the rows of the crossed parts by group, without empty parts."""
         k, generator = self.pieces, problem.seed.child(*path).generator()
         present, classes = np.unique(problem.y[rows], return_inverse=True)
         pieces = []
@@ -188,9 +198,9 @@ class Cascade(Decomposer):
         return [[each for each in group if len(each)] for group in crossed]
 
     def _cut_class(self, size: int) -> IntArray:
-        """Where a class of that size is cut: the first piece has its share, rounded up."""
+        """Return the positions that split a class of that size; the first piece is rounded up."""
         share = 1.0 / self.pieces if self.ratio is None else self.ratio
-        # What rounding adds to a whole number must not be rounded up.
+        # A rounding error above a whole number must not be rounded up.
         first = min(int(np.ceil(share * size - 1e-9)), size)
         others = np.arange(self.pieces - 1) * (size - first) / (self.pieces - 1)
         return first + np.floor(others).astype(np.intp)

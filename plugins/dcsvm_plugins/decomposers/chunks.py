@@ -1,4 +1,4 @@
-"""A random partition into parts of equal size."""
+"""A random partition of the rows into parts of equal size."""
 
 from dcsvm import DataError, Decomposer, Problem, component, part, setting
 from dcsvm.toolbox import Stages, deal_rows
@@ -6,10 +6,12 @@ from dcsvm.toolbox import Stages, deal_rows
 
 @component
 class Chunks(Decomposer):
-    """Rows dealt at random into parts of equal size, each class spread evenly over the parts.
+    """A random partition of the rows into parts of equal size, each with the same class shares.
 
-    Every member sees every new row. Training is quick and parallel, prediction is not: use it
-    where rows are plenty and each part alone would be nearly good enough.
+    Training is fast and parallel: with a learner of cubic cost, k parts cost 1 / k^2 of the whole.
+    Every member sees every new row, so prediction is not faster. Use it where rows are plenty and
+    a model of one part is nearly good enough; the parts know nothing of each other, and small ones
+    lose accuracy.
 
     Examples
     --------
@@ -29,12 +31,12 @@ class Chunks(Decomposer):
     name = "chunks"
     yields = frozenset({"subsets"})
 
-    parts: int = setting(10, at_least=1, help="how many parts")
+    parts: int = setting(10, at_least=1, help="number of parts")
 
     def divide(self, problem: Problem) -> Stages:
         if problem.n_rows < self.parts:
             raise DataError(
-                f"chunks cannot deal {problem.n_rows} rows into {self.parts} parts; "
+                f"chunks: cannot split {problem.n_rows} rows into {self.parts} parts; "
                 f"set parts to {problem.n_rows} or less"
             )
         yield [part(rows) for rows in deal_rows(problem.y, self.parts, problem.seed.generator())]

@@ -1,4 +1,4 @@
-"""One part for every column of an output code."""
+"""One part for each column of an output code."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -11,19 +11,20 @@ from dcsvm import Decomposer, Part, Problem, SettingError, Task, component, sett
 from dcsvm.numeric import IntArray
 from dcsvm.toolbox import Level, Stages
 
-#: Classes up to which `auto` takes every column there is, as Dietterich and Bakiri advise.
+#: Up to this many classes `auto` uses all columns, as Dietterich and Bakiri advise.
 FEW_CLASSES = 7
-#: Classes up to which all columns can be listed: 2,047 dense ones, 261,625 sparse ones.
+#: Up to this many classes all columns are listed: 2,047 dense ones, 261,625 sparse ones.
 LISTED = 12
 
 
 @component
 class ClassCodes(Decomposer):
-    """Error-correcting output codes: each column sets some classes against others.
+    """Error-correcting output codes: each column of the code sets some classes against others.
 
-    No two columns ask the same question, the other way round included, none has one side only,
-    and any two classes are told apart by at least one column. Of random codes the best of several
-    tries is taken: the one whose nearest two code words are farthest apart.
+    Each column is one binary part, so the cost of training and prediction grows with the length of
+    the code. Every column has both sides, no two columns are equal or opposite, and any two
+    classes differ in at least one column. Of several random codes the one with the largest minimum
+    distance between code words is taken.
 
     Examples
     --------
@@ -47,16 +48,16 @@ class ClassCodes(Decomposer):
     code: Literal["auto", "exhaustive", "dense", "sparse", "one_per_class"] = setting(
         "auto",
         help=(
-            "all columns, random ones with every class, random ones with half of the classes, "
-            "one class against the others; auto: all for up to 7 classes, otherwise dense"
+            "all columns, random columns of all classes, random columns of half of the classes, "
+            "or one class against the rest; auto is exhaustive up to 7 classes, then dense"
         ),
     )
     length: int | None = setting(
         None,
         at_least=1,
-        help="columns of a random code; none means 10 log2(classes) dense, 15 log2 sparse",
+        help="columns of a random code; none for 10 log2(classes) dense, 15 log2 sparse",
     )
-    tries: int = setting(100, at_least=1, help="random codes drawn, of which the best is taken")
+    tries: int = setting(100, at_least=1, help="number of random codes to choose the best of")
 
     def levels(self, problem: Problem, factor: int = 4) -> Iterator[Level]:
         yield Level({}, next(self.divide(problem)))
@@ -78,7 +79,7 @@ class ClassCodes(Decomposer):
         return None
 
     def columns(self, n_classes: int, generator: np.random.Generator) -> IntArray:
-        """The code, one row for each of its columns: (columns, n_classes) of +1, -1 and 0."""
+        """Return the code as (columns, n_classes) of +1, -1 and 0."""
         kind = self.code
         if kind == "auto":
             kind = "exhaustive" if n_classes <= FEW_CLASSES else "dense"
@@ -97,15 +98,15 @@ class ClassCodes(Decomposer):
     def _draw_code(
         self, n_classes: int, signs: tuple[int, ...], generator: np.random.Generator
     ) -> IntArray:
-        # All columns but those without one of the two sides; a column and its opposite are one.
+        # Columns with both sides; a column and its opposite count once.
         one_sided = 2 * (len(signs) - 1) ** n_classes - (len(signs) - 2)
         possible = (len(signs) ** n_classes - one_sided) // 2
         factor = 10 if len(signs) == 2 else 15
         length = self.length or min(ceil(factor * log2(n_classes)), possible)
         if length > possible:
             raise SettingError(
-                f"class_codes: length is {length}, but {n_classes} classes have {possible} "
-                "different columns only"
+                f"class_codes: length is {length}, but {n_classes} classes have only {possible} "
+                "different columns"
             )
         pool = _list_columns(n_classes, signs) if possible < 4 * length else None
         best, widest = None, 0
@@ -126,7 +127,7 @@ class ClassCodes(Decomposer):
 
 
 def _list_columns(n_classes: int, signs: tuple[int, ...]) -> IntArray:
-    """Every column with two sides, of a column and its opposite the one that starts with +1."""
+    """Return all columns with both sides that start with +1, zeros apart."""
     columns = np.array(list(product(signs[::-1], repeat=n_classes)), dtype=np.int8)
     return columns[_is_proper(columns)]
 
@@ -134,7 +135,7 @@ def _list_columns(n_classes: int, signs: tuple[int, ...]) -> IntArray:
 def _draw_columns(
     n_classes: int, signs: tuple[int, ...], length: int, generator: np.random.Generator
 ) -> IntArray:
-    """Different random columns with two sides each; zeros, where there are any, for a half."""
+    """Draw different columns with both sides; in sparse codes half of the entries are 0."""
     shares = [0.5, 0.5] if len(signs) == 2 else [0.25, 0.5, 0.25]
     columns = np.zeros((0, n_classes), dtype=np.int8)
     while len(columns) < length:
@@ -148,13 +149,13 @@ def _draw_columns(
 
 
 def _is_proper(columns: IntArray) -> IntArray:
-    """Whether columns have two sides and start with +1 (zeros apart)."""
+    """Return whether columns have both sides and start with +1, zeros apart."""
     leading = np.take_along_axis(columns, (columns != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
     return np.asarray((leading == 1) & (columns == -1).any(axis=1))
 
 
 def _measure_distance(columns: IntArray) -> int:
-    """In how many columns the two classes that are nearest stand on opposite sides."""
+    """Return in how many columns the two closest classes have opposite signs."""
     plus, minus = (columns > 0).astype(np.int64), (columns < 0).astype(np.int64)
     opposite = plus.T @ minus
     opposite = opposite + opposite.T

@@ -1,4 +1,4 @@
-"""One part for every pair of classes."""
+"""One part for each pair of classes."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -12,9 +12,11 @@ from dcsvm.toolbox import Joined, Level, Stages
 
 @component
 class ClassPairs(Decomposer):
-    """One part for every pair of classes, with the rows of these two: one against one.
+    """One against one: a part for each pair of classes, with the rows of these two classes.
 
-    The first class of a pair is its positive side.
+    The first class of a pair is the positive side. K classes give K (K - 1) / 2 parts, but each
+    row is in only K - 1 of them, and the parts are small: training is often faster than one
+    against the rest. `vote` asks all members about a row, `dag` only K - 1 of them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One part for every class, against all others."""
+"""One part for each class against all others."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,11 @@ from dcsvm.toolbox import Level, Stages
 
 @component
 class ClassRest(Decomposer):
-    """One part for every class, with all rows: one against the rest.
+    """One against the rest: a part for each class, with all rows.
+
+    K classes give K parts of the full size, so training costs K times as much as one binary
+    problem; prediction asks K members. The parts are unbalanced if there are many classes.
+    `argmax` combines the answers.
 
     Examples
     --------
@@ -20,6 +24,10 @@ class ClassRest(Decomposer):
     >>> clf = DivideAndConquerClassifier("class_rest", "linear_svm", "argmax").fit(X, y)
     >>> [record.rows for record in clf.ledger_]
     [150, 150, 150]
+
+    References
+    ----------
+    Rifkin, Klautau: In defense of one-vs-all classification (2004).
     """
 
     name = "class_rest"

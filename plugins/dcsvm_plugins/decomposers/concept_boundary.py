@@ -10,21 +10,23 @@ from dcsvm import Decomposer, Division, Problem, component, part, setting
 from dcsvm.numeric import FloatArray, IntArray, Matrix, merge_duplicates
 from dcsvm.toolbox import Level, Stages
 
-#: Rows whose neighbours are looked up at a time: lists of all of them would fill the memory.
+#: Rows whose neighbours are looked up at a time, to bound the memory.
 BLOCK_ROWS = 8192
-#: Up to so many features a tree of boxes finds neighbours faster than trying everyone; up to more
-#: of them where there are many rows.
+#: Up to FEW_FEATURES a k-d tree is faster than brute force, with MANY_ROWS up to FEATURES.
 FEW_FEATURES, FEATURES, MANY_ROWS = 10, 64, 150_000
 
 
 @component
 class ConceptBoundary(Decomposer):
-    """The rows that are near another class, found by lists of nearest neighbours, as one part.
+    """One part with the rows that lie near another class, found by nearest neighbours.
 
-    A row's list names the rows of other classes among its nearest neighbours; each of them scores
-    by how near it is, compared with the nearest of them. Rows with the highest scores are kept,
-    until they hold the `mass` of all scores. One set serves all pairs of classes. It pays where
-    classes seldom touch: then most rows are far from any other class, and need not be learned.
+    Each row looks up its nearest neighbours; those of other classes score by how close they are,
+    relative to the closest one. The rows with the highest scores are kept until they hold the
+    share `mass` of all scores. One set serves all pairs of classes.
+
+    It pays if classes overlap little: most rows are then far from any other class and need not be
+    trained on. The search for neighbours is exact, by a k-d tree in low dimensions and by brute
+    force, quadratic in the rows, in high ones.
 
     Examples
     --------
@@ -44,9 +46,9 @@ class ConceptBoundary(Decomposer):
     name = "concept_boundary"
     yields = frozenset({"one part"})
 
-    neighbours: int = setting(100, at_least=1, help="how many neighbours a row's list holds")
+    neighbours: int = setting(100, at_least=1, help="number of neighbours per row")
     mass: float = setting(
-        0.999, above=0, at_most=1, help="share of all scores that the rows kept must hold"
+        0.999, above=0, at_most=1, help="share of all scores that the kept rows must hold"
     )
 
     def divide(self, problem: Problem) -> Stages:
@@ -68,9 +70,9 @@ class ConceptBoundary(Decomposer):
         return np.union1d(kept, self._fill_classes(problem, kept))
 
     def _fill_classes(self, problem: Problem, kept: IntArray) -> IntArray:
-        """Rows at random for classes with fewer near a boundary than a list is long.
+        """Draw more rows of classes with fewer kept rows than `neighbours`.
 
-        A class that touches no other would be forgotten, and its rows answered as others.
+        A class far from all others would otherwise be missing from the part.
         """
         generator = problem.seed.generator()
         more = []
@@ -81,9 +83,9 @@ class ConceptBoundary(Decomposer):
         return np.concatenate(more)
 
     def _score_rows(self, problem: Problem) -> FloatArray:
-        """What each row is worth as a neighbour of other classes: (n,).
+        """Score each row, (n,), by how close it is to rows of other classes.
 
-        Of rows that repeat each is looked up once, and stands in lists as often as it is there.
+        Duplicate rows are looked up once and count as often as they occur.
         """
         few = merge_duplicates(problem.X, problem.y)
         X, y = (problem.X, problem.y) if few is None else (few.X, few.y)
@@ -105,14 +107,14 @@ class ConceptBoundary(Decomposer):
 
 
 def _choose_algorithm(X: Matrix) -> str:
-    """Trees of boxes pay with few features, or so many rows that no one can try them all."""
+    """Choose the k-d tree for few features or very many rows, otherwise brute force."""
     if sparse.issparse(X) or X.shape[1] > FEATURES:
         return "brute"
     return "kd_tree" if X.shape[1] <= FEW_FEATURES or len(X) > MANY_ROWS else "brute"
 
 
 def _weigh_neighbours(distances: FloatArray, listed: IntArray) -> FloatArray:
-    """How near neighbours are, 1 for the nearest; 0 where no copy of them is in the list."""
+    """Weigh neighbours by distance: 1 for the closest, 0 for those that are not in the list."""
     there = listed > 0
     squares = np.where(there, distances**2, np.inf)
     excess = squares - squares.min(axis=1, keepdims=True, initial=np.finfo(float).max)

@@ -1,4 +1,4 @@
-"""Levels of kernel k-means that lead to the global machine, or stop early."""
+"""Levels of kernel k-means clusters that lead to the global SVM, or stop early."""
 
 from typing import Literal
 
@@ -11,17 +11,17 @@ from dcsvm.toolbox import GAMMA_HELP, Constant, Gamma, Regions, Stages, duals_of
 
 @component
 class DCSVM(Decomposer):
-    """From many small clusters to few large ones to the whole, each level from the last duals.
+    """DC-SVM: levels of ever larger clusters up to the whole problem, each warm-started.
 
-    Level l has `branching ** l` clusters of kernel k-means; the finest comes first. Clusters of
-    the next level are made around a sample of the support vectors of the last, and their machines
-    start from its duals. Then the support vectors of level 1 are learned together, and last the
-    whole problem: the exact global machine, from a start that leaves little to do. With `early`
-    the clusters of that level answer, each for the rows that are nearest to it; they may then have
-    any learner, and one without support vectors starts from nothing.
+    Level l has `branching ** l` clusters of kernel k-means; the finest level is trained first. The
+    clusters of the next level are found on a sample of the last support vectors, and their models
+    start from the last duals. After level 1 its support vectors are trained together, and then the
+    whole problem: the exact global SVM, with little left to do for the solver.
 
-    The kernel should be the learner's. Duals are carried on between two classes only; nest it in
-    class pairs for more.
+    With `early` the clusters of that level predict, each for the rows closest to it. This is much
+    cheaper and only approximate; any learner may then be used, but one without support vectors
+    gets no warm start. The kernel should be the learner's. Duals are passed on in binary problems
+    only; nest it in class pairs for more classes.
 
     Examples
     --------
@@ -41,22 +41,26 @@ class DCSVM(Decomposer):
     name = "dc_svm"
 
     depth: int = setting(3, at_least=1, help="the finest level")
-    branching: int = setting(4, at_least=2, help="clusters of a level for each of the level below")
+    branching: int = setting(
+        4, at_least=2, help="clusters of a level per cluster of the coarser level"
+    )
     early: int = setting(
-        0, at_least=0, help="the level whose clusters answer; 0 goes on to the whole problem"
+        0,
+        at_least=0,
+        help="stop at this level and predict by its clusters; 0 trains the whole problem",
     )
     kernel: Literal["rbf", "laplacian", "poly", "linear"] = setting(
-        "rbf", help="whose feature space the clusters are in"
+        "rbf", help="kernel of the clustering"
     )
     gamma: Gamma = setting("scale", above=0, help=GAMMA_HELP)
-    degree: int = setting(3, at_least=1, help="of the polynomial kernel")
+    degree: int = setting(3, at_least=1, help="degree of the polynomial kernel")
     coef0: float = setting(0.0, help="constant of the polynomial kernel")
-    sample: int = setting(1000, at_least=1, help="rows that the centres of a level are made of")
+    sample: int = setting(1000, at_least=1, help="rows that the clusters of a level are found on")
     balance: float = setting(
-        2.0, at_least=1, help="how many times the mean size a cluster of the sample may have"
+        2.0, at_least=1, help="largest size of a cluster, as a multiple of the mean size"
     )
-    refine: bool = setting(True, help="whether support vectors are learned alone before the whole")
-    warm: bool = setting(True, help="whether a level starts from the duals of the one before")
+    refine: bool = setting(True, help="train on the support vectors before the whole problem")
+    warm: bool = setting(True, help="start each level from the duals of the level before")
 
     @property
     def yields(self) -> frozenset[str]:  # type: ignore[override]
@@ -67,7 +71,7 @@ class DCSVM(Decomposer):
         return not self.early
 
     def check(self) -> None:
-        """Refuse to answer by clusters of a level that there is not."""
+        """Raise if `early` is a level that does not exist."""
         if self.early > self.depth:
             raise SettingError(
                 f"dc_svm: early must be at most depth, the finest level ({self.depth}), "
@@ -97,7 +101,7 @@ class DCSVM(Decomposer):
         return None
 
     def _build_regions(self, problem: Problem, level: int, members: list[Member]) -> Regions:
-        """The clusters of a level, around the support vectors of the last where there are any."""
+        """Cluster the rows of a level, by the last support vectors if there are any."""
         kernel = problem.kernel(self.kernel, self.gamma, self.degree, self.coef0)
         support = _collect_support(members)
         return find_regions(
@@ -112,7 +116,7 @@ class DCSVM(Decomposer):
     def _start_parts(
         self, problem: Problem, parts: list[Part], members: list[Member], level: int
     ) -> list[Part]:
-        """The parts, told their level and given the duals of the members of the last."""
+        """Return the parts with their level and the duals of the last members to start from."""
         duals = duals_of(*members, rows=np.arange(problem.n_rows)) if self.warm else None
         started = []
         for each in parts:
@@ -127,6 +131,6 @@ def _drop_constants(members: list[Member]) -> list[Member]:
 
 
 def _collect_support(members: list[Member]) -> IntArray:
-    """The rows that any member kept as a support vector."""
+    """Return the rows that are a support vector of any member."""
     kept = [each.support for each in _drop_constants(members)]
     return np.unique(np.concatenate(kept)) if kept else np.zeros(0, dtype=np.intp)

@@ -11,11 +11,14 @@ from dcsvm.toolbox import LinearMap, Subspaces, View
 
 @component
 class DCASubspaces(Subspaces):
-    """Discriminant components, dealt into subspaces: directions in which classes lie apart.
+    """Discriminant components, split into subspaces: directions that separate the classes.
 
-    They solve `S v = value (S_w + rho I) v`, where S is the covariance of all rows and S_w that
-    of rows around the means of their classes. Components are numbered by how far they tell classes
-    apart, 0 for the most. With a small ridge the first are Fisher's.
+    They solve `S v = value (S_w + rho I) v`, where S is the covariance of all rows and S_w the
+    covariance within classes. Components are numbered by how well they separate the classes, 0
+    first. With a small ridge the first ones are Fisher's discriminants.
+
+    It needs two d x d covariance matrices and a generalized eigenproblem, so it suits up to some
+    thousands of features. Sparse rows become dense in the subspaces.
 
     Examples
     --------
@@ -37,13 +40,13 @@ class DCASubspaces(Subspaces):
     name = "dca_subspaces"
 
     ridge: float = setting(
-        1e-3, above=0, help="rho as a share of the features' mean variance inside classes"
+        1e-3, above=0, help="rho, as a share of the mean variance within classes"
     )
     length: Literal["unit", "within"] = setting(
-        "unit", help="directions of length 1, or such that rows of a class have deviation 1"
+        "unit", help="scale directions to length 1, or to unit variance within classes"
     )
     max_features: int = setting(
-        10_000, at_least=1, help="more features are refused: their covariances are d x d"
+        10_000, at_least=1, help="raise above this number of features; the covariance is d x d"
     )
 
     def views(self, problem: Problem) -> list[View]:
@@ -52,15 +55,15 @@ class DCASubspaces(Subspaces):
         total = covariance(problem.X, problem.weights, mean)
         of_classes = means(problem.X, problem.weights, problem.y, problem.n_classes)
         within = covariance(problem.X, problem.weights, of_classes, problem.y)
-        # Where every row is its class's mean, the variance around the common mean is all there is.
+        # If every row equals the mean of its class, fall back to the total variance.
         variance = np.trace(within) or np.trace(total) or 1.0
         np.fill_diagonal(within, within.diagonal() + self.ridge * variance / len(within))
         try:
             components = directions(total, within)
         except np.linalg.LinAlgError as error:
             raise DataError(
-                f"dca_subspaces: features depend on each other, and a ridge of {self.ridge:g} is "
-                "too small to tell them apart; make it larger"
+                f"dca_subspaces: the features are linearly dependent, and ridge = {self.ridge:g} "
+                "is too small to make the problem solvable; use a larger ridge"
             ) from error
         if self.length == "unit":
             components = components / np.linalg.norm(components, axis=0)

@@ -1,4 +1,4 @@
-"""A tree of merged support vectors that is climbed until it is the global machine."""
+"""Support vectors merged up a binary tree, pass after pass, until the SVM is global."""
 
 import warnings
 from collections.abc import Generator
@@ -10,21 +10,24 @@ from dcsvm import DataError, Decomposer, Member, Part, Problem, component, setti
 from dcsvm.numeric import ConvergenceWarning, IntArray
 from dcsvm.toolbox import Constant, Stages, deal_rows
 
-#: Rows that are asked about together while violations are looked for.
+#: Rows that are checked for violations at a time.
 BLOCK_ROWS = 8192
-#: Parts that any number of rows may be dealt into; those without a row are left out.
+#: Up to this many parts are allowed for any number of rows; empty ones are left out.
 FEW_PARTS = 4
 
 
 @component
 class GrafCascade(Decomposer):
-    """Support vectors merged pair by pair up a tree, and fed back until none is missing.
+    """Cascade SVM: merge support vectors pair by pair up a tree, and repeat until none is missing.
 
-    The rows are dealt into parts; the support vectors of two parts are learned together, and so
-    on, until one set is left. Its support vectors then join every first part, and the tree is
-    climbed again. With two classes it ends when no row that the last set lacks is inside the
-    margin: then the last machine is the machine of the whole problem. With more classes it ends
-    when the support vectors stay the same.
+    The rows are split into parts. The support vectors of two parts are trained together, and so on
+    up to a single set. Its support vectors then join every part of the first layer for the next
+    pass. With two classes it stops when no row outside the last set violates the margin: the last
+    model is then the SVM of the whole problem, up to `tol`. With more classes it stops when the
+    support vectors no longer change.
+
+    Each part needs only a fraction of the kernel matrix, but every pass trains all layers, and it
+    pays only if the support vectors are few. The learner must keep its support vectors.
 
     Examples
     --------
@@ -45,18 +48,18 @@ class GrafCascade(Decomposer):
     yields = frozenset({"one part"})
     needs_support = True
 
-    parts: int = setting(4, at_least=2, help="parts of the first layer")
-    passes: int = setting(20, at_least=1, help="how often the tree is climbed at most")
-    # Two machines, each exact to kernel_svm's own 1e-3, judge a row: more than the sum of both.
-    tol: float = setting(3e-3, above=0, help="how far inside the margin a row may be left out")
-    warm: bool = setting(True, help="whether a step starts from the duals of the one before")
+    parts: int = setting(4, at_least=2, help="number of parts in the first layer")
+    passes: int = setting(20, at_least=1, help="maximum number of passes over the tree")
+    # Larger than the sum of the errors of two models, each solved to kernel_svm's 1e-3.
+    tol: float = setting(3e-3, above=0, help="margin violation that is tolerated in rows left out")
+    warm: bool = setting(True, help="start each step from the duals of the step before")
 
     def divide(self, problem: Problem) -> Stages:
         most = max(problem.n_rows // 2, FEW_PARTS)
         if self.parts > most:
             raise DataError(
-                f"graf_cascade: parts = {self.parts} is too many for {problem.n_rows} rows, each "
-                f"part needs two rows or more; set parts to {most} or less"
+                f"graf_cascade: parts = {self.parts} is too many for {problem.n_rows} rows: each "
+                f"part needs at least two; set parts to {most} or less"
             )
         hands = deal_rows(problem.y, self.parts, problem.seed.generator())
         last: Member | None = None
@@ -71,8 +74,8 @@ class GrafCascade(Decomposer):
             if not len(missing):
                 return None
         warnings.warn(
-            f"graf_cascade: {len(missing)} rows outside the last set still belong into it after "
-            f"{self.passes} passes; set passes to more",
+            f"graf_cascade: not converged after {self.passes} passes: {len(missing)} rows are "
+            "missing from the last set; increase passes",
             ConvergenceWarning,
             stacklevel=2,
         )
@@ -86,10 +89,10 @@ class GrafCascade(Decomposer):
         missing: int,
         stuck: IntArray,
     ) -> Generator[list[Part], list[Member], Member]:
-        """Climb the tree once, from the rows of the first layer and what the last pass kept.
+        """Climb the tree once, from the rows of the first layer and the last support vectors.
 
-        Rows still missing after half of all passes join the set at the top: a layer below leaves
-        them out again and again, by no more than its tolerance.
+        Rows that are still missing after half of all passes join the set at the top, because
+        lower layers keep dropping them within their tolerance.
         """
 
         def about(layer: int) -> dict[str, Any]:
@@ -112,14 +115,14 @@ class GrafCascade(Decomposer):
 
 
 def _join(rows: IntArray, last: Member | None, warm: bool, about: dict[str, Any]) -> Part:
-    """A first part, together with the support vectors of the last pass."""
+    """Return a part of the first layer, joined by the support vectors of the last pass."""
     if last is None:
         return Part(rows, about=about)
     return _add_rows(support_of(last, warm=warm, about=about), rows)
 
 
 def _add_rows(kept: Part, rows: IntArray) -> Part:
-    """A part with further rows, which start from nothing."""
+    """Return the part with further rows, which start from zero."""
     together = np.union1d(kept.rows, rows)
     start = None
     if kept.start is not None:
@@ -129,9 +132,9 @@ def _add_rows(kept: Part, rows: IntArray) -> Part:
 
 
 def _find_missing(problem: Problem, before: Member | None, last: Member, tol: float) -> IntArray:
-    """The rows outside the last set that break optimality: those inside the margin.
+    """Return the rows outside the last set that violate the margin.
 
-    Where that cannot be told, the support vectors that changed since the pass before.
+    With more than two classes, return the support vectors that changed since the last pass.
     """
     learned = np.zeros(0, dtype=np.intp) if last.part is None else last.part.rows
     outside = np.setdiff1d(np.arange(problem.n_rows), learned)

@@ -1,4 +1,4 @@
-"""Random samples, one after the other, for as long as another one helps."""
+"""Random samples, added one by one as long as the vote improves."""
 
 import numpy as np
 
@@ -19,10 +19,12 @@ from dcsvm.toolbox import Stages
 
 @component
 class GrowingBags(Decomposer):
-    """Samples of a fixed size, learned one by one until another vote gains too little.
+    """Bagging that stops by itself: add samples until one more vote gains too little.
 
-    Some rows are held back. After every member they are put to the vote of all members so far,
-    and the first that gains less than `min_gain` is the last; it stays unless it did harm.
+    Some rows are held out. After each new member, all members so far vote on them, and the first
+    member that gains less than `min_gain` is the last; it is dropped if the accuracy fell.
+    Training is sequential, unless `abreast` members are trained at a time. Every member sees every
+    new row, so prediction costs one model per member.
 
     Examples
     --------
@@ -44,17 +46,17 @@ class GrowingBags(Decomposer):
     yields = frozenset({"subsets"})
     covers = False
 
-    size: int = setting(1500, at_least=1, help="rows in a sample, without replacement")
+    size: int = setting(1500, at_least=1, help="rows per sample, drawn without replacement")
     min_gain: float = setting(
-        0.005, at_least=0, help="the share of rows held back that one more vote must win"
+        0.005, at_least=0, help="accuracy on the held-out rows that one more member must gain"
     )
-    most: int = setting(50, at_least=1, help="samples at the most")
+    most: int = setting(50, at_least=1, help="maximum number of samples")
     held_back: float | tuple[int, ...] = setting(
-        0.2, above=0, below=1, help="rows to judge by: a share of all, or their numbers"
+        0.2, above=0, below=1, help="held-out rows: a share of all rows, or their row numbers"
     )
 
     abreast: int = setting(
-        1, at_least=1, help="samples learned at the same time; those too many are dropped"
+        1, at_least=1, help="samples trained at the same time; surplus ones are dropped"
     )
 
     def divide(self, problem: Problem) -> Stages:
@@ -83,8 +85,8 @@ class GrowingBags(Decomposer):
                 numbers[0] >= 0 and numbers[-1] < problem.n_rows
             ):
                 raise DataError(
-                    "growing_bags: held_back must name some of the rows 0 to "
-                    f"{problem.n_rows - 1}, not all and none beyond"
+                    "growing_bags: held_back must name some but not all of the rows 0 to "
+                    f"{problem.n_rows - 1}"
                 )
             return numbers
         size = min(max(1, round(self.held_back * problem.n_rows)), problem.n_rows - 1)
@@ -92,7 +94,7 @@ class GrowingBags(Decomposer):
 
 
 class _Poll:
-    """Rows put to the vote of ever more members; of equal votes, the larger sum of scores wins."""
+    """The votes of all members so far on held-out rows; ties go to the larger sum of scores."""
 
     def __init__(self, rows: Problem) -> None:
         self.rows = rows
@@ -100,7 +102,7 @@ class _Poll:
         self.sums: FloatArray = np.zeros_like(self.votes)
 
     def score_with(self, member: Member) -> float:
-        """The share of the rows, by weight, that all members so far and this one get right."""
+        """Add a member and return the weighted accuracy of the vote."""
         committee = Committee.of(Division(members=[member]), self.rows.n_classes)
         for answers in committee.answers(self.rows.X):
             self.votes[answers.rows] += answers.votes()

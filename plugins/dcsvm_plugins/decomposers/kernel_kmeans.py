@@ -8,12 +8,14 @@ from dcsvm.toolbox import GAMMA_HELP, Gamma, Stages, find_regions
 
 @component
 class KernelKMeans(Decomposer):
-    """Clusters of k-means in the feature space of a kernel, as regions.
+    """Clusters of kernel k-means as regions: a row asks the member of the closest centre.
 
-    Two steps: the clusters of a sample are found by kernel k-means, and every other row joins the
-    nearest centre. Rows of different clusters have small kernel values, so little is lost where
-    machines of that kernel do not know of each other. Asking for the nearest centre takes a kernel
-    value with every row of the sample. Prices and borders are as in k-means.
+    The clusters of a sample are found by kernel k-means, and every other row joins the closest
+    centre. Rows of different clusters have small kernel values, so little is lost if SVMs with
+    that kernel are trained on each cluster alone.
+
+    Finding the closest centre takes one kernel evaluation per row of the sample, for every row.
+    `balance` and `border` work as in `kmeans`.
 
     Examples
     --------
@@ -35,22 +37,24 @@ class KernelKMeans(Decomposer):
     name = "kernel_kmeans"
     yields = frozenset({"regions"})
 
-    clusters: int = setting(8, at_least=1, help="how many clusters")
+    clusters: int = setting(8, at_least=1, help="number of clusters")
     kernel: Literal["rbf", "laplacian", "poly", "linear"] = setting(
-        "rbf", help="whose feature space the clusters are in"
+        "rbf", help="kernel of the clustering"
     )
     gamma: Gamma = setting("scale", above=0, help=GAMMA_HELP)
-    degree: int = setting(3, at_least=1, help="of the polynomial kernel")
+    degree: int = setting(3, at_least=1, help="degree of the polynomial kernel")
     coef0: float = setting(0.0, help="constant of the polynomial kernel")
-    sample: int = setting(1000, at_least=1, help="rows that the centres are made of")
+    sample: int = setting(1000, at_least=1, help="rows that the clusters are found on")
     balance: float = setting(
-        2.0, at_least=1, help="how many times the mean size a cluster of the sample may have"
+        2.0, at_least=1, help="largest size of a cluster, as a multiple of the mean size"
     )
-    starts: int = setting(1, at_least=1, help="how often to begin anew; the tightest clusters win")
+    starts: int = setting(
+        1, at_least=1, help="number of random starts; the tightest clusters are kept"
+    )
     border: float = setting(
         0.0,
         at_least=0,
-        help="rows nearest to a cluster from outside that it learns too, as a share of its own",
+        help="closest rows from outside that a cluster also trains on, as a share of its size",
     )
 
     def divide(self, problem: Problem) -> Stages:

@@ -7,12 +7,12 @@ from dcsvm.toolbox import Stages, find_regions
 
 @component
 class KMeans(Decomposer):
-    """Clusters of k-means as regions: a row asks the machine of the nearest centre.
+    """Clusters of k-means as regions: a row asks the member of the closest centre.
 
-    Centres are found on a sample, from a k-means++ start. A price on each centre keeps any cluster
-    from growing much above the mean size, and is paid by new rows too, so that rows are asked for
-    where they were learned. With `border=0.2` a cluster also learns the rows nearest to it from
-    outside, a fifth as many as it has.
+    Centres are found on a sample, from a k-means++ start. A price on each centre keeps clusters
+    from growing much above the mean size; new rows pay it too, so that they are routed like the
+    training rows. Routing costs one distance per cluster. With `border=0.2` a cluster also trains
+    on the rows closest to it from outside, a fifth as many as it has.
 
     Examples
     --------
@@ -33,16 +33,18 @@ class KMeans(Decomposer):
     name = "kmeans"
     yields = frozenset({"regions"})
 
-    clusters: int = setting(8, at_least=1, help="how many clusters")
-    sample: int = setting(2000, at_least=1, help="rows that the centres are found on")
+    clusters: int = setting(8, at_least=1, help="number of clusters")
+    sample: int = setting(2000, at_least=1, help="rows that the clusters are found on")
     balance: float = setting(
-        2.0, at_least=1, help="how many times the mean size a cluster of the sample may have"
+        2.0, at_least=1, help="largest size of a cluster, as a multiple of the mean size"
     )
-    starts: int = setting(1, at_least=1, help="how often to begin anew; the tightest clusters win")
+    starts: int = setting(
+        1, at_least=1, help="number of random starts; the tightest clusters are kept"
+    )
     border: float = setting(
         0.0,
         at_least=0,
-        help="rows nearest to a cluster from outside that it learns too, as a share of its own",
+        help="closest rows from outside that a cluster also trains on, as a share of its size",
     )
 
     def divide(self, problem: Problem) -> Stages:

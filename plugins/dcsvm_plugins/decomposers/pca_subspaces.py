@@ -9,10 +9,13 @@ from dcsvm.toolbox import LinearMap, Subspaces, View
 
 @component
 class PCASubspaces(Subspaces):
-    """Principal components, dealt into subspaces: no two of them are correlated.
+    """Principal components, split into subspaces that are uncorrelated with each other.
 
-    Components are numbered by their variance, 0 for the largest, and stand in that order in a
-    subspace. Distances and products are those of the rows in the subspace's directions.
+    Components are numbered by decreasing variance from 0, and keep that order within a subspace.
+    They are not rescaled: distances in a subspace are those of the projected rows.
+
+    It needs the d x d covariance matrix and its eigenvectors, so it suits up to some thousands of
+    features. Sparse rows become dense in the subspaces.
 
     Examples
     --------
@@ -33,7 +36,7 @@ class PCASubspaces(Subspaces):
     name = "pca_subspaces"
 
     max_features: int = setting(
-        10_000, at_least=1, help="more features are refused: their covariances are d x d"
+        10_000, at_least=1, help="raise above this number of features; the covariance is d x d"
     )
 
     def views(self, problem: Problem) -> list[View]:

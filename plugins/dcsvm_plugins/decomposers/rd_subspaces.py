@@ -1,4 +1,4 @@
-"""Subspaces of features as they are."""
+"""Subspaces of randomly chosen features."""
 
 from dcsvm import Problem, component
 from dcsvm.toolbox import Columns, Subspaces, View
@@ -6,10 +6,11 @@ from dcsvm.toolbox import Columns, Subspaces, View
 
 @component
 class RDSubspaces(Subspaces):
-    """Random decomposition: each subspace has some of the features, as they are.
+    """Random decomposition: each subspace is a random choice of the features.
 
-    Features are dealt like cards, so that all are used equally often; subspaces may overlap.
-    Nothing is computed, and sparse rows of millions of features stay sparse.
+    All features are used equally often; subspaces may overlap. Nothing is computed, and sparse
+    rows with millions of features stay sparse. It is the baseline for the other subspace
+    decomposers.
 
     Examples
     --------

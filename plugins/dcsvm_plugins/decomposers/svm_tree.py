@@ -1,4 +1,4 @@
-"""A chain of linear SVMs, each of which answers for the rows of one side."""
+"""A chain of linear SVMs that each split off rows of one class."""
 
 from typing import Any
 
@@ -21,14 +21,17 @@ from dcsvm.toolbox import NormalizedWeights, PlaneRouter, Stages, parts_by, requ
 
 @component
 class SVMTree(Decomposer):
-    """A tree of which one side grows: every linear SVM sends rows of one class out of it.
+    """A one-sided tree: each linear SVM splits off rows of a single class.
 
-    At each node the largest class is set against the rest, and the rows of one side weigh `weight`
-    times more, so that none of them is on the wrong side if that can be; then the hyperplane is
-    moved until one side of it holds a single class. Those rows are a leaf, and what is left goes
-    on. Of the possible sides, the one is taken that sends most rows out. Leaves of one class are
-    one part; the last node is a part for the pipeline's learner: `linear_svm` in Zapien's tree, a
+    At each node the largest class is set against the rest. The rows of one side weigh `weight`
+    times more, so that few of them are misclassified, and the hyperplane is then moved until one
+    side holds a single class. These rows become a leaf, and the rest goes on to the next node. Of
+    the possible sides, the one with most rows is split off. Leaves of the same class form one
+    part; the last node is a part for the classifier's learner: `linear_svm` in Zapien's tree, a
     kernel SVM in Fehr's and Sun's.
+
+    Easy rows are decided by a few dot products, so prediction is fast if most rows are easy. Nodes
+    are trained one after the other, two SVMs each.
 
     Examples
     --------
@@ -48,14 +51,17 @@ class SVMTree(Decomposer):
     yields = frozenset({"regions"})
     stored_types = (PlaneRouter, PlaneTree)
 
-    nodes: int = setting(16, at_least=1, help="hyperplanes at the most")
+    nodes: int = setting(16, at_least=1, help="maximum number of hyperplanes")
     smallest: float = setting(
-        0.01, at_least=0, at_most=1, help="the share of the rows that a hyperplane must send out"
+        0.01,
+        at_least=0,
+        at_most=1,
+        help="smallest share of the rows that a hyperplane must split off",
     )
     weight: float = setting(
-        100.0, at_least=1, help="what the side without errors weighs against the other"
+        100.0, at_least=1, help="weight of the side without errors, relative to the other"
     )
-    splitter: Any = setting("linear_svm", kind="learner", help="a learner of hyperplanes")
+    splitter: Any = setting("linear_svm", kind="learner", help="learner of the hyperplanes")
 
     def divide(self, problem: Problem) -> Stages:
         left = np.arange(problem.n_rows)
@@ -73,7 +79,7 @@ class SVMTree(Decomposer):
         return Division(router)
 
     def _build_candidates(self, problem: Problem, left: IntArray) -> list[Part]:
-        """The node's rows twice: once with its largest class heavy, once with all others."""
+        """Return the rows of a node twice: its largest class weighted more, or all others."""
         y = problem.y[left]
         present, counts = np.unique(y, return_counts=True)
         largest = int(present[counts.argmax()])
@@ -93,7 +99,7 @@ class SVMTree(Decomposer):
 
 @attrs.frozen(eq=False)
 class _Cut:
-    """A hyperplane, and the rows of one class that it sends out to one side of it."""
+    """A hyperplane, and the rows of one class that it splits off."""
 
     weights: FloatArray
     threshold: float
@@ -102,12 +108,12 @@ class _Cut:
 
 
 def _place_cut(problem: Problem, left: IntArray, member: Member) -> _Cut:
-    """Move a machine's hyperplane until the side that it sends out holds one class only."""
+    """Move a hyperplane until one of its sides holds a single class."""
     plane = Float32Rows.of(require_hyperplanes(member.model, "svm_tree").weights.T).dense
     assert plane is not None
     tree = PlaneTree(plane, np.zeros(1), np.array([[~0, ~1]], dtype=np.int32), problem.n_features)
     scores, y = tree.products(problem.X[left], 0), problem.y[left]
-    # From either end, as far as one class goes; it may be the other than was learned to be there.
+    # From either end as far as a single class reaches, whichever class that is.
     lowest, highest = y[scores.argmin()], y[scores.argmax()]
     least = float(np.nextafter(scores[y != lowest].min(), -np.inf))
     most = float(scores[y != highest].max())
@@ -120,13 +126,13 @@ def _place_cut(problem: Problem, left: IntArray, member: Member) -> _Cut:
 def _build_parts(
     problem: Problem, planes: list[_Cut], left: IntArray
 ) -> tuple[list[Part], PlaneRouter]:
-    """The chain as a tree: leaf i hangs on hyperplane i, the last one on the end."""
+    """Build the chain as a tree: leaf i belongs to hyperplane i, the last leaf to the rest."""
     n = len(planes)
     owner = np.empty(problem.n_rows, dtype=np.intp)
     owner[left] = n
     for number, cut in enumerate(planes):
         owner[cut.out] = number
-    # Leaves of one class are one part; the end may hold several.
+    # Leaves of the same class form one part; the rest may hold several classes.
     keys = [int(problem.y[cut.out[0]]) for cut in planes]
     mixed = len(np.unique(problem.y[left])) > 1
     keys.append(problem.n_classes if mixed else int(problem.y[left[0]]))

@@ -1,4 +1,4 @@
-"""A binary axis-parallel tree whose leaves are the parts."""
+"""A binary tree with axis-parallel splits whose leaves are the parts."""
 
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -31,18 +31,18 @@ from dcsvm.toolbox import (
     prune,
 )
 
-#: A split must gain more than rounding does; a node where none does is halved instead.
+#: A split must gain more than a rounding error; otherwise the node is halved.
 NO_GAIN = 1e-12
-#: Where features are to be weighed, splits go on below the leaves down to so many rows, and one
-#: that none of them looks at still counts a share of the most relevant one.
+#: For `relevance`, splits go on below the leaves down to FEW_ROWS, and a feature that none of them
+#: uses gets the share UNSEEN of the most relevant one.
 FEW_ROWS, UNSEEN = 10, 0.02
-# The stream of random numbers below the problem's seed that rows are held back by.
+# The place below the problem's seed whose random numbers choose the held-out rows.
 HOLDING = 2**20
 
 
 @attrs.frozen(eq=False)
 class TreeRouter(Router):
-    """A tree, and which of its nodes is which member's leaf."""
+    """A tree with axis-parallel splits; a row asks the member of its leaf."""
 
     tree: AxisTree
     member: IntArray
@@ -82,20 +82,20 @@ class TreeRouter(Router):
 
 @component
 class Tree(Decomposer):
-    """A decision tree, grown until no leaf holds more rows than the ceiling; leaves are the parts.
+    """A decision tree whose leaves are the parts; no leaf holds more rows than the ceiling.
 
-    A row asks the one leaf it falls into. Leaves of one class answer by themselves, so the cost of
-    training falls from the square of the rows to about rows times ceiling.
+    A row asks only the leaf it falls into, and pure leaves need no model, so training costs about
+    rows times ceiling instead of rows squared. Routing costs a few comparisons.
 
-    A node where no split gains anything is halved by the feature that halves it best. Rows that
-    are alike in every feature stay together, whatever the ceiling: the ledger says so of the leaf.
+    A node without a useful split is halved at the feature that halves it best. Identical rows stay
+    together whatever the ceiling; the ledger marks such leaves.
 
-    Cuts are hard on a kernel machine: it knows nothing of the other side. With `border=1.0` a leaf
-    also learns the rows nearest to its box, as many again as it has; it is asked for its own only.
+    Hard boundaries hurt kernel models, which know nothing of the rows on the other side. With
+    `border=1.0` a leaf also trains on the rows closest to its box, as many as it has; it still
+    predicts for its own region only.
 
-    Features that matter here may not matter there. With `relevance=1.0` the tree goes on below its
-    leaves, and in each of them features count in proportion to what they gain in these splits.
-    With it, as with `local_scaling`, distances in a leaf are others: choose gamma again.
+    With `relevance=1.0` the tree goes on below its leaves, and in each leaf features are scaled by
+    their gain in these splits. This changes distances, as `local_scaling` does: tune gamma again.
 
     Examples
     --------
@@ -116,46 +116,49 @@ class Tree(Decomposer):
     yields = frozenset({"regions"})
     stored_types = (TreeRouter, AxisTree)
 
-    ceiling: int = setting(1500, at_least=1, help="a leaf with more rows is split")
-    criterion: Literal["entropy", "gini"] = setting("entropy", help="what a split should lower")
+    ceiling: int = setting(1500, at_least=1, help="maximum number of rows in a leaf")
+    criterion: Literal["entropy", "gini"] = setting(
+        "entropy", help="impurity that splits minimize"
+    )
     splitter: Literal["best", "random"] = setting(
-        "best", help="the best threshold of a feature, or a random one"
+        "best", help="use the best threshold of a feature, or a random one"
     )
     max_features: float = setting(
         1.0, above=0, at_most=1, help="share of the features tried at each split"
     )
     local_scaling: LocalScaling = setting(
         "none",
-        help="rescale the features from each leaf's own rows; a gamma that was chosen without it "
-        "no longer fits",
+        help="rescale the features by the rows of each leaf; tune gamma again",
     )
     border: float = setting(
         0.0,
         at_least=0,
-        help="rows nearest to a leaf from outside that it learns too, as a share of its own",
+        help="closest rows from outside that a leaf also trains on, as a share of its size",
     )
     relevance: float = setting(
         0.0,
         at_least=0,
-        help="how much features of a leaf are stretched by what they gain in splits below it: "
-        "shares of the gain to this power; a gamma that was chosen without it no longer fits",
+        help="scale the features of a leaf by their share of the gain in splits below it, to this "
+        "power; tune gamma again",
     )
     prune: float = setting(
         0.0,
         at_least=0,
         below=1,
-        help="share of the rows that the tree is pruned by, as if its leaves named their most "
-        "frequent class; leaves learn these rows, too",
+        help="share of the rows held out to prune the tree, as a tree of majority leaves; the "
+        "leaves train on these rows too",
     )
     standard_errors: float = setting(
-        0.0, at_least=0, help="how far from the best a smaller pruned tree may be to be chosen"
+        0.0,
+        at_least=0,
+        help="choose the smallest tree within this many standard errors of the best",
     )
 
     def check(self) -> None:
         if self.prune and self.relevance:
             raise SettingError(
-                "tree: relevance needs the splits below leaves, which prune takes away: set one "
-                "of them to 0"
+                "tree: relevance needs the splits below the leaves, which prune removes; set one "
+                "of the two to 0"
             )
 
     def divide(self, problem: Problem) -> Stages:
@@ -172,7 +175,7 @@ class Tree(Decomposer):
             ceiling, n_parts = ceiling * factor, len(level.parts)
 
     def _grow(self, problem: Problem) -> "_GrowingTree":
-        """Grow by scikit-learn, and go on below the nodes that it leaves too large and mixed."""
+        """Grow with scikit-learn, and halve impure leaves that are above the ceiling."""
         grown = _GrowingTree()
         smallest = min(self.ceiling, FEW_ROWS) if self.relevance else self.ceiling
         waiting: list[tuple[IntArray, int]] = [(np.arange(problem.n_rows), -1)]
@@ -188,10 +191,10 @@ class Tree(Decomposer):
         return grown.cut(smallest)
 
     def _fit_tree(self, here: Problem, smallest: int) -> tuple[DecisionTreeClassifier, IntArray]:
-        """A scikit-learn tree with all splits of larger nodes, and how many rows each node has."""
+        """Fit a scikit-learn tree; return it with the number of rows of each node."""
         few = merge_duplicates(here.X, here.y, here.weights)
         source, fewest = (here, smallest + 1) if few is None else (few, few.at_least(smallest + 1))
-        # It reads a feature at a time: features that lie in one piece are faster.
+        # scikit-learn reads one feature at a time, so contiguous features are faster.
         X = here.X if sparse.issparse(here.X) else np.asarray(source.X, np.float32, order="F")
         fitted = DecisionTreeClassifier(
             criterion=self.criterion,
@@ -208,7 +211,7 @@ class Tree(Decomposer):
         return fitted, _sum_up(counts, grown.children_left, grown.children_right)
 
     def _grow_and_prune(self, problem: Problem) -> "_GrowingTree":
-        """Grow from some of the rows, and prune by the others."""
+        """Grow the tree on some of the rows, and prune it by the others."""
         held = hold_out(problem.y, self.prune, problem.seed.child(HOLDING).generator())
         learned = np.setdiff1d(np.arange(problem.n_rows), held)
         grown = self._grow(problem.subset(learned))
@@ -222,7 +225,7 @@ class Tree(Decomposer):
             np.column_stack([grown.left, grown.right]), masses[0], masses[1], len(held)
         )
         grown = grown.collapse(prune(branches, self.standard_errors))
-        # What counts for levels is how many rows there are in all.
+        # Levels go by the number of all rows.
         counts = np.bincount(grown.tree().leaves(problem.X), minlength=len(grown.left))
         return attrs.evolve(grown, rows=_sum_up(counts, grown.left, grown.right))
 
@@ -246,7 +249,7 @@ class Tree(Decomposer):
         return Level({"ceiling": ceiling}, parts, TreeRouter(tree, member))
 
     def _add_borders(self, problem: Problem, tree: AxisTree, parts: list[Part]) -> list[Part]:
-        """Give each leaf the rows around it, except one of a single class: it needs no help."""
+        """Add the closest outside rows to each leaf that is not pure."""
         labels = [problem.y[part.rows] for part in parts]
         mixed = np.array([(each != each[0]).any() for each in labels])
         sizes = np.array([len(part.rows) for part in parts])
@@ -262,7 +265,7 @@ class Tree(Decomposer):
 
 @attrs.define(eq=False)
 class _GrowingTree:
-    """A tree as it grows: arrays over nodes, parents before their children."""
+    """A growing tree as arrays over its nodes, parents before their children."""
 
     left: IntArray = attrs.field(factory=lambda: np.zeros(0, dtype=np.intp))
     right: IntArray = attrs.field(factory=lambda: np.zeros(0, dtype=np.intp))
@@ -273,7 +276,7 @@ class _GrowingTree:
     alike: BoolArray = attrs.field(factory=lambda: np.zeros(0, dtype=bool))
 
     def graft(self, tree: Any, counts: IntArray, stem: int) -> int:
-        """Add a scikit-learn tree below the free side of a node; return where its root is now."""
+        """Add a scikit-learn tree below a node; return the number of its root."""
         first = len(self.left)
         if stem >= 0:
             (self.left if self.left[stem] < 0 else self.right)[stem] = first
@@ -291,7 +294,7 @@ class _GrowingTree:
         return first
 
     def halve(self, node: int, X: Matrix) -> list[IntArray]:
-        """Cut a leaf with rows X where both sides are nearest to equal; return the sides' rows."""
+        """Split a leaf with rows X as evenly as possible; return the rows of both sides."""
         found = _find_halving(X)
         if found is None:
             self.alike[node] = True
@@ -302,13 +305,13 @@ class _GrowingTree:
         return [np.flatnonzero(goes_left), np.flatnonzero(~goes_left)]
 
     def cut(self, ceiling: int) -> "_GrowingTree":
-        """The same tree with every node of at most `ceiling` rows a leaf."""
+        """Return the tree with all nodes of at most `ceiling` rows as leaves."""
         return self._keep((self.left >= 0) & (self.rows > ceiling))
 
     def sum_gains_below(self, ceiling: int, n_features: int) -> FloatArray:
-        """What each feature gains in splits of nodes that a cut at the ceiling takes away.
+        """Sum the gain of each feature in the splits that `cut(ceiling)` removes.
 
-        One row for each leaf that it leaves, in their order.
+        There is one row for each leaf of the cut tree, in order.
         """
         inner = self.left >= 0
         kept = inner & (self.rows > ceiling)
@@ -324,11 +327,11 @@ class _GrowingTree:
         return gains
 
     def collapse(self, nodes: IntArray) -> "_GrowingTree":
-        """The same tree with these nodes made leaves."""
+        """Return the tree with these nodes as leaves."""
         inner = self.left >= 0
         inner[nodes] = False
         for node in range(len(inner)):
-            # Parents come before their children: what hangs on a leaf is no inner node either.
+            # Parents come before their children, so this reaches all nodes below.
             if not inner[node] and self.left[node] >= 0:
                 inner[self.left[node]] = inner[self.right[node]] = False
         return self._keep(inner)
@@ -352,20 +355,20 @@ class _GrowingTree:
 
 
 def _compute_gains(tree: Any) -> FloatArray:
-    """What each split of a scikit-learn tree takes from the impurity of its rows."""
+    """Return how much each split of a scikit-learn tree lowers the total impurity."""
     impurity = tree.impurity * tree.weighted_n_node_samples
     below = impurity[tree.children_left] + impurity[tree.children_right]
     return np.asarray(np.where(tree.children_left < 0, 0.0, impurity - below))
 
 
 def _scale_gains(gains: FloatArray) -> FloatArray:
-    """The gains of each leaf relative to its largest; ones where nothing was gained."""
+    """Scale the gains of each leaf by its largest; ones if nothing was gained."""
     largest = gains.max(axis=1, keepdims=True)
     return np.where(largest > 0, UNSEEN + (1 - UNSEEN) * gains / np.maximum(largest, 1e-300), 1.0)
 
 
 def _sum_up(counts: IntArray, left: IntArray, right: IntArray) -> IntArray:
-    """Rows of all nodes, where those of the leaves are counted."""
+    """Fill in the counts of inner nodes from those of the leaves."""
     for node in range(len(counts) - 1, -1, -1):
         if left[node] >= 0:
             counts[node] = counts[left[node]] + counts[right[node]]
@@ -373,13 +376,13 @@ def _sum_up(counts: IntArray, left: IntArray, right: IntArray) -> IntArray:
 
 
 def _is_too_large(tree: Any, counts: IntArray, ceiling: int) -> BoolArray:
-    """Which nodes are leaves above the ceiling with rows of several classes."""
+    """Return which nodes are impure leaves above the ceiling."""
     mixed = np.count_nonzero(tree.value[:, 0, :], axis=1) > 1
     return np.asarray((tree.children_left < 0) & (counts > ceiling) & mixed)
 
 
 def _find_halving(X: Matrix) -> tuple[int, FloatArray] | None:
-    """The cut whose sides differ least in size; None where all rows are alike."""
+    """Find the most even split as (feature, threshold); None if all rows are identical."""
     best, least = None, np.inf
     X = sparse.csc_array(X) if sparse.issparse(X) else X
     for feature in range(X.shape[1]):
@@ -394,6 +397,6 @@ def _find_halving(X: Matrix) -> tuple[int, FloatArray] | None:
 
 
 def _take_column(X: Matrix, feature: int) -> FloatArray:
-    """One feature of all rows, in the single precision that scikit-learn's trees compare."""
+    """Return one feature of all rows in float32, which scikit-learn's trees compare in."""
     values = X[:, [feature]].toarray().ravel() if sparse.issparse(X) else X[:, feature]
     return np.asarray(values, dtype=np.float32)

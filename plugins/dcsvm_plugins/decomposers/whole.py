@@ -1,4 +1,4 @@
-"""No division: the global model that everything is compared to."""
+"""No division: one part with all rows."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,9 @@ from dcsvm.toolbox import Level, Stages
 
 @component
 class Whole(Decomposer):
-    """The whole problem as one part: the undivided model.
+    """The whole problem as one part: the undivided model that others are compared to.
+
+    Training costs what the learner costs on all rows; there is no routing.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The built-in learners: one file each, listed here."""
+"""The built-in learners, one file each."""
 
 from dcsvm import LocalLearner, hookimpl
 from dcsvm_plugins.learners.kernel_svm import KernelSVM

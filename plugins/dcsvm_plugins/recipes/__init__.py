@@ -1,4 +1,4 @@
-"""The built-in recipes: one TOML file each, beside this one."""
+"""The built-in recipes, one TOML file each in this folder."""
 
 from importlib.resources import files
 
