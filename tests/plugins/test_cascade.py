@@ -250,8 +250,8 @@ def test_a_cascade_that_would_not_end_is_refused():
     [
         (
             {"ceiling": 2},
-            "cascade: ceiling = 2 splits 2000 rows into more than 100000 parts; set ceiling to 7 or "
-            "more",
+            "cascade: ceiling = 2 splits 2000 rows into more than 100000 parts; set ceiling to 7 "
+            "or more",
         ),
         (
             {"pieces": 1000},
