@@ -1,1 +1,1 @@
-"""The contract: the three abstract pieces, and the words they are written in."""
+"""The interfaces of components, and the data that they exchange."""

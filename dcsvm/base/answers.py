@@ -1,4 +1,4 @@
-"""What members said of rows, and the sums and votes that combiners make of it."""
+"""Answers: the scores of queried members, and their sums and votes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dcsvm.numeric.array_types import FloatArray, IntArray
 
 @attrs.frozen(eq=False)
 class Answers:
-    """What some members said of some rows.
+    """The scores of some members for some rows.
 
     Parameters
     ----------
@@ -20,10 +20,10 @@ class Answers:
         Rows of X, each at most once.
     members : (m,) int array
     values : (r, columns of these members) array
-    code : (columns, classes) array, or CSR matrix where it would be large
-        The members' codes below each other.
+    code : (columns, classes) array, or CSR matrix if large
+        The members' codes, stacked.
     owner : (columns,) int array
-        For each column the position in `members` of the member it belongs to.
+        The position in `members` of each column's member.
     weights : (r, m) array, optional
         The router's weights; None means 1.
     """
@@ -36,15 +36,15 @@ class Answers:
     weights: FloatArray | None = None
 
     def sums(self) -> FloatArray:
-        """Each class's weighted sum of what speaks for it and against it: (r, classes)."""
+        """The weighted sums of scores for minus scores against each class: (r, classes)."""
         return np.asarray(self._apply_weights(self.values) @ self.code)
 
     def total_weights(self) -> FloatArray:
-        """The total weight of the columns that speak of each class: (r, classes)."""
+        """The total weight of the columns that score each class: (r, classes)."""
         return self._total(abs(self.code))
 
     def gains(self) -> FloatArray:
-        """Each class's weighted sum over columns with it on the positive side: (r, classes)."""
+        """The weighted sums of the columns with each class on the positive side: (r, classes)."""
         return np.asarray(self._apply_weights(self.values) @ (self.code > 0))
 
     def positive_weights(self) -> FloatArray:
@@ -52,11 +52,11 @@ class Answers:
         return self._total(self.code > 0)
 
     def votes(self) -> FloatArray:
-        """The weighted number of members whose winning side holds each class: (r, classes)."""
+        """The weighted number of members that vote for each class: (r, classes)."""
         wins = np.where(self.values > 0, 1.0, -1.0)
         single = np.bincount(self.owner, minlength=len(self.members))[self.owner] == 1
         if single.all():
-            # A column's vote counts for the classes whose code has its sign.
+            # A column votes for the classes whose code has its sign.
             return np.asarray(self._apply_weights(wins) @ self.code + self.total_weights()) / 2.0
         wins[:, ~single] = 0.0
         for position in np.unique(self.owner[~single]):
@@ -67,7 +67,7 @@ class Answers:
         return np.asarray(wins @ self.code + np.abs(wins) @ abs(self.code)) / 2.0
 
     def _total(self, counted: Any) -> FloatArray:
-        """The total weight of the columns that a table (columns, classes) counts."""
+        """The total weight of the columns marked in a table (columns, classes)."""
         if self.weights is None:
             total = np.empty((len(self.rows), counted.shape[1]))
             total[:] = counted.sum(axis=0)
@@ -79,7 +79,7 @@ class Answers:
 
 
 def mean_or_nan(sums: FloatArray, counts: FloatArray) -> FloatArray:
-    """`sums / counts`, NaN where nothing was counted."""
+    """Return `sums / counts`, NaN where the count is zero."""
     return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
 
 

@@ -1,4 +1,4 @@
-"""Combiner: turns the answers of a committee into one score per class and row."""
+"""Combiner: turns the scores of a committee's members into one score per class and row."""
 
 from __future__ import annotations
 
@@ -17,60 +17,60 @@ if TYPE_CHECKING:
 
 
 class Combination(ABC):
-    """A fitted combiner: what `Combiner.fit` returns and a model keeps.
+    """A fitted combiner, as returned by `Combiner.fit`.
 
-    A combiner with nothing to learn is its own Combination. One that learns returns an attrs
-    class, listed in its `stored_types`.
+    A combiner that learns nothing returns itself. Others return an attrs class that is listed in
+    their `stored_types`.
     """
 
     @abstractmethod
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
-        """Score rows X (n, d) as (n, n_classes); NaN where no member can speak for a class.
+        """Score rows X (n, d) as (n, n_classes); NaN for a class that no member scores.
 
-        Ask through `committee.answers(X)`, or lazily through `committee.ask(...)`: both count
-        what was asked.
+        Query all members with `committee.answers(X)`, or some with `committee.ask(...)`; both
+        count the cost.
         """
 
     def labels(self, committee: Committee, X: Matrix) -> IntArray | None:
-        """The winning class of each row X (n, d), as (n,), if that is quicker than scores.
+        """The predicted class of each row of X (n, d), as (n,), if that is faster than scores.
 
-        `predict` asks this first. None: the class with the largest score wins.
+        `predict` calls this first. None means the class with the largest score.
         """
         return None
 
     def trace(self, committee: Committee, x: Matrix) -> list[str]:
-        """Say in sentences how the answer for the single row x (1, d) came about."""
+        """Explain in sentences the prediction for the single row x (1, d)."""
         return []
 
     def picture(self, committee: Committee, x: Matrix, names: Sequence[Any]) -> str:
-        """Draw as SVG how the answer for the single row x (1, d) came about, for `explain`.
+        """Draw the prediction for the single row x (1, d) as SVG, for `explain`.
 
-        `names` are those of the classes.
+        `names` are the class names.
         """
         return ""
 
     def overview(self, scene: Scene) -> str:
-        """Draw as SVG how answers are combined, for a report, like `Router.overview`."""
+        """Draw as SVG how scores are combined, for a report, like `Router.overview`."""
         return ""
 
 
 class Combiner(Component, Combination):
-    """Turns the committee's answers into one score per class and row."""
+    """Turns the scores of a committee's members into one score per class and row."""
 
-    #: The words of YIELDS this combiner can work with.
+    #: The entries of YIELDS that this combiner can work with.
     accepts: ClassVar[frozenset[str]] = YIELDS
-    #: Whether `fit` wants the members' answers on the training rows.
+    #: Whether `fit` needs the members' scores of the training rows.
     wants_answers: ClassVar[bool] = False
-    #: With `wants_answers`: 0 for in-sample answers, k for answers from k folds.
+    #: With `wants_answers`: 0 for in-sample scores, k for out-of-fold scores from k folds.
     folds: int = 0
 
     def fit(
         self, committee: Committee, problem: Problem, answers: FloatArray | None
     ) -> Combination:
-        """Learn how to combine; most combiners have nothing to learn and return themselves.
+        """Learn how to combine; most combiners learn nothing and return themselves.
 
-        Called once per fit, when every member is trained. `answers` is (n, columns), what
-        `committee.table` says of the training rows (with `folds`, what committees without the row
-        say), or None if the combiner does not want them.
+        Called once per fit, after all members are trained. `answers` (n, columns) is
+        `committee.table` of the training rows (with `folds`, of committees trained without the
+        row), or None if the combiner does not want it.
         """
         return self

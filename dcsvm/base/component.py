@@ -1,4 +1,4 @@
-"""Component: an attrs class whose fields are its settings, checked as they are set."""
+"""Components: attrs classes whose fields are validated settings."""
 
 from __future__ import annotations
 
@@ -33,36 +33,36 @@ WORDS = {
 
 
 class Component(BaseEstimator, ABC):
-    """What a plugin offers: an attrs class whose fields are its hyper-parameters.
+    """Base class of decomposers, learners and combiners: fields are hyper-parameters.
 
     Decorate every subclass with `@component`. `get_params`, `set_params` and `clone` come from
-    the fields, so nested keys such as `decomposer__ceiling` work in a `GridSearchCV`; components
-    in a list go by their numbers, as in `decomposer__learners__0__gamma`.
+    the fields, so nested keys such as `decomposer__ceiling` work in a `GridSearchCV`. Components
+    in a list are numbered, as in `decomposer__learners__0__gamma`.
     """
 
     name: ClassVar[str] = ""
-    #: attrs classes that this component leaves in a fitted model: saved and loaded by the core.
+    #: attrs classes of this component that may be part of a fitted model; needed to load it.
     stored_types: ClassVar[tuple[type, ...]] = ()
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The settings by name; with `deep`, those of components in settings and lists too."""
+        """Return the settings by name; with `deep`, also those of nested components."""
         own = {name: getattr(self, name) for name in sorted(settings_of(type(self)))}
         return own | (expand_components(own) | expand_lists(own) if deep else {})
 
     def set_params(self, **params: Any) -> Any:
-        """Change settings by name; a list is replaced where one of its components changes."""
+        """Change settings by name; a list is replaced if one of its components changes."""
         title = self.name or type(self).__name__
         return super().set_params(**merge_params(title, self.get_params(deep=False), params))
 
     def check(self) -> None:
-        """Refuse settings that cannot work together; called before anything is trained."""
+        """Raise a SettingError if settings conflict; called before training."""
         return
 
 
 def setting(
     default: Any = attrs.NOTHING,
     *,
-    help: str = "",  # noqa: A002 - the word every command line uses
+    help: str = "",  # noqa: A002 - the usual word
     kind: str | None = None,
     at_least: float | None = None,
     at_most: float | None = None,
@@ -74,13 +74,13 @@ def setting(
     Parameters
     ----------
     default : object
-        The value when none is given. Leave it out to make the setting required.
+        The default value. Without one, the setting is required.
     help : str
-        One line that `dcsvm plugins show` prints.
+        One line for `dcsvm plugins show`.
     kind : {"decomposer", "learner", "combiner"}, optional
-        The setting holds a component of that kind, or its name.
+        For a setting that holds a component of that kind, or its name.
     at_least, at_most, above, below : float, optional
-        The allowed range of a number, closed or open.
+        The allowed range of a number; `above` and `below` exclude the limit.
     """
     limits = {"at_least": at_least, "above": above, "at_most": at_most, "below": below}
     limits = {word: value for word, value in limits.items() if value is not None}
@@ -90,10 +90,10 @@ def setting(
 
 @dataclass_transform(field_specifiers=(setting, attrs.field))
 def component(cls: type[T]) -> type[T]:
-    """Make a component class: attrs fields become its hyper-parameters, as scikit-learn sees them.
+    """Make a class a component: its attrs fields become scikit-learn parameters.
 
-    No `__eq__` is made (components must stay hashable), no slots (fitted attributes may be
-    added), and scikit-learn's own `repr` is kept.
+    Components stay hashable (no `__eq__`), can have fitted attributes (no slots), and keep
+    scikit-learn's `repr`.
     """
     return attrs.define(eq=False, slots=False, repr=False, order=False)(cls)
 
@@ -109,7 +109,7 @@ def _fields(cls: Any) -> dict[str, attrs.Attribute[Any]]:
 
 
 def check_names(cls: type, given: typing.Iterable[str]) -> None:
-    """Refuse settings that the component does not have."""
+    """Raise if the component does not have one of the given settings."""
     known = settings_of(cls)
     for name in given:
         if name not in known:
@@ -119,21 +119,19 @@ def check_names(cls: type, given: typing.Iterable[str]) -> None:
 
 
 def check_value(cls: Any, name: str, value: Any) -> None:
-    """Refuse a value that the setting of that name does not allow."""
+    """Raise if the value is not allowed for this setting."""
     field = settings_of(cls)[name]
-    kind = field.metadata.get("kind")
-    if kind and takes_several(cls, name) != isinstance(value, tuple | list):
-        raise SettingError(f"{_title(cls)}: {name} must be {allowed(cls, name)}, got {value!r}")
-    if not kind:
+    if field.metadata.get("kind"):
+        fits = takes_several(cls, name) == isinstance(value, tuple | list)
+    else:
         fits = any(_is_a(value, option) for option in _options(cls, name))
-        if not fits or not _within(value, field.metadata.get("limits", {})):
-            raise SettingError(
-                f"{_title(cls)}: {name} must be {allowed(cls, name)}, got {value!r}"
-            )
+        fits = fits and _within(value, field.metadata.get("limits", {}))
+    if not fits:
+        raise SettingError(f"{_title(cls)}: {name} must be {allowed(cls, name)}, got {value!r}")
 
 
 def allowed(cls: type, name: str) -> str:
-    """What a setting allows, in words: `a whole number of at least 2`."""
+    """Describe the allowed values of a setting, such as `a whole number of at least 2`."""
     field = settings_of(cls)[name]
     hint = type_hints(cls).get(name, Any)
     kind = field.metadata.get("kind")
@@ -171,7 +169,7 @@ def takes_several(cls: Any, name: str) -> bool:
 
 
 def wrap_single_value(cls: Any, name: str, value: Any) -> Any:
-    """A single name, number or component as a list of one, where a setting takes only lists."""
+    """Wrap a single name, number or component in a list if the setting takes only lists."""
     if takes_several(cls, name):
         return value if isinstance(value, tuple | list) else [value]
     options = options_of(type_hints(cls).get(name, Any))
@@ -188,7 +186,7 @@ def _title(cls: type) -> str:
 
 
 def options_of(hint: Any) -> list[Any]:
-    """The types that an annotation allows; every value of a Literal counts as one of them."""
+    """The types that an annotation allows; each value of a Literal is a separate option."""
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         return [option for part in typing.get_args(hint) for option in options_of(part)]
     if typing.get_origin(hint) is typing.Literal:
@@ -227,7 +225,7 @@ def _is_a(value: Any, option: Any) -> bool:
 
 
 def _is_finite(value: Any) -> bool:
-    # Whole numbers of Python can be too large to be made a float.
+    # A Python int may be too large for a float.
     number = value if isinstance(value, int) else float(value)
     return bool(abs(number) <= sys.float_info.max)
 

@@ -22,7 +22,7 @@ SUBSPACES = "subspaces"
 CLASS_PAIRS = "class pairs"
 CLASS_CODES = "class codes"
 GROUPS = "groups"
-#: Everything a decomposer can say it yields; GROUPS comes from adding decomposers.
+#: Everything that decomposers can yield; GROUPS comes from adding decomposers.
 YIELDS = frozenset({ONE_PART, REGIONS, SUBSETS, SUBSPACES, CLASS_PAIRS, CLASS_CODES, GROUPS})
 
 
@@ -41,15 +41,15 @@ class Decomposer(Component):
                 yield [part(half) for half in np.array_split(order, 2)]
     """
 
-    #: Words of YIELDS that tell combiners what to expect.
+    #: Entries of YIELDS; combiners accept some of them.
     yields: ClassVar[frozenset[str]]
-    #: Whether every training row must be in a part (or held back). A sampler says False.
+    #: Whether every training row is in a part or held back; False for a sampler.
     covers: ClassVar[bool] = True
-    #: Whether X may hold NaN. One that says True fills the gaps before any learner sees them.
+    #: Whether X may contain NaN, which the decomposer then imputes for the learners.
     allows_missing: ClassVar[bool] = False
-    #: Whether later stages live on the training rows that members of earlier ones kept.
+    #: Whether later stages use the support vectors of earlier ones.
     needs_support: ClassVar[bool] = False
-    #: Whether every part brings its learner, so that the pipeline's own is never asked.
+    #: Whether every part names its learner, so that the strategy's own is never used.
     brings_learners: ClassVar[bool] = False
 
     @abstractmethod
@@ -57,34 +57,33 @@ class Decomposer(Component):
         """Yield stages, each a list of Parts that can be trained at the same time.
 
         The classifier calls this once per fit and sends back the Members of each stage, in the
-        order of its Parts. Row ids are always those of `problem`, which must not be changed; all
-        randomness comes from `problem.seed`. Several divisions may go on at once, in threads: keep
-        nothing on `self`. The value returned is a Router, a Division or None
-        (every member of the last stage sees every row).
+        order of its Parts. Row ids refer to `problem`, which must not be modified. All random
+        numbers must come from `problem.seed`. Do not modify `self`: several divisions may run in
+        threads. Return a Router, a Division, or None (every member of the last stage is queried
+        for every row).
         """
 
     def levels(self, problem: Problem, factor: int = 4) -> Iterator[Level]:
-        """Yield the same division from fine to coarse, without dividing again.
+        """Yield the division at several granularities, from fine to coarse.
 
-        Called by the granularity search. The first level is what `divide` would yield; each of
-        the following has parts about `factor` times larger, every one of them a union of parts of
-        the level before; the last has a single part. Parts that ask different questions about
-        classes cannot be joined: they have one level, which is also the last. Only a division of
-        one stage has levels.
+        Called by the granularity search. The first level is the division of `divide`. Parts of
+        each further level are unions of parts of the level before and about `factor` times
+        larger; the last level has a single part. Parts with different tasks cannot be merged and
+        have a single level. Only a division of one stage has levels.
         """
         raise CompositionError(
             f"decomposer {self.name or type(self).__name__!r} has no levels to search through"
         )
 
     def overview(self, scene: Scene) -> str:
-        """Draw as SVG how the problem was divided, like `Router.overview`, where no router can."""
+        """Draw the division as SVG, like `Router.overview`, for a division without a router."""
         return ""
 
     def __add__(self, other: Decomposer | str) -> Any:
         return _sum_of(self, other)
 
     def __radd__(self, other: object) -> Any:
-        """Let a sum begin with a name, and `sum` with its 0."""
+        """Allow a name as the first summand, and the 0 that `sum` starts with."""
         return self if isinstance(other, int) and other == 0 else _sum_of(other, self)
 
     def __mul__(self, times: int) -> Repeat:
@@ -95,9 +94,9 @@ class Decomposer(Component):
 
 @component
 class Sum(Decomposer):
-    """Several decomposers of the same problem side by side; each keeps its router and its seed.
+    """Several decomposers of the same problem, each with its own seed and router.
 
-    Made by `a + b`. A combiner sees the answers of all of them, group by group.
+    Made by `a + b`. The members of each summand are one group of the committee.
 
     Examples
     --------
@@ -135,7 +134,7 @@ class Sum(Decomposer):
 
 
 def _sum_of(*given: Any) -> Any:
-    """A sum of decomposers or their names; those of sums among them stand for themselves."""
+    """Add decomposers or their names; nested sums are flattened."""
     if not all(isinstance(each, Decomposer | str) for each in given):
         return NotImplemented
     summands = [each.summands if isinstance(each, Sum) else (each,) for each in given]
@@ -144,7 +143,7 @@ def _sum_of(*given: Any) -> Any:
 
 @component
 class Repeat(Decomposer):
-    """One decomposer several times, each with its own seed: a forest is `n * tree`.
+    """A decomposer repeated with different seeds: a forest is `n * tree`.
 
     Examples
     --------

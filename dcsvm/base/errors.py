@@ -1,4 +1,4 @@
-"""Every exception that dcsvm raises on purpose, with the exit code the command line gives it."""
+"""Exceptions of dcsvm, with the exit codes of the command line."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import ClassVar
 
 
 class DcsvmError(Exception):
-    """The base of all: its message is one paragraph that a user can act on."""
+    """Base class; the message is one paragraph that a user can act on."""
 
     exit_code: ClassVar[int] = 1
 
 
 class UsageError(DcsvmError, ValueError):
-    """A command was asked for something that cannot be done, whatever the recipe says."""
+    """A command was given arguments that it cannot use."""
 
     exit_code = 2
 
 
 class SettingError(DcsvmError, ValueError):
-    """A component was given a setting it does not have or a value it does not allow."""
+    """A component has no such setting, or does not allow the value."""
 
     exit_code = 2
 
@@ -32,7 +32,7 @@ class CompositionError(DcsvmError, ValueError):
 
 
 class RecipeError(DcsvmError, ValueError):
-    """A recipe cannot be read or does not say what it must."""
+    """A recipe cannot be read, or is incomplete."""
 
     exit_code = 2
 
@@ -62,17 +62,17 @@ class ModelFileError(DcsvmError, ValueError):
 
 
 class ModelPluginError(ModelFileError, PluginError):
-    """A model file needs a plugin that is not there."""
+    """A model file needs a plugin that is not installed."""
 
     exit_code = 3
 
 
 class ContractError(DcsvmError, TypeError):
-    """A component broke the contract of its interface: a bug of that component."""
+    """A component violates its interface: a bug in that component."""
 
 
 def did_you_mean(name: str, available: Iterable[str]) -> str:
-    """Say what was probably meant, and what there is: the tail of an "unknown name" sentence."""
+    """Suggest the nearest name and list those available, for an "unknown name" message."""
     names = sorted(available)
     lower = {each.lower(): each for each in reversed(names)}
     nearest = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)

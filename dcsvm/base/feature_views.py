@@ -1,4 +1,4 @@
-"""Feature views: what a part sees of the features, described first, fitted on its rows later."""
+"""Feature views: the transformed features of a part, described first and fitted on its rows."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 
 
 class View(ABC):
-    """A description of features. The core fits it on the rows of a part and keeps the result."""
+    """A feature transformation. The core fits it on the rows of a part and keeps the result."""
 
     def fit(self, X: Matrix) -> View:
-        """Return the view with everything that the part's own rows, X (n, d), decide."""
+        """Return the view fitted on the rows of the part, X (n, d)."""
         return self
 
     @abstractmethod
     def apply(self, X: Matrix) -> Matrix:
-        """Return what the part sees of rows X (n, d), as (n, features of the view)."""
+        """Transform rows X (n, d) to (n, features of the view)."""
 
     def names(self, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        """What the view's features are called where those it is fitted on are called `given`."""
+        """The names of the view's features, given those of the input."""
         return None
 
     def invert(self, feature: int, value: float) -> tuple[int, float] | None:
-        """The one feature that a feature of the view was made of, and the value that became this.
+        """Return the input feature and value that give this value of a feature of the view.
 
-        None where there is no such feature. Explanations tell values like this.
+        None if there is no single such feature. Explanations show these values.
         """
         return None
 
@@ -65,14 +65,13 @@ class LinearMap(View):
 
 @attrs.frozen(eq=False)
 class Scaling(View):
-    """Features rescaled from the part's own rows: to [0, 1], to mean 0 and deviation 1, or (robust
-    against outliers) to median 0 and quartiles 1 apart.
+    """Features scaled by statistics of the part's rows.
 
-    A constant feature becomes 0; so does no other: where quartiles agree, the range serves. Sparse
-    rows are only divided (by the largest absolute value, the root mean square, or the median of
-    the absolute values that are not 0), never shifted, so that they stay sparse; where a view was
-    fitted on dense rows, they are shifted as those were, and become dense. With `weights` (d,)
-    features are then multiplied; "none" does nothing else.
+    "minmax" scales to [0, 1], "standard" to mean 0 and deviation 1, "robust" to median 0 and
+    interquartile range 1 (or range 1, if the quartiles are equal). Constant features become 0.
+    Fitted on sparse rows, features are not shifted, and divided by the largest absolute value,
+    the root mean square, or the median of the absolute nonzero values. Fitted on dense rows, a
+    view makes sparse rows dense. `weights` (d,) are multiplied with the scaled features.
     """
 
     kind: Literal["none", "minmax", "standard", "robust"] = "minmax"
@@ -108,7 +107,7 @@ class Scaling(View):
 
 @attrs.frozen(eq=False)
 class Chain(View):
-    """Several views, one after the other."""
+    """Several views, applied one after the other."""
 
     views: tuple[View, ...]
 
@@ -136,14 +135,14 @@ class Chain(View):
         return before
 
 
-#: What a region decomposer's setting `local_scaling` may say.
+#: Values of a region decomposer's setting `local_scaling`.
 LocalScaling: TypeAlias = Literal["none", "minmax", "standard"]
 
 
 def local_view(scaling: LocalScaling, weights: FloatArray | None = None) -> View | None:
-    """The view of a part whose features are rescaled from its own rows; "none": as they are.
+    """Return the view that scales by the part's own rows, then by `weights` (d,) if given.
 
-    With `weights` (d,) each feature then counts so much.
+    None if neither is wanted.
     """
     if scaling == "none" and weights is None:
         return None
@@ -161,7 +160,7 @@ def _range(X: FloatArray, kind: str) -> tuple[FloatArray | None, FloatArray]:
         width = upper - lower
         return middle, np.where(width > 0, width, X.max(axis=0) - X.min(axis=0))
     deviation = X.std(axis=0)
-    # Rounding leaves a constant column a deviation of about 1e-17 times its size.
+    # By rounding, a constant column may have a deviation of about 1e-17 times its size.
     deviation[deviation <= 1e-12 * np.abs(X).max(axis=0, initial=0.0)] = 0.0
     return X.mean(axis=0), deviation
 

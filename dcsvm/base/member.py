@@ -1,4 +1,4 @@
-"""A part with what was learned on it."""
+"""Member: a part with the model trained on it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 
 @attrs.frozen(eq=False)
 class Member:
-    """A part with its fitted view and the model learned on it.
+    """A part with its fitted view and the model trained on it.
 
-    `code` (columns, classes) says what each column of the model's scores means: +1 for a class
-    that gains when it grows, -1 for one that loses, 0 for one the member cannot speak for.
-    `support` holds the ids, in the divided Problem, of the rows that the model kept. `part` is
-    known while the problem is divided; a committee keeps no row ids but those of `support`.
+    `code` (columns, classes) gives the meaning of each column of the scores: +1 for a class that
+    it favors, -1 for one that it opposes, 0 for one that it does not score. `support` holds the
+    ids of the support vectors in the divided Problem. `part` is set only during division.
     """
 
     model: LocalModel
@@ -31,7 +30,7 @@ class Member:
 
     @property
     def duals(self) -> FloatArray | None:
-        """Signed duals of the `support` rows, where the model has them."""
+        """Signed duals of the `support` rows, if the model has them."""
         return self.model.duals
 
     def scores(self, X: Matrix) -> FloatArray:
@@ -39,26 +38,26 @@ class Member:
         return self._check_shape(self.model.scores(self._apply_view(X)), X)
 
     def labels(self, X: Matrix) -> IntArray | None:
-        """The class of the divided problem that wins for each row of X, (n,).
+        """The predicted class of the divided problem for each row of X, (n,).
 
-        None where a side of the member stands for several classes.
+        None if a side of the member's task has several classes.
         """
         classes = self._classes
         return None if classes is None else classes[self.model.labels(self._apply_view(X))]
 
     @property
     def _classes(self) -> IntArray | None:
-        """The class that each winner of the model stands for."""
+        """The class of the divided problem for each class of the model."""
         if len(self.code) > 1:
             return np.asarray(self.code.argmax(axis=1))
         second, first = np.flatnonzero(self.code[0] > 0), np.flatnonzero(self.code[0] < 0)
         if len(first) > 1 or len(second) > 1:
             return None
-        # A constant has one side only, and its value never speaks for the other.
+        # A constant has one side only, and never predicts the other.
         return np.concatenate([first if len(first) else second, second if len(second) else first])
 
     def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
-        """Return `scores(X)` and what they took."""
+        """Return `scores(X)` and their cost."""
         values, cost = self.model.answer(self._apply_view(X))
         return self._check_shape(values, X), cost
 

@@ -1,4 +1,4 @@
-"""The few kinds of fitted model that learners return."""
+"""Models that learners return, and what their predictions cost."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Count = float | FloatArray
 
 @attrs.frozen(eq=False)
 class Cost:
-    """What it took to answer: one number for every row, or one per row. NaN means unknown.
+    """The cost of a prediction: one number for all rows, or one per row. NaN means unknown.
 
-    `kernel_evaluations` counts a support vector once for every binary classifier that used it
-    (the TD paper's NSV), `unique_kernel_evaluations` once for every row answered (the DAGSVM
-    paper's count), `hyperplanes` the inner products with hyperplanes.
+    `kernel_evaluations` counts a support vector once per binary classifier that uses it (the TD
+    paper's NSV), `unique_kernel_evaluations` once per row (as in the DAGSVM paper), and
+    `hyperplanes` counts inner products with hyperplanes.
     """
 
     kernel_evaluations: Count = 0.0
@@ -44,30 +44,33 @@ UNKNOWN = Cost(np.nan, np.nan, np.nan)
 
 
 class LocalModel(ABC):
-    """A fitted answer-giver for the classes 0 .. k-1 of the problem it was learned from.
+    """A fitted classifier of the classes 0 .. k-1 of its problem.
 
-    A subclass is an attrs class of arrays, numbers, texts and other stored types, listed in its
-    learner's `stored_types`: then it is saved and loaded without another line.
+    A subclass is an attrs class of arrays, numbers, strings and other stored types. Listed in its
+    learner's `stored_types`, it can be saved and loaded without further code.
     """
+
+    #: The kernel evaluated against the `support` rows, if there is one. Members with the same view
+    #: and kernel share the evaluations of common support vectors, and the cost counts them once.
+    kernel: Kernel | None = None
 
     @abstractmethod
     def scores(self, X: Matrix) -> FloatArray:
-        """Score rows X (n, d): (n, k) with a column for each class, the largest wins.
+        """Score rows X (n, d), as (n, k); the class with the largest score wins.
 
-        With two classes there is one column, (n, 1): positive means the second class. Scores of
-        different members are added up, so they should be about 1 where a class is sure to win and
-        -1 where it is sure to lose. The committee calls this with at most a block of rows, from
-        several threads at once.
+        With two classes there is one column, (n, 1), positive for the second class. Scores of
+        different members are summed, so they should be about 1 for a certain class and -1 for
+        one that is ruled out. The committee calls this with blocks of rows, from several threads.
         """
 
     @property
     def support(self) -> IntArray | None:
-        """The rows of the local problem that the model kept, or None if it keeps none."""
+        """The support vectors as rows of the local problem; None if there is no such notion."""
         return None
 
     @property
     def tells_support(self) -> bool:
-        """Whether the model says which training rows it kept."""
+        """Whether the model knows its support vectors."""
         return self.support is not None
 
     @property
@@ -77,20 +80,20 @@ class LocalModel(ABC):
 
     @property
     def facts(self) -> Mapping[str, float]:
-        """Small facts about how it was learned, for the ledger: a solver's iterations, say."""
+        """Facts about the training for the ledger, such as a solver's iterations."""
         return {}
 
     @property
     def cost(self) -> Cost:
-        """What one row's answer takes. Unknown unless the model says so."""
+        """The cost of predicting one row; unknown by default."""
         return UNKNOWN
 
     def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
-        """Return `scores(X)` and what they took. Models whose cost differs by row override it."""
+        """Return `scores(X)` and their cost. Override if the cost differs by row."""
         return self.scores(X), self.cost
 
     def labels(self, X: Matrix) -> IntArray:
-        """The winning class of each row of X, as (n,) numbers 0 .. k-1."""
+        """The predicted class of each row of X, (n,), from 0 .. k-1."""
         return winners(self.scores(X))
 
 
@@ -103,7 +106,7 @@ def winners(scores: FloatArray) -> IntArray:
 
 @attrs.frozen(eq=False)
 class Constant(LocalModel):
-    """One answer for every row: what the core learns from a part that holds one class only."""
+    """The same score for every row: the model of a part with a single class."""
 
     value: float = 1.0
 
@@ -112,7 +115,7 @@ class Constant(LocalModel):
 
     @property
     def tells_support(self) -> bool:
-        return True  # it kept none
+        return True  # it has none
 
     @property
     def cost(self) -> Cost:
@@ -136,7 +139,7 @@ class Hyperplanes(LocalModel):
 
 @attrs.frozen(eq=False)
 class Points:
-    """Support vectors: the rows `ids` of a pool that several models may share, or all of them.
+    """Support vectors: rows `ids` of a pool that several models may share, or the whole pool.
 
     With a precomputed kernel the pool holds (m,) column numbers instead of (m, d) rows.
     """
@@ -164,17 +167,17 @@ class KernelExpansion(LocalModel):
     biases : (columns,) array
     kernel : Kernel
     support_rows : (m,) int array
-        The rows of the local problem that the points are.
+        The points as rows of the local problem.
     class_sizes : (k,) int array, optional
-        Given for a one-against-one expansion: how many points each class has. The points are then
-        sorted by class, and coefficients (m, k - 1) hold for each point its dual value against
-        each other class in order; biases has one entry per pair. Scores are votes, ties resolved
-        by summed decision values.
+        For a one-against-one expansion, the number of points of each class. Points are then
+        sorted by class, coefficients (m, k - 1) hold the dual values of each point against the
+        other classes in order, and biases has one entry per pair. Scores are votes, with ties
+        broken by summed decision values.
     precision : {"float64", "float32"}
-        What `labels` of a one-against-one expansion are worked out in. With float32, rows whose
-        label rounding could change are asked again in float64, so that labels stay the same.
+        The precision of `labels` of a one-against-one expansion. With float32, rows whose label
+        could change by rounding are computed again in float64, so labels are the same.
     effort : mapping
-        Numbers for the ledger, such as the solver's iterations and the objective it came to.
+        Numbers for the ledger, such as the solver's iterations and final objective.
     """
 
     points: Points = attrs.field(converter=_as_points)
@@ -190,7 +193,7 @@ class KernelExpansion(LocalModel):
     def of_parts(
         cls, X: FloatArray, offsets: IntArray, kernels: Sequence[Kernel], betas: Any, outcomes: Any
     ) -> Iterator[KernelExpansion]:
-        """Models of two classes, from what `solve_parts` or `solve_tasks` made of stacked rows."""
+        """Binary models from the results of `solve_parts` or `solve_tasks` for stacked rows."""
         support = np.flatnonzero(betas)
         points, duals = X[support], betas[support][:, None]
         ends = np.searchsorted(support, offsets)
@@ -217,7 +220,7 @@ class KernelExpansion(LocalModel):
 
     @cached_property
     def prepared(self) -> Expansion:
-        """The expansion with its points packed for the compiled loops; made when first asked."""
+        """The expansion with its points packed for the compiled loops."""
         return prepare(
             self.kernel, self.points.rows(), self.coefficients, self.biases, self.class_sizes
         )
@@ -258,7 +261,7 @@ class KernelExpansion(LocalModel):
 
 @attrs.frozen(eq=False)
 class MappedHyperplanes(LocalModel):
-    """Hyperplanes in the finite feature space of a kernel that has one."""
+    """Hyperplanes in the finite-dimensional feature space of a kernel."""
 
     kernel: Kernel
     hyperplanes: Hyperplanes
@@ -273,17 +276,17 @@ class MappedHyperplanes(LocalModel):
 
 @attrs.frozen(eq=False)
 class Wrapped(LocalModel):
-    """Any fitted scikit-learn classifier of the classes 0 .. k-1. Its cost is unknown."""
+    """A fitted scikit-learn classifier of the classes 0 .. k-1. Its cost is unknown."""
 
     estimator: Any
 
     def scores(self, X: Matrix) -> FloatArray:
         try:
             return self._scores(X)
-        # Each has demands of its own, and ways to say so.
+        # Estimators report unsuitable input in various ways.
         except (ValueError, TypeError, ArithmeticError, LookupError) as error:
             name, why = type(self.estimator).__name__, " ".join(str(error).split())
-            raise DataError(f"{name} cannot answer {X.shape[0]} rows: {why}") from error
+            raise DataError(f"{name} cannot predict {X.shape[0]} rows: {why}") from error
 
     def _scores(self, X: Matrix) -> FloatArray:
         if hasattr(self.estimator, "decision_function"):

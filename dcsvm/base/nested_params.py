@@ -1,4 +1,4 @@
-"""Settings of components in a list, reached by their number: `learners__0__gamma`."""
+"""Nested settings of components, also in lists: `learners__0__gamma`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dcsvm.base.errors import SettingError
 
 
 def expand_components(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of the components among `params`, by both names: `learner__gamma`."""
+    """The settings of the components in `params`, as `learner__gamma`."""
     return {
         f"{name}__{key}": inner
         for name, value in params.items()
@@ -21,7 +21,7 @@ def expand_components(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def expand_lists(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The components in the lists among `params`, and their settings, by name and number."""
+    """The components in the lists in `params` and their settings, by name and number."""
     found: dict[str, Any] = {}
     for name, value in params.items():
         for number, each in enumerate(value if isinstance(value, tuple | list) else ()):
@@ -35,9 +35,9 @@ def expand_lists(params: Mapping[str, Any]) -> dict[str, Any]:
 def merge_params(
     title: str, settings: Mapping[str, Any], params: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The same parameters, but whole lists in place of settings of what is in them.
+    """Replace parameters of components in a list by a new list.
 
-    A list that is there keeps what it holds, and so do its components: others take their places.
+    The existing list and its components are not modified.
     """
     plain: dict[str, Any] = {}
     changes: dict[str, dict[str, Any]] = {}
@@ -56,14 +56,14 @@ def merge_params(
 
 
 def _change(title: str, name: str, given: Any, changes: Mapping[str, Any]) -> Any:
-    """A list like the one given, with some of its components or of their settings changed."""
+    """Copy a list with some components, or some of their settings, changed."""
     items, inner = list(given), {}  # type: tuple[list[Any], dict[int, dict[str, Any]]]
     for key, value in changes.items():
         place, _, rest = key.partition("__")
         if not place.isdecimal() or int(place) >= len(items):
             raise SettingError(
-                f"{title} has no setting '{name}__{key}': {name} is a list of {len(items)}, and "
-                f"its components go by their numbers from 0: '{name}__0', ..."
+                f"{title} has no setting '{name}__{key}': {name} is a list of {len(items)}, whose "
+                f"components are numbered from 0: '{name}__0', ..."
             )
         if rest:
             inner.setdefault(int(place), {})[rest] = value

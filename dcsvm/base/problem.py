@@ -1,4 +1,4 @@
-"""The problem that is divided, and the parts it is divided into."""
+"""Problem and Part: the data to learn from, and the pieces it is divided into."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dcsvm.base.feature_views import View
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.kernels.kernel import Kernel, make_kernel
 
-#: The streams of random numbers below a problem's seed.
+#: First step of the path below a problem's seed, for each use of random numbers.
 DIVISION, PARTS, FOLDS = range(3)
 
 #: The type and the help text of the `gamma` of every component with a kernel.
@@ -24,10 +24,10 @@ GAMMA_HELP = "kernel width; 'scale' is 1 / (features * variance), 'auto' is 1 / 
 
 @attrs.frozen
 class Seed:
-    """Where random numbers come from: one entropy and a path in the division, nothing else.
+    """Entropy and a path in the division, from which all random numbers of that place are drawn.
 
-    Two places in a division never share a stream, and neither the order in which parts finish
-    nor the worker they run on can change one.
+    Different places have independent streams, whatever the order in which parts finish or the
+    worker they run on.
     """
 
     entropy: int
@@ -38,7 +38,7 @@ class Seed:
         return Seed(self.entropy, self.path + steps)
 
     def generator(self) -> np.random.Generator:
-        """Return a fresh generator: the same numbers at every call."""
+        """Return a new generator, with the same numbers at every call."""
         return np.random.default_rng(self._sequence())
 
     def integer(self) -> int:
@@ -50,12 +50,12 @@ class Seed:
 
 
 Made = TypeVar("Made")
-#: Kernel values beyond it cannot be computed with: their squares and sums leave no room.
+#: The largest allowed kernel value; squares and sums of larger ones may overflow.
 LARGEST_KERNEL = 1e100
 
 
 class Memo:
-    """What was made of a problem, for all who are given parts of it; it does not travel."""
+    """Values computed from a problem and shared by its parts; not pickled."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -67,7 +67,7 @@ class Memo:
 
 @attrs.frozen(eq=False)
 class Problem:
-    """Rows to learn from. Immutable: no one who is given a Problem may write to its arrays.
+    """Rows to learn from. Immutable: its arrays must not be written to.
 
     Parameters
     ----------
@@ -80,15 +80,15 @@ class Problem:
     weights : (n,) float array, optional
         Row weights, all positive. None means 1 for every row.
     start : (n,) float array, optional
-        Signed dual values by row to start a solver from; it projects them to feasible ones.
+        Signed dual values by row for a warm start; the solver projects them to feasible ones.
     threads : int
-        How many cores a learner may use. No result may depend on it.
+        How many cores a learner may use. Results must not depend on it.
     names : tuple of str, optional
-        What the features are called, where they have names.
+        The names of the features, if they have any.
     whole, rows : Problem and (n,) int array, or None
-        For a part with a task that sees all features: the problem that it was cut from, and which
-        of its rows these are. Parts with tasks overlap, so a learner may make something of the
-        whole `once` for all of them.
+        For a part with a task and all features: the problem that it is part of, and the ids of
+        its rows there. Such parts overlap, so a learner can compute a value of the whole `once`
+        for all of them.
     """
 
     X: Matrix
@@ -108,7 +108,7 @@ class Problem:
     _memo: Memo = attrs.field(factory=Memo, init=False, repr=False, metadata={"stored": False})
 
     def within(self, whole: Problem, rows: IntArray) -> Problem:
-        """This problem as a part of another one: its rows are these of the whole."""
+        """Return this problem as a part of another one, of which it holds the given rows."""
         inner = Problem(
             *(self.X, self.y, self.n_classes, self.seed, self.weights, self.start),
             *(self.threads, self.names),
@@ -118,7 +118,7 @@ class Problem:
         return inner
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """What `make` makes, made by the first who asks for it and kept as long as the problem."""
+        """Return `make()`, called at most once per key and kept as long as the problem."""
         memo = self._memo
         with memo.lock:
             if key not in memo.made:
@@ -141,10 +141,10 @@ class Problem:
         degree: int = 3,
         coef0: float = 0.0,
     ) -> Kernel:
-        """The kernel that settings describe for these rows; refused if its values overflow.
+        """The kernel with these settings for these rows; raise if its values are too large.
 
-        Parts with tasks that were cut from one problem have the kernel of that one, as the pairs
-        of scikit-learn's SVC have: what they compute can be shared.
+        Parts with a task use the kernel of the whole problem, like the pairs of scikit-learn's
+        SVC, so that they can share kernel values.
         """
         if self.whole is not None:
             whole, settings = self.whole, (kind, gamma, degree, coef0)
@@ -163,11 +163,11 @@ class Problem:
         return np.flatnonzero(self.y == label)
 
     def with_child_seed(self, *steps: int) -> Problem:
-        """The same rows with the seed of a place below this one."""
+        """Return the same problem with a child of its seed."""
         return attrs.evolve(self, seed=self.seed.child(*steps))
 
     def subset(self, rows: IntArray) -> Problem:
-        """Some of the rows, as a problem of its own against the same classes."""
+        """Return the problem of some of the rows, with the same classes."""
         return attrs.evolve(
             self,
             X=self.X[rows],
@@ -179,13 +179,13 @@ class Problem:
 
 @attrs.frozen
 class Task:
-    """A two-sided question about classes: some are +1, some are -1, the rest are left out."""
+    """A binary task: some classes are +1, some are -1, the others are left out."""
 
     plus: tuple[int, ...]
     minus: tuple[int, ...]
 
     def code(self, n_classes: int) -> IntArray:
-        """The answer's meaning for each class: +1, -1 or 0, as (n_classes,)."""
+        """Return +1, -1 or 0 for each class, as (n_classes,)."""
         code = np.zeros(n_classes, dtype=np.int8)
         code[list(self.plus)] = 1
         code[list(self.minus)] = -1
@@ -194,9 +194,9 @@ class Task:
 
 @attrs.frozen(eq=False)
 class Joined:
-    """Row ids that many parts share sets of: the ids of several disjoint sets, made when asked.
+    """Row ids as several disjoint sets, concatenated on demand.
 
-    Thousands of class pairs hold every class again and again; its rows are kept once.
+    Thousands of class pairs can share the row ids of each class in memory.
     """
 
     sets: tuple[IntArray, ...]
@@ -218,16 +218,16 @@ class Part:
     rows : (m,) int array, or Joined
         Ids into the Problem that the decomposer was given. Repeats are allowed (bootstrap).
     view : View, optional
-        What the part sees of the features. None means all of them as they are.
+        The feature view of the part. None means all features, unchanged.
     task : Task, optional
-        The two-sided question the part asks. None means all classes. Rows of classes that the
-        task leaves out are dropped by the core.
+        The binary task of the part. None means all classes. The core drops the rows of classes
+        that the task leaves out.
     weights : (m,) float array, optional
         Multiplied with the problem's own row weights.
     learner : LocalLearner, optional
-        Who learns this part. None means the pipeline's learner.
+        The learner of this part. None means the strategy's learner.
     start : (m,) float array, optional
-        Signed duals by row, for learners that can start from them.
+        Signed duals by row, for learners with a warm start.
     about : mapping
         Small facts for the ledger.
     """
@@ -247,7 +247,7 @@ class Part:
 
     @property
     def sets(self) -> tuple[IntArray, ...]:
-        """Its rows as they were given: several sets, where it shares them with other parts."""
+        """Its rows as given: several sets for Joined rows, otherwise one."""
         return self._rows.sets if isinstance(self._rows, Joined) else (self._rows,)
 
     @property
@@ -256,12 +256,12 @@ class Part:
 
 
 def part(*rows: IntArray, **others: Any) -> Part:
-    """Make a part of the rows in several disjoint sets."""
+    """Make a part from one or more disjoint sets of rows."""
     return Part(np.concatenate([np.asarray(each, dtype=np.intp) for each in rows]), **others)
 
 
 def parts_by(home: IntArray, n_parts: int, **others: Any) -> list[Part]:
-    """Make parts 0 .. n_parts - 1 of rows 0 .. n - 1, where row i belongs to part `home[i]`."""
+    """Make `n_parts` parts, where row i belongs to part `home[i]`."""
     order = np.argsort(home, kind="stable")
     edges = np.searchsorted(home[order], np.arange(1, n_parts))
     return [Part(rows, **others) for rows in np.split(order, edges)]

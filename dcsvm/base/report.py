@@ -1,4 +1,4 @@
-"""Report: what a plugin writes about a run, and the data that it is given."""
+"""Report: the interface of plugins that describe runs, and the data that they are given."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class FinishedRun:
     X_test, y_test : (n, d) and (n,)
         The rows that were held out.
     answers : (n,)
-        The answers to them; with folds, each is from a model that had not seen the row.
+        Their predictions; with folds, each by a model that was not trained on the row.
     X_train, y_train : (m, d) and (m,)
         The rows that `model` was fitted on.
     features : sequence of str
-        The names of the columns; empty if they have none.
+        The column names; empty if there are none.
     """
 
     model: Any
@@ -42,19 +42,18 @@ class FinishedRun:
 
 @attrs.frozen(eq=False)
 class RunRecord:
-    """A run as its folder holds it; the page on run folders lists the files and their columns.
+    """A run as recorded in its folder; the page on run folders lists the files and columns.
 
     Parameters
     ----------
     folder : path
     result : mapping
-        `result.json`; each of its models also has `nsv_ratio`, None where it is not known.
+        `result.json`; each of its models also has `nsv_ratio`, None if unknown.
     recipe : mapping
         The resolved recipe with the values that the search chose, without settings of components
         that are at their defaults.
     search : mapping
-        What `search.json` holds of the last search for the recipe's own model; empty if there was
-        no search.
+        The last search for the recipe's own model, from `search.json`; empty without a search.
     columns : sequence of str
         Sentences on the columns of the data, such as `left out: code (...)`.
     rare_classes : str
@@ -69,7 +68,7 @@ class RunRecord:
     rare_classes: str = ""
 
     def read_text(self, name: str) -> str:
-        """Return the text of a file; empty if it is not there."""
+        """Return the text of a file; empty if it cannot be read."""
         try:
             return (self.folder / name).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
@@ -122,9 +121,9 @@ class Report(ABC):
         return ""
 
     def gather(self, run: FinishedRun) -> Mapping[str, Any]:
-        """Return what only the model and its rows can tell, as JSON values by file name.
+        """Return facts that need the model and its rows, as JSON values by file name.
 
-        Called once, when a run ends. The files are written to the run folder, from where `render`
+        Called once, at the end of a run. The files are written to the run folder, where `render`
         can read them; choose names that no other report uses.
         """
         return {}
@@ -133,6 +132,6 @@ class Report(ABC):
     def render(self, record: RunRecord) -> str:
         """Return the text of the report, from the files of the run folder alone.
 
-        Called when a run ends and by `dcsvm report`, where data and model may be gone. The same
-        files should give the same text. Raise a UsageError for a file that cannot be understood.
+        Called at the end of a run and by `dcsvm report`, when data and model may be gone. The
+        same files should give the same text. Raise a UsageError for an unreadable file.
         """

@@ -1,4 +1,4 @@
-"""What dividing leaves behind: who asks whom, and who predicts."""
+"""Routers and divisions: which members predict, and which of them are queried for a row."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @attrs.frozen(eq=False)
 class Routing:
-    """Who is asked about which row: parallel arrays (row, member, weight), and what it took.
+    """Which members are queried for which rows, as parallel arrays (row, member, weight).
 
-    `hyperplanes` (n,) counts the inner products the router needed for each row, if any, and
-    `kernel_evaluations` (n,) the kernel values.
+    `hyperplanes` (n,) and `kernel_evaluations` (n,) count what the router itself computed for
+    each row.
     """
 
     row: IntArray
@@ -39,52 +39,50 @@ class Routing:
         hyperplanes: FloatArray | None = None,
         kernel_evaluations: FloatArray | None = None,
     ) -> Routing:
-        """Row i asks `members[i]` and no one else."""
-        asked = np.arange(len(members))
-        return cls(asked, members, None, hyperplanes, kernel_evaluations)
+        """Route row i to `members[i]` only."""
+        return cls(np.arange(len(members)), members, None, hyperplanes, kernel_evaluations)
 
 
 class Router(ABC):
-    """What a decomposer leaves behind to decide whom a new row asks.
+    """Decides which members are queried for a new row; returned by a decomposer.
 
     Subclasses are attrs classes listed in their decomposer's `stored_types`.
     """
 
     @abstractmethod
     def route(self, X: Matrix) -> Routing:
-        """Say for rows X (n, d) which members answer; called by the committee at prediction."""
+        """Choose the members for rows X (n, d); called by the committee at prediction."""
 
     def trace(self, x: Matrix) -> list[str]:
-        """Say in sentences why the single row x (1, d) goes where it goes.
+        """Explain in sentences how the single row x (1, d) is routed.
 
-        A feature is called `feature 3`: `explain` gives it its name, where it has one. What is
-        written as `feature 3: 0.25 <= 0.5` it tells in the data's own units, where it can.
+        Refer to a feature as `feature 3`: `explain` replaces this by its name. Values in
+        `feature 3: 0.25 <= 0.5` are converted to the original units where possible.
         """
         return []
 
     def hyperplane_tree(self) -> tuple[PlaneTree, IntArray] | None:
-        """The tree of hyperplanes that it routes by, and the member each leaf asks; None if other.
+        """The tree of hyperplanes that it routes by, and the member of each leaf; None if other.
 
-        Asked by `compile_tree` and by bounds on the error of such trees.
+        Called by `compile_tree` and by error bounds for such trees.
         """
         return None
 
     def overview(self, scene: Scene) -> str:
-        """Draw the division as SVG for a report; nothing where there is nothing to see.
+        """Draw the division as SVG for a report; empty if there is nothing to show.
 
-        Called once per report, for each group of members that has a router. Texts of the data's
-        own are to be escaped; `currentColor` and `class_colour` suit light and dark pages. For
-        anything that branches, `draw_tree` does the drawing.
+        Called once per report for each group with a router. Escape texts from the data.
+        `currentColor` and `class_colour` suit light and dark pages; `draw_tree` draws trees.
         """
         return ""
 
 
 @attrs.frozen(eq=False)
 class Division:
-    """What is left when dividing is done: who predicts, by group, and who held rows back.
+    """The result of `divide`: the members that predict, their router, and held-back rows.
 
-    A decomposer returns one only if the default (the last stage's members, with the router it
-    returned) is not what it wants.
+    A decomposer returns one if the members of its last stage are not the ones that predict, if
+    there are several groups, or if it holds rows back.
     """
 
     router: Router | None = None
@@ -95,9 +93,9 @@ class Division:
 
 @attrs.frozen(eq=False)
 class Level:
-    """One granularity of a division before anything is trained: a Division of parts, not members.
+    """One granularity of a division before training: like a Division, with parts for members.
 
-    `settings` are those of the decomposer that would divide the problem like this.
+    `settings` are the decomposer's settings that give this division.
     """
 
     settings: Mapping[str, Any]

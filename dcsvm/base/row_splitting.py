@@ -1,4 +1,4 @@
-"""All ways to split rows: held-out shares and folds, stratified or not."""
+"""Row splitting: held-out shares and folds, stratified or not."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from dcsvm.numeric.array_types import IntArray
 
 @attrs.frozen(eq=False)
 class TrainTestRows:
-    """The row ids to learn from, and those held out to test on."""
+    """The ids of training and test rows."""
 
     train: IntArray
     test: IntArray
 
 
 def hold_out(y: Any, share: float, stratified: bool, seed: int) -> TrainTestRows:
-    """Hold out a share of the rows, at least one row and not all; ids ascend.
+    """Hold out a share of the rows, at least one and not all; ids are ascending.
 
-    Stratified, the only row of a class stays among the training rows.
+    If stratified, the only row of a class is a training row.
     """
     n_test = min(max(round(share * len(y)), 1), len(y) - 1)
     generator = np.random.default_rng(seed)
     if stratified:
-        # Each row's place among its class's shuffled rows, as a share: the lowest are held out.
+        # Each row's rank in its shuffled class, as a share; the lowest are held out.
         place = np.empty(len(y))
         for label in np.unique(y):
             rows = generator.permutation(np.flatnonzero(y == label))
@@ -38,7 +38,7 @@ def hold_out(y: Any, share: float, stratified: bool, seed: int) -> TrainTestRows
 
 
 def hold_out_by_class(y: Any, share: float, random_state: np.random.RandomState) -> IntArray:
-    """Hold out a share of every class, but never all of its rows; the ids ascend."""
+    """Hold out a share of every class, but never all of its rows; ids are ascending."""
     held_out = []
     for label in np.unique(y):
         rows = random_state.permutation(np.flatnonzero(y == label))
@@ -47,7 +47,7 @@ def hold_out_by_class(y: Any, share: float, random_state: np.random.RandomState)
 
 
 def deal_folds(y: Any, n_folds: int, stratified: bool, seed: int) -> IntArray:
-    """The fold of each row; folds have about the same size, and stratified the same classes."""
+    """Return the fold of each row; folds are of about equal size, stratified or not."""
     fold = np.empty(len(y), dtype=np.intp)
     generator = np.random.default_rng(seed)
     if not stratified:
@@ -62,7 +62,7 @@ def deal_folds(y: Any, n_folds: int, stratified: bool, seed: int) -> IntArray:
 def deal_folds_by_class(
     y: IntArray, n_classes: int, n_folds: int, generator: np.random.Generator
 ) -> IntArray:
-    """The fold of each row, each class dealt evenly; -1 for the only row of a class."""
+    """Return the fold of each row, stratified; -1 for the only row of a class."""
     fold = np.full(len(y), -1)
     for label in range(n_classes):
         rows = np.flatnonzero(y == label)

@@ -1,4 +1,4 @@
-"""Generators of stages: run side by side, brought to their end, made of what members kept."""
+"""Stages of a division: generators, ways to run them, and parts made from earlier members."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ Stages: TypeAlias = "Generator[list[Part], list[Member], Router | Division | Non
 def together(
     generators: Iterable[Generator[list[Item], list[Reply], Result]],
 ) -> Generator[list[Item], list[Reply], list[Result]]:
-    """Run generators of lists side by side, also of unequal depth: one list goes out per round.
+    """Run generators of lists side by side: each round yields their lists as a single one.
 
-    Each generator is sent its own share of the replies; the results come back in their order. They
-    run in threads if there are several CORES.
+    Each generator is sent its share of the replies, and may end earlier than others. Results are
+    in the order of the generators, which run in threads if there are several CORES.
     """
     running = dict(enumerate(generators))
     results: dict[int, Result] = {}
@@ -57,7 +57,7 @@ def together(
 
 
 class StagedDivision:
-    """A division under way: iterate over its stages and reply to each with its members.
+    """A division in progress: iterate over its stages, and reply to each with its members.
 
     When the iteration ends, `result` is the Division, with the members that predict.
     """
@@ -77,12 +77,12 @@ class StagedDivision:
             self.result = _as_division(stop.value, self._members)
 
     def reply(self, members: Sequence[Member]) -> None:
-        """Give the members of the stage just yielded, in the order of its parts."""
+        """Send the members of the current stage, in the order of its parts."""
         self._members = members
 
 
 def conclude(stages: Stages) -> Generator[list[Part], list[Member], Division]:
-    """Pass on the stages of `divide`, and return what it leaves behind as a Division."""
+    """Yield the stages of `divide`, and return its result as a Division."""
     division = StagedDivision(stages)
     for parts in division:
         division.reply((yield parts))
@@ -102,28 +102,28 @@ def _as_division(returned: Any, members: Sequence[Member]) -> Division:
 
 
 def support_of(*members: Member, warm: bool = False, **others: Any) -> Part:
-    """Make a part of the training rows that any of the members kept.
+    """Make a part of the members' support vectors.
 
-    A member that saw one class only has learned nothing about its rows, and keeps them all. A
-    `warm` part starts from the members' duals, where these can be had.
+    All rows are used of a member whose part had a single class. A `warm` part starts from the
+    members' duals, if they have any.
     """
     rows = union(_find_kept_rows(member) for member in members)
     return Part(rows, start=duals_of(*members, rows=rows) if warm else None, **others)
 
 
 def duals_of(*members: Member, rows: IntArray) -> FloatArray | None:
-    """The members' signed duals by row, to start a next part of `rows` (m,) from.
+    """The members' signed duals by row, for a warm start of a part with `rows` (m,).
 
-    A row that several members learned has the mean of their duals; one that none of them learned
-    or kept has zero. None where the members do not all tell the same two sides apart by duals.
+    Duals are averaged over the members trained on the row, and zero if there are none. None if
+    the members do not all have duals for the same binary task.
     """
-    speakers = [member for member in members if not isinstance(member.model, Constant)]
-    codes = {member.code.tobytes() for member in speakers}
-    if len(codes) != 1 or any(m.duals is None or m.duals.shape[1] != 1 for m in speakers):
+    fitted = [member for member in members if not isinstance(member.model, Constant)]
+    codes = {member.code.tobytes() for member in fitted}
+    if len(codes) != 1 or any(m.duals is None or m.duals.shape[1] != 1 for m in fitted):
         return None
-    size = 1 + max(int(each.max()) for each in (rows, *(m.support for m in speakers)))
+    size = 1 + max(int(each.max()) for each in (rows, *(m.support for m in fitted)))
     sums, held = np.zeros(size), np.zeros(size)
-    for member in speakers:
+    for member in fitted:
         learned = member.support if member.part is None else member.part.rows
         np.add.at(sums, member.support, np.asarray(member.duals)[:, 0])
         held[learned[learned < size]] += 1.0
@@ -133,10 +133,10 @@ def duals_of(*members: Member, rows: IntArray) -> FloatArray | None:
 def _find_kept_rows(member: Member) -> IntArray:
     if not member.model.tells_support:
         raise CompositionError(
-            "the learner does not say which training rows it kept, and the decomposer goes on "
-            "with these: it needs a learner with support vectors, such as kernel_svm"
+            "the decomposer needs support vectors, and the learner's models have none; use a "
+            "learner with support vectors, such as kernel_svm"
         )
-    # A constant, or a pipeline of constants, has learned nothing about its rows.
+    # A constant, or a strategy of constants, has no support vectors.
     if member.part is not None and not len(member.support):
         return member.part.rows
     return member.support

@@ -451,6 +451,6 @@ def test_a_learner_without_support_vectors_cannot_serve_a_cascade():
     with pytest.raises(CompositionError) as error:
         fitted(Twice())
     assert str(error.value) == (
-        "the learner does not say which training rows it kept, and the decomposer goes on "
-        "with these: it needs a learner with support vectors, such as kernel_svm"
+        "the decomposer needs support vectors, and the learner's models have none; use a "
+        "learner with support vectors, such as kernel_svm"
     )

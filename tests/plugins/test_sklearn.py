@@ -144,7 +144,7 @@ def test_a_classifier_that_cannot_answer_is_named():
     model = fitted(problem, classifier="RadiusNeighborsClassifier")
     with pytest.raises(DataError) as refusal:
         model.scores(problem.X[:3] + 1e6)
-    sentence = "RadiusNeighborsClassifier cannot answer 3 rows: No neighbors found"
+    sentence = "RadiusNeighborsClassifier cannot predict 3 rows: No neighbors found"
     assert str(refusal.value).startswith(sentence)
 
 
@@ -152,5 +152,5 @@ def test_a_classifier_that_meets_a_category_it_never_saw_is_named():
     problem = easy_problem(2)
     whole = attrs.evolve(problem, X=np.zeros((problem.n_rows, 2)))
     model = fitted(whole, classifier="CategoricalNB")
-    with pytest.raises(DataError, match="CategoricalNB cannot answer 3 rows: index 7 is out of"):
+    with pytest.raises(DataError, match="CategoricalNB cannot predict 3 rows: index 7 is out of"):
         model.scores(np.full((3, 2), 7.0))

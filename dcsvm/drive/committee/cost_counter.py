@@ -139,7 +139,7 @@ def _points_keys(members: Sequence[Member]) -> dict[int, Any]:
     keys = {
         number: (id(member.view), member.model.kernel)
         for number, member in enumerate(members)
-        if len(member.support) and hasattr(member.model, "kernel")
+        if len(member.support) and member.model.kernel is not None
     }
     counts = Counter(keys.values())
     return {number: key for number, key in keys.items() if counts[key] > 1}
