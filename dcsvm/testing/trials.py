@@ -104,7 +104,7 @@ class Trial:
     @property
     def groups(self) -> list[Division]:
         """The divisions that have members of their own, in the order of the committee's groups."""
-        return list(_seated(self.division))
+        return list(_blocks_by_members(self.division))
 
     def bits(self, X: Matrix) -> tuple[Any, ...]:
         """Everything in which two divisions can differ, and the scores of rows X, to the bit."""
@@ -168,9 +168,9 @@ def kept_rows(part: Part, problem: Problem) -> IntArray:
     return np.asarray(part.rows[asked])
 
 
-def _seated(division: Division) -> Iterator[Division]:
+def _blocks_by_members(division: Division) -> Iterator[Division]:
     for group in division.groups:
-        yield from _seated(group)
+        yield from _blocks_by_members(group)
     if division.members is not None:
         yield division
 

@@ -63,8 +63,8 @@ def test_a_list_given_with_its_settings_takes_them():
             "summands__2__parts",
             "'summands__2__parts': summands is a list of 2, whose components",
         ),
-        ("summands__parts", "'summands__parts': summands is a list of 2, whose components go"),
-        ("summands__-1", "'summands__-1': summands is a list of 2, whose components go by"),
+        ("summands__parts", "'summands__parts': summands is a list of 2, whose components are"),
+        ("summands__-1", "'summands__-1': summands is a list of 2, whose components are"),
     ],
 )
 def test_a_number_that_is_not_there_is_refused(name, sentence):

@@ -44,10 +44,10 @@ def test_every_row_hears_its_own_member(rows) -> None:
     assert [type(stack).__name__ for stack in each.stacks] == ["Expansions", "Planes"]
     assert np.flatnonzero(each.stack_of < 0).tolist() == [6]
     generator = np.random.default_rng(1)
-    (hearing,) = each.hearings(committee, rows)
+    (block,) = each.blocks(committee, rows)
     for _ in range(3):
         asked = generator.integers(len(members), size=40)
-        said = hearing.values(asked)
+        said = block.values(asked)
         alone = [members[a].answer(rows[[row]])[0][0, 0] for row, a in enumerate(asked)]
         np.testing.assert_allclose(said, alone, atol=1e-12)
 
@@ -55,20 +55,20 @@ def test_every_row_hears_its_own_member(rows) -> None:
 def test_a_member_that_many_rows_ask_is_asked_once(rows) -> None:
     members = members_of_two_kinds(rows)
     committee = Committee(members, (Group(0, len(members)),), 2).with_counter(40)
-    (hearing,) = RowQueries.of(committee).hearings(committee, rows)
-    hearing.values(np.full(40, 2))
-    assert len(committee.cost_counter.panels) == 1
+    (block,) = RowQueries.of(committee).blocks(committee, rows)
+    block.values(np.full(40, 2))
+    assert len(committee.cost_counter.member_sets) == 1
     assert [committee.cost_counter.members_of(row) for row in (0, 39)] == [[2], [2]]
 
 
 def test_what_was_asked_is_counted_row_by_row(rows) -> None:
     members = members_of_two_kinds(rows)
     committee = Committee(members, (Group(0, len(members)),), 2).with_counter(40)
-    (hearing,) = RowQueries.of(committee).hearings(committee, rows)
+    (block,) = RowQueries.of(committee).blocks(committee, rows)
     first = np.arange(40) % len(members)
     second = (first + 3) % len(members)
-    hearing.values(first)
-    hearing.values(second)
+    block.values(first)
+    block.values(second)
     cost = committee.cost_counter.cost(members)
     for row in range(40):
         asked = [first[row], second[row]]
@@ -86,9 +86,9 @@ def test_all_pairs_of_classes_are_answered_from_sums_by_class() -> None:
     committee = clf.model_.committee.with_counter(60)
     each = RowQueries.of(committee)
     assert [type(stack).__name__ for stack in each.stacks] == ["Pairs"]
-    (hearing,) = each.hearings(committee, X)
+    (block,) = each.blocks(committee, X)
     asked = np.random.default_rng(0).integers(10, size=60)
     alone = [committee.members[a].answer(X[[row]])[0][0, 0] for row, a in enumerate(asked)]
-    np.testing.assert_allclose(hearing.values(asked), alone, atol=1e-9)
+    np.testing.assert_allclose(block.values(asked), alone, atol=1e-9)
     supports = [len(committee.members[a].support) for a in asked]
     assert committee.cost_counter.cost(committee.members).kernel_evaluations.tolist() == supports

@@ -1,1 +1,1 @@
-"""The members of a fitted strategy, asked together."""
+"""The members of a fitted strategy, queried together."""

@@ -1,4 +1,4 @@
-"""The members that predict, asked together, and what asking them cost."""
+"""Committee: the members that predict, queried together."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ from dcsvm.drive.committee.cost_counter import CostCounter
 from dcsvm.drive.committee.shared_kernels import MemberBlock, pool_points
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 
-#: Bytes that one block of kernel values may take; a constant, so that blocks never depend on the
-#: machine and neither do the bits of a prediction.
+#: Bytes of one block of kernel values; constant, so that results do not depend on the machine.
 BLOCK_BYTES = 2**26
-#: Up to this many entries a table of codes is quicker as a plain array.
+#: Tables of codes with at most this many entries are dense.
 SMALL_CODE = 2**18
 
 
@@ -43,31 +42,31 @@ class Committee:
     groups: tuple[Group, ...]
     n_classes: int
     cost_counter: CostCounter | None = attrs.field(default=None, metadata={"stored": False})
-    _seated: dict[tuple[int, ...], MemberBlock] = attrs.field(
-        factory=dict, metadata={"stored": False}, alias="seated"
+    _blocks_by_members: dict[tuple[int, ...], MemberBlock] = attrs.field(
+        factory=dict, metadata={"stored": False}, alias="blocks_by_members"
     )
 
     @classmethod
     def of(cls, division: Division, n_classes: int) -> Committee:
-        """Seat the members that a division names, group after group."""
+        """Build the committee of a division, group by group."""
         members: list[Member] = []
         groups: list[Group] = []
 
-        def seat(each: Division) -> None:
+        def add(each: Division) -> None:
             for group in each.groups:
-                seat(group)
+                add(group)
             if each.members is not None:
                 first = len(members)
                 mine = [attrs.evolve(member, part=None) for member in each.members]
                 members.extend(mine if each.router else pool_points(mine))
                 groups.append(Group(first, len(members), each.router))
 
-        seat(division)
+        add(division)
         return cls(tuple(members), tuple(groups), n_classes)
 
     @cached_property
     def code(self) -> Any:
-        """The codes of all members below each other, (columns, classes), as CSR."""
+        """The codes of all members, stacked: (columns, classes) as CSR."""
         return sparse.csr_array(np.vstack([member.code for member in self.members]))
 
     @cached_property
@@ -77,18 +76,18 @@ class Committee:
 
     @property
     def support(self) -> IntArray:
-        """The training rows that any member kept."""
+        """The support vectors of all members, as training rows."""
         return union(member.support for member in self.members)
 
     def with_counter(self, n_rows: int) -> Committee:
-        """The same committee with a fresh counter for n_rows rows."""
+        """Return the same committee with a new cost counter for n_rows rows."""
         return attrs.evolve(self, cost_counter=CostCounter(n_rows))
 
     def answers(self, X: Matrix) -> Iterator[Answers]:
-        """Ask about rows X (n, d): everyone that the routers name, block after block.
+        """Query all members that the routers choose for rows X (n, d), in blocks.
 
-        A row comes up once for every group (without a router) or for every member it is routed
-        to; what one block of Answers says is meant to be added to what the others say.
+        A row occurs once per group without a router, and once per member that it is routed to.
+        Sums over all Answers are sums over all queried members.
         """
         for group in self.groups:
             yield from self._answers_of(X, group)
@@ -96,29 +95,26 @@ class Committee:
     def ask(
         self, X: Matrix, rows: IntArray, members: IntArray, weights: FloatArray | None = None
     ) -> Answers:
-        """Ask some members about some rows of X, and return what they said.
-
-        The cost is counted if there is a counter.
-        """
+        """Query some members for some rows of X; count the cost if there is a counter."""
         here = X if len(rows) == X.shape[0] and _ascending(rows) else X[rows]
         if len(members) == 1:
-            asked: Member | MemberBlock = self.members[members[0]]
-            owner: IntArray = np.zeros(len(asked.code), dtype=np.intp)
+            queried: Member | MemberBlock = self.members[members[0]]
+            owner: IntArray = np.zeros(len(queried.code), dtype=np.intp)
         else:
-            asked = self._seats(tuple(members.tolist()))
-            owner = asked.owner
+            queried = self._member_block(tuple(members.tolist()))
+            owner = queried.owner
         if self.cost_counter is None:
-            values = asked.scores(here)
+            values = queried.scores(here)
         else:
-            values, cost = asked.answer(here)
+            values, cost = queried.answer(here)
             self.cost_counter.add(rows, members.tolist(), cost)
-        return Answers(rows, members, values, asked.code, owner, weights)
+        return Answers(rows, members, values, queried.code, owner, weights)
 
     def mean_scores(self, X: Matrix, unseen: float | None = None) -> FloatArray:
-        """The weighted mean score of each class over those asked that can speak for it.
+        """The weighted mean score of each class over the queried members that score it.
 
-        (n, classes), NaN where no one can. A group with a router has seen what is around here:
-        with `unseen`, a class that those it names never met counts so much, instead of nothing.
+        (n, classes), NaN if no member does. With `unseen`, a class that none of the members a row
+        is routed to was trained on has this score in that group, instead of being ignored.
         """
         if unseen is None or not any(group.router for group in self.groups):
             return self._means(X, self.answers(X))
@@ -137,9 +133,9 @@ class Committee:
         return mean_or_nan(sums, np.where(spoken, known, 0.0))
 
     def routed_labels(self, X: Matrix) -> IntArray:
-        """The winners of rows X, (n,): what the one member says that a row is routed to.
+        """The classes (n,) predicted by the member that each row of X is routed to.
 
-        Where a router names several members, the largest of `mean_scores` wins.
+        If a router chooses several members, the class with the largest mean score.
         """
         labels = np.zeros(X.shape[0], dtype=np.intp)
         for group in self.groups:
@@ -161,19 +157,18 @@ class Committee:
         return labels
 
     def values(self, X: Matrix) -> FloatArray:
-        """All columns of all members for rows X, (n, columns); NaN where no one was asked."""
+        """The scores of all members for rows X, (n, columns); NaN if not queried."""
         table = np.full((X.shape[0], self.starts[-1]), np.nan)
         for said in self.answers(X):
             table[np.ix_(said.rows, self._columns(said.members))] = said.values
         return table
 
     def table(self, X: Matrix) -> FloatArray:
-        """What a second-level learner sees of rows X: (n, columns of `table_code`).
+        """The features of rows X for a second-level learner: (n, columns of `table_code`).
 
-        Groups that every row asks have the columns of their members. A group with a router has a
-        column for each class (one for two classes), the mean of those that a row was sent to, so
-        that its columns mean the same however the group is divided; NaN for a class that none of
-        them can speak for.
+        A group without a router has the columns of its members. A group with a router has a
+        column per class (one for two classes): the mean score of the members that a row is
+        routed to, NaN for a class that none of them scores.
         """
         columns = []
         for group in self.groups:
@@ -190,7 +185,7 @@ class Committee:
 
     @cached_property
     def table_code(self) -> IntArray:
-        """What the columns of `table` mean for each class, like the code of a member."""
+        """The meaning of the columns of `table` for each class, like a member's code."""
         own = (
             np.array([[-1, 1]], dtype=np.int8)
             if self.n_classes == 2
@@ -206,15 +201,15 @@ class Committee:
         if group.router is not None:
             yield from self._answer_routed(X, group, group.router)
             return
-        everyone = np.arange(group.first, group.last)
-        for rows in self._blocks(np.arange(X.shape[0]), everyone):
-            yield self.ask(X, rows, everyone)
+        members = np.arange(group.first, group.last)
+        for rows in self._blocks(np.arange(X.shape[0]), members):
+            yield self.ask(X, rows, members)
 
     def _means(self, X: Matrix, said: Iterator[Answers]) -> FloatArray:
         return mean_or_nan(*self._sums(X, said))
 
     def _sums(self, X: Matrix, said: Iterator[Answers]) -> tuple[FloatArray, FloatArray]:
-        """The sums of what was said of each class, and the weight of those who spoke of it."""
+        """The sums of scores by class, and the total weights of the columns in each sum."""
         sums = np.zeros((X.shape[0], self.n_classes))
         known = np.zeros_like(sums)
         for answers in said:
@@ -235,13 +230,13 @@ class Committee:
     def _columns(self, members: IntArray) -> IntArray:
         return np.concatenate([np.arange(self.starts[m], self.starts[m + 1]) for m in members])
 
-    def _seats(self, numbers: tuple[int, ...]) -> MemberBlock:
-        if numbers not in self._seated:
+    def _member_block(self, numbers: tuple[int, ...]) -> MemberBlock:
+        if numbers not in self._blocks_by_members:
             code = self.code[self._columns(np.array(numbers))].astype(float)
             if np.prod(code.shape) <= SMALL_CODE:
                 code = code.toarray()
-            self._seated[numbers] = MemberBlock.of(self.members, numbers, code)
-        return self._seated[numbers]
+            self._blocks_by_members[numbers] = MemberBlock.of(self.members, numbers, code)
+        return self._blocks_by_members[numbers]
 
     def _blocks(self, rows: IntArray, members: IntArray) -> Iterator[IntArray]:
         size = min(max(BLOCK_BYTES // (8 * max(self._width(members), 1)), 64), 4096)
@@ -249,31 +244,31 @@ class Committee:
             yield rows[start : start + size]
 
     def _width(self, members: IntArray) -> int:
-        """How many numbers a row may need at once: kernel values, or answers."""
+        """The largest number of values per row: kernel values or scores."""
         if len(members) == 1:
             member = self.members[members[0]]
             return max(_points_of(member), len(member.code))
-        seats = self._seats(tuple(members.tolist()))
-        pools = [panel.pool.shape[0] for panel in seats.panels]
-        alone = [_points_of(member) for member in seats.singles]
-        return int(max(len(seats.owner), *pools, *alone, 0))
+        block = self._member_block(tuple(members.tolist()))
+        pools = [shared.pool.shape[0] for shared in block.shared]
+        alone = [_points_of(member) for member in block.singles]
+        return int(max(len(block.owner), *pools, *alone, 0))
 
 
 def _by_member(routing: Routing) -> Iterator[tuple[int, IntArray]]:
-    """Each member that is asked, and where in the routing it is."""
+    """Each queried member, and its positions in the routing."""
     order = np.argsort(routing.member, kind="stable")
-    asked, first = np.unique(routing.member[order], return_index=True)
-    for number, places in zip(asked, np.split(order, first[1:]), strict=True):
+    queried, first = np.unique(routing.member[order], return_index=True)
+    for number, places in zip(queried, np.split(order, first[1:]), strict=True):
         yield int(number), places
 
 
 def _points_of(member: Member) -> int:
-    """How many kernel values a row needs at once; a pipeline asks its own members in blocks."""
+    """The number of kernel values per row; a nested strategy has blocks of its own."""
     return len(member.support) if isinstance(member.model, KernelExpansion) else 0
 
 
 def _one_column(scores: FloatArray) -> FloatArray:
-    """Scores of two classes as one column, positive for the second; more classes as they are."""
+    """Turn scores of two classes into one column, positive for the second."""
     if scores.shape[1] != 2:
         return scores
     first, second = scores[:, :1], scores[:, 1:]

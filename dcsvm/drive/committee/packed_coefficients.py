@@ -1,4 +1,4 @@
-"""Many columns over one pool of points: which way of computing them costs least."""
+"""Coefficients of many columns over one pool of points, packed for fast evaluation."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from dcsvm.numeric.expansion.expansion import Expansion, evaluate, prepare
 
 @attrs.frozen(eq=False)
 class PairColumns:
-    """Columns that are all the pairs of some classes: a point of a class serves k - 1 of them.
+    """Columns that are all pairs of k classes: a point has k - 1 coefficients.
 
-    `places` and `signs` lead from the pairs in their natural order to the columns as given.
+    `places` and `signs` map the pairs in their natural order to the given columns.
     """
 
     expansion: Expansion
@@ -28,11 +28,11 @@ class PairColumns:
         cls, kernel: Kernel, points: Matrix, coefficients: Any, biases: FloatArray, code: IntArray
     ) -> PairColumns | None:
         """Arrange coefficients (points, columns) by pairs; None if they are not all pairs."""
-        pairs = _pairs_of(code)
+        pairs = _find_pairs(code)
         if pairs is None:
             return None
         first, second, signs, k = pairs
-        owner = _speaks_for(coefficients, code)
+        owner = _find_class(coefficients, code)
         entries = coefficients.tocoo()
         own = owner[entries.row]
         if not ((own == first[entries.col]) | (own == second[entries.col])).all():
@@ -59,7 +59,7 @@ class PairColumns:
 
 @attrs.frozen(eq=False)
 class BlockColumns:
-    """Columns with blocks of coefficients: the points of a class mostly fill the same columns."""
+    """Columns with coefficients in blocks: points of a class mostly use the same columns."""
 
     kernel: Kernel
     points: Matrix
@@ -70,7 +70,7 @@ class BlockColumns:
     def of(
         cls, kernel: Kernel, points: Matrix, coefficients: Any, biases: FloatArray, code: IntArray
     ) -> BlockColumns:
-        owner = _speaks_for(coefficients, code)
+        owner = _find_class(coefficients, code)
         order = np.argsort(owner, kind="stable")
         sorted_by_owner = coefficients[order]
         blocks = []
@@ -89,8 +89,8 @@ class BlockColumns:
         return values
 
 
-def _pairs_of(code: IntArray) -> tuple[IntArray, IntArray, FloatArray, int] | None:
-    """For columns that are all pairs of the first k classes: first, second, sign of the first."""
+def _find_pairs(code: IntArray) -> tuple[IntArray, IntArray, FloatArray, int] | None:
+    """First and second class and sign of columns that are all pairs of k classes, else None."""
     two_sided = ((code > 0).sum(axis=1) == 1) & ((code < 0).sum(axis=1) == 1)
     if not two_sided.all():
         return None
@@ -102,6 +102,6 @@ def _pairs_of(code: IntArray) -> tuple[IntArray, IntArray, FloatArray, int] | No
     return first, second, np.where(plus == first, 1.0, -1.0), k
 
 
-def _speaks_for(coefficients: Any, code: IntArray) -> IntArray:
-    """The class that each point's coefficients speak for most; of a support vector, its own."""
+def _find_class(coefficients: Any, code: IntArray) -> IntArray:
+    """The class that each point's coefficients favor most: its own, for a support vector."""
     return np.asarray((coefficients @ code).argmax(axis=1)).astype(np.intp)

@@ -1,4 +1,4 @@
-"""Rows that each ask a member of their own choice, without a loop over the members."""
+"""Row queries: each row queries a member of its own, without a loop over members."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dcsvm.base.member import Member
 from dcsvm.base.models import Cost, Hyperplanes, KernelExpansion
 from dcsvm.drive.committee.committee import BLOCK_BYTES, Committee
 from dcsvm.drive.committee.packed_coefficients import PairColumns
-from dcsvm.drive.committee.shared_kernels import panels_of
+from dcsvm.drive.committee.shared_kernels import find_shared_kernels
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.expansion.expansion import Expansion, class_sums, walk, walk_one
 from dcsvm.numeric.kernels.distances import as_dense
@@ -25,31 +25,31 @@ from dcsvm.numeric.kernels.kernel import Kernel
 
 @attrs.frozen(eq=False)
 class Stack(ABC):
-    """Members of one kind and view whose answers to row after row are gathered from tables."""
+    """Members of one kind and view whose scores are gathered from common arrays."""
 
     numbers: tuple[int, ...]
     view: View | None
 
-    #: Rows with the same member from which on it is worth a question of its own.
+    #: From this many rows on, a member is queried separately.
     many_rows: ClassVar[float] = np.inf
 
     @property
     @abstractmethod
     def width(self) -> int:
-        """How many numbers are prepared for a row."""
+        """How many values are prepared for a row."""
 
     @abstractmethod
     def prepare(self, seen: Matrix) -> Any:
-        """What all questions about the rows share, worked out once."""
+        """Compute what all queries of the rows share."""
 
     @abstractmethod
     def values(self, prepared: Any, rows: IntArray, members: IntArray) -> FloatArray:
-        """What `members[i]` (places in this stack) says of `rows[i]` of the prepared ones."""
+        """The score of `members[i]` (places in this stack) for `rows[i]` of the prepared rows."""
 
 
 @attrs.frozen(eq=False)
 class Expansions(Stack):
-    """One-column expansions over a shared pool: coefficients by member, from start to start."""
+    """One-column expansions over a shared pool, with concatenated coefficients."""
 
     many_rows = 32
 
@@ -76,7 +76,7 @@ class Expansions(Stack):
         )
 
     def in_pairs(self, code: IntArray) -> PairColumns | None:
-        """The same members arranged by the classes of their code; None if not all pairs."""
+        """The same members arranged as pairs of classes; None if they are not all pairs."""
         places = np.repeat(np.arange(len(self.numbers)), np.diff(self.starts))
         table = sparse.csr_array(
             (self.coefficients, (self.points, places)),
@@ -108,7 +108,7 @@ class Expansions(Stack):
 
 @attrs.frozen(eq=False)
 class Pairs(Stack):
-    """Expansions that are all pairs of the classes: a row's sums by class answer every pair."""
+    """Expansions that are all pairs of classes, computed from sums by class."""
 
     expansion: Expansion
     first: IntArray
@@ -142,7 +142,7 @@ class Pairs(Stack):
 
 @attrs.frozen(eq=False)
 class Planes(Stack):
-    """One-column hyperplanes below each other."""
+    """Stacked one-column hyperplanes."""
 
     weights: FloatArray
     biases: FloatArray
@@ -175,11 +175,10 @@ class Planes(Stack):
 
 @attrs.frozen(eq=False, slots=False)
 class RowQueries:
-    """A committee prepared for rows that each ask one member at a time.
+    """A committee prepared for rows that each query one member at a time.
 
-    Members asked by many rows at once answer through `Committee.ask`; those asked by a few are
-    answered together from the tables of their stack. The counter counts each row's own
-    question, and a support vector that was not asked for is not counted.
+    Members queried for many rows are evaluated by `Committee.ask`, the others together with
+    their stack. The cost counts only the members that each row queried.
     """
 
     members: tuple[Member, ...]
@@ -190,9 +189,9 @@ class RowQueries:
 
     @classmethod
     def of(cls, committee: Committee) -> RowQueries:
-        """Prepare a committee; worth it where it will be asked more than once."""
+        """Prepare a committee for repeated queries."""
         members = committee.members
-        stacks = tuple(_stacks(members))
+        stacks = tuple(_build_stacks(members))
         stack_of = np.full(len(members), -1)
         place_of = np.zeros(len(members), dtype=np.intp)
         counts = np.zeros((3, len(members)))
@@ -207,7 +206,7 @@ class RowQueries:
 
     @cached_property
     def whole(self) -> bool:
-        """Whether one stack answers for everyone, however many ask."""
+        """Whether a single stack evaluates all members, for any number of rows."""
         return (
             len(self.stacks) == 1
             and self.stacks[0].many_rows == np.inf
@@ -215,38 +214,35 @@ class RowQueries:
         )
 
     def walker(self, order: IntArray) -> Walker | None:
-        """Walks over all pairs of the classes in `order`, where one pool serves it."""
-        for panel in panels_of(self.members, range(len(self.members))):
-            if len(panel.numbers) == len(self.members) and all(
-                _is_plain(member.model) for member in panel.members
+        """Return a Walker over all pairs of classes in `order`, if they share one pool."""
+        for shared in find_shared_kernels(self.members, range(len(self.members))):
+            if len(shared.numbers) == len(self.members) and all(
+                _is_plain(member.model) for member in shared.members
             ):
-                code = np.vstack([member.code for member in panel.members])[:, order]
-                form = Expansions.of(panel.numbers, panel.members).in_pairs(code)
+                code = np.vstack([member.code for member in shared.members])[:, order]
+                form = Expansions.of(shared.numbers, shared.members).in_pairs(code)
                 if form is not None:
-                    return Walker(form.expansion, order, panel.members[0].view)
+                    return Walker(form.expansion, order, shared.members[0].view)
         return None
 
-    def hearings(self, committee: Committee, X: Matrix) -> Iterator[Hearing]:
-        """The rows of X (n, d) in blocks, each ready to ask again and again."""
+    def blocks(self, committee: Committee, X: Matrix) -> Iterator[QueryBlock]:
+        """Yield the rows of X (n, d) in blocks for repeated queries."""
         widest = max((stack.width for stack in self.stacks), default=1)
         size = int(np.clip(BLOCK_BYTES // (8 * widest), 64, 4096))
         for start in range(0, X.shape[0], size):
-            yield Hearing(self, committee, X, np.arange(start, min(start + size, X.shape[0])))
+            yield QueryBlock(self, committee, X, np.arange(start, min(start + size, X.shape[0])))
 
 
 @attrs.frozen(eq=False)
 class Walker:
-    """All pairs of some classes over one pool, for rows that only want to know their class."""
+    """Predicts classes with all pairs of some classes over one pool."""
 
     expansion: Expansion
     order: IntArray
     view: View | None
 
     def labels(self, X: Matrix) -> IntArray:
-        """The class that is left of the list after each row of X (n, d) walked it.
-
-        A single row takes microseconds.
-        """
+        """The class that remains after each row of X (n, d) walked down the list of classes."""
         seen = X if self.view is None else self.view.apply(X)
         if X.shape[0] == 1:
             return self.order[[walk_one(self.expansion, as_dense(seen)[0])]]
@@ -254,22 +250,22 @@ class Walker:
 
 
 @attrs.frozen(eq=False)
-class Hearing:
-    """A block of rows of X that ask their members, question after question."""
+class QueryBlock:
+    """A block of rows of X that repeatedly query members."""
 
-    each: RowQueries
+    queries: RowQueries
     committee: Committee
     X: Matrix
     rows: IntArray
     _prepared: dict[int, Any] = attrs.field(factory=dict)
 
     def values(self, members: IntArray) -> FloatArray:
-        """What `members[i]`, which has one column, says of `rows[i]`: (rows,)."""
-        if self.each.whole:
+        """The score of `members[i]`, which has one column, for `rows[i]`: (rows,)."""
+        if self.queries.whole:
             return self._gather(0, np.arange(len(members)), members)
-        asked, whose, counts = np.unique(members, return_inverse=True, return_counts=True)
-        stack = self.each.stack_of[asked]
-        for number, each in enumerate(self.each.stacks):
+        queried, whose, counts = np.unique(members, return_inverse=True, return_counts=True)
+        stack = self.queries.stack_of[queried]
+        for number, each in enumerate(self.queries.stacks):
             stack[(stack == number) & (counts >= each.many_rows)] = -1
         values = np.empty(len(members))
         for number in np.unique(stack[stack >= 0]):
@@ -278,25 +274,25 @@ class Hearing:
         rest = np.flatnonzero(stack[whose] < 0)
         rest = rest[np.argsort(whose[rest], kind="stable")]
         for places in np.split(rest, np.cumsum(counts[stack < 0])[:-1]) if len(rest) else ():
-            said = self.committee.ask(self.X, self.rows[places], members[places[:1]])
-            values[places] = said.values[:, 0]
+            answers = self.committee.ask(self.X, self.rows[places], members[places[:1]])
+            values[places] = answers.values[:, 0]
         return values
 
     def _gather(self, number: int, places: IntArray, members: IntArray) -> FloatArray:
-        stack = self.each.stacks[number]
+        stack = self.queries.stacks[number]
         if number not in self._prepared:
             here = self.X[self.rows]
             seen = here if stack.view is None else stack.view.apply(here)
             self._prepared[number] = stack.prepare(seen)
         if self.committee.cost_counter is not None:
-            self.committee.cost_counter.add_each(self.rows[places], members, self.each.costs)
-        return stack.values(self._prepared[number], places, self.each.place_of[members])
+            self.committee.cost_counter.add_each(self.rows[places], members, self.queries.costs)
+        return stack.values(self._prepared[number], places, self.queries.place_of[members])
 
 
-def _stacks(members: Sequence[Member]) -> Iterator[Stack]:
-    """The members that can be answered from tables, those that share theirs together."""
-    for panel in panels_of(members, range(len(members))):
-        plain = [number for number in panel.numbers if _is_plain(members[number].model)]
+def _build_stacks(members: Sequence[Member]) -> Iterator[Stack]:
+    """Yield stacks of the members that can be evaluated together."""
+    for shared in find_shared_kernels(members, range(len(members))):
+        plain = [number for number in shared.numbers if _is_plain(members[number].model)]
         if len(plain) > 1:
             stack = Expansions.of(plain, [members[number] for number in plain])
             code = np.vstack([members[number].code for number in plain])

@@ -1,4 +1,4 @@
-"""Members asked together: expansions that share points, kernel and view by one kernel matrix."""
+"""Members that share points, kernel and view, evaluated with one kernel matrix."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from dcsvm.base.models import Cost, KernelExpansion
 from dcsvm.drive.committee.packed_coefficients import BlockColumns, PairColumns
 from dcsvm.numeric import FloatArray, IntArray, Matrix
 
-#: Sharing pays when points would otherwise be evaluated this many times over.
+#: Points are pooled if they would otherwise be evaluated this many times on average.
 WORTHWHILE = 1.2
 
 
 @attrs.frozen(eq=False, slots=False)
 class SharedKernel:
-    """Members of a committee whose expansions run over one pool of points.
+    """Members of a committee whose expansions have a common pool of points.
 
     `numbers` are the members' numbers in the committee; `members` have models whose points are
     rows of the same pool.
@@ -46,7 +46,7 @@ class SharedKernel:
 
     @cached_property
     def form(self) -> BlockColumns | PairColumns | None:
-        """How all columns are computed at once; None where members have more than columns."""
+        """How all columns are computed at once; None for one-against-one expansions."""
         models = [_model(member) for member in self.members]
         if any(model.class_sizes is not None for model in models):
             return None
@@ -77,34 +77,34 @@ class SharedKernel:
 
 @attrs.frozen(eq=False)
 class MemberBlock:
-    """Several members prepared to be asked together: panels by one kernel matrix, others singly.
+    """Several members queried together: some with a shared kernel, others one by one.
 
-    `places` holds, for each panel and then each single member, its columns among all columns.
+    `places` holds the columns of each shared kernel, then of each single member.
     """
 
-    panels: tuple[SharedKernel, ...]
+    shared: tuple[SharedKernel, ...]
     singles: tuple[Member, ...]
     places: tuple[IntArray, ...]
     code: Any
     owner: IntArray
-    panel_cost: Cost
+    shared_cost: Cost
 
     @classmethod
     def of(cls, members: Sequence[Member], numbers: tuple[int, ...], code: Any) -> MemberBlock:
-        panels = panels_of(members, numbers)
-        taken = {number for panel in panels for number in panel.numbers}
+        shared = find_shared_kernels(members, numbers)
+        taken = {number for each in shared for number in each.numbers}
         singles = [number for number in numbers if number not in taken]
         widths = [len(members[number].code) for number in numbers]
         ends = np.cumsum(widths)
         columns = {n: np.arange(e - w, e) for n, w, e in zip(numbers, widths, ends, strict=True)}
-        asked_together = [panel.numbers for panel in panels] + [(number,) for number in singles]
+        together = [each.numbers for each in shared] + [(number,) for number in singles]
         cost = Cost()
         for number in taken:
             cost += members[number].model.cost
         return cls(
-            tuple(panels),
+            tuple(shared),
             tuple(members[number] for number in singles),
-            tuple(np.concatenate([columns[n] for n in group]) for group in asked_together),
+            tuple(np.concatenate([columns[n] for n in group]) for group in together),
             code,
             np.repeat(np.arange(len(numbers)), widths),
             cost,
@@ -112,30 +112,30 @@ class MemberBlock:
 
     def scores(self, X: Matrix) -> FloatArray:
         """The values of all columns for rows X: (n, columns)."""
-        values = self._of_panels(X)
-        for place, member in zip(self.places[len(self.panels) :], self.singles, strict=True):
+        values = self._evaluate_shared(X)
+        for place, member in zip(self.places[len(self.shared) :], self.singles, strict=True):
             values[:, place] = member.scores(X)
         return values
 
     def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
-        """Return `scores(X)` and what they took."""
-        values, cost = self._of_panels(X), self.panel_cost
-        for place, member in zip(self.places[len(self.panels) :], self.singles, strict=True):
+        """Return `scores(X)` and their cost."""
+        values, cost = self._evaluate_shared(X), self.shared_cost
+        for place, member in zip(self.places[len(self.shared) :], self.singles, strict=True):
             values[:, place], own = member.answer(X)
             cost += own
         return values, cost
 
-    def _of_panels(self, X: Matrix) -> FloatArray:
+    def _evaluate_shared(self, X: Matrix) -> FloatArray:
         values = np.empty((X.shape[0], len(self.owner)))
-        for place, panel in zip(self.places, self.panels, strict=False):
-            values[:, place] = panel.values(X)
+        for place, each in zip(self.places, self.shared, strict=False):
+            values[:, place] = each.values(X)
         return values
 
 
 def pool_points(members: Sequence[Member]) -> list[Member]:
-    """Let members that share a kernel and a view share their points too, where that pays."""
+    """Pool the points of members with the same kernel and view, if many are shared."""
     result = list(members)
-    for numbers in _sharing(members):
+    for numbers in _group_by_kernel(members):
         mine = [members[number] for number in numbers]
         supports = np.concatenate([member.support for member in mine])
         unique, first, ids = np.unique(supports, return_index=True, return_inverse=True)
@@ -149,8 +149,8 @@ def pool_points(members: Sequence[Member]) -> list[Member]:
     return result
 
 
-def panels_of(members: Sequence[Member], numbers: Sequence[int]) -> list[SharedKernel]:
-    """The panels among some members of a committee: those whose models share a pool."""
+def find_shared_kernels(members: Sequence[Member], numbers: Sequence[int]) -> list[SharedKernel]:
+    """Group those of some members of a committee whose models share a pool."""
     found: dict[Any, list[int]] = {}
     for number in numbers:
         model = members[number].model
@@ -164,7 +164,7 @@ def panels_of(members: Sequence[Member], numbers: Sequence[int]) -> list[SharedK
     ]
 
 
-def _sharing(members: Sequence[Member]) -> list[list[int]]:
+def _group_by_kernel(members: Sequence[Member]) -> list[list[int]]:
     found: dict[Any, list[int]] = {}
     for number, member in enumerate(members):
         model = member.model

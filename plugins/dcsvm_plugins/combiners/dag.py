@@ -55,9 +55,9 @@ class DecisionGraph(Combination):
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         scores = np.full((X.shape[0], committee.n_classes), np.nan)
-        for hearing in self._prepare(committee)[0].hearings(committee, X):
-            left, beaten_by, margins = self._walk(hearing.values, len(hearing.rows))
-            scores[hearing.rows] = _score_classes(left, beaten_by, margins, committee.n_classes)
+        for block in self._prepare(committee)[0].blocks(committee, X):
+            left, beaten_by, margins = self._walk(block.values, len(block.rows))
+            scores[block.rows] = _score_classes(left, beaten_by, margins, committee.n_classes)
         return scores
 
     def labels(self, committee: Committee, X: Matrix) -> IntArray:
@@ -124,11 +124,11 @@ class DecisionGraph(Combination):
         if k > DRAWN or n == 0:
             return ""
         at = np.zeros((n, k), dtype=np.intp)
-        for hearing in self._prepare(scene.committee)[0].hearings(scene.committee, scene.X):
-            left, _, _ = self._walk(hearing.values, len(hearing.rows))
+        for block in self._prepare(scene.committee)[0].blocks(scene.committee, scene.X):
+            left, _, _ = self._walk(block.values, len(block.rows))
             for step in range(k - 1):
-                first_left = left[:, step] == self.order[at[hearing.rows, step]]
-                at[hearing.rows, step + 1] = at[hearing.rows, step] + first_left
+                first_left = left[:, step] == self.order[at[block.rows, step]]
+                at[block.rows, step + 1] = at[block.rows, step] + first_left
         nodes: list[GraphNode] = []
         edges: dict[tuple[int, int], int] = {}
         for layer in range(k):
