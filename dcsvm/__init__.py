@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from dcsvm.model_selection.granularity_search import GranularitySearch as GranularitySearch
     from dcsvm.persistence.model_file import load as load
     from dcsvm.persistence.model_file import save as save
+    from dcsvm.toolbox.table_preparation import TablePreparation as TablePreparation
 
 __version__ = "0.1.0"
 
@@ -56,6 +57,7 @@ _MODULES = {
     "drive.registry": "build load_plugin",
     "model_selection.granularity_search": "GranularitySearch",
     "persistence.model_file": "load save",
+    "toolbox.table_preparation": "TablePreparation",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 _PACKAGES = ("datasets", "drawing", "inspection", "model_selection", "numeric", "toolbox")

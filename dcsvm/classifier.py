@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Any, TypeAlias, TypeVar, overload
 
 import attrs
@@ -148,11 +148,19 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         return self.fit_with(Engine(self.n_jobs), X, y, sample_weight)
 
     def fit_with(
-        self, engine: Engine, X: Any, y: Any, sample_weight: Any = None
+        self,
+        engine: Engine,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        names: Sequence[str] | None = None,
     ) -> DivideAndConquerClassifier:
-        """Like `fit`, on an engine of one's own: watched, or with checkpoints."""
+        """Like `fit`, on an engine of one's own: watched, or with checkpoints.
+
+        `names` are those of the features, where X is an array.
+        """
         strategy = self._strategy()
-        problem = self._problem(X, y, sample_weight)
+        problem = self._problem(X, y, sample_weight, names)
         callbacks = [SklearnCallbacks(self)] if getattr(self, "_skl_callbacks", ()) else []
         engine = attrs.evolve(engine, observers=(*engine.observers, *callbacks))
         self.model_: FittedStrategy = engine.run(strategy.conquer(problem))
@@ -225,7 +233,6 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.pairwise
-        tags.input_tags.allow_nan = self._allows_missing
         return tags
 
     def _rows(self, X: Any) -> Matrix:
@@ -245,18 +252,12 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
             and is_finite(X)
         )
 
-    @property
-    def _allows_missing(self) -> bool:
-        return bool(getattr(self.decomposer, "allows_missing", False))
-
-    def _checks(self) -> dict[str, Any]:
-        finite = "allow-nan" if self._allows_missing else True
-        return {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": finite}
-
     def _strategy(self) -> Strategy:
         return Strategy.of(self.decomposer, self.learner, self.combiner)
 
-    def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+    def _problem(
+        self, X: Any, y: Any, sample_weight: Any = None, names: Sequence[str] | None = None
+    ) -> Problem:
         given = y
         X, y = validated(self, X, y)
         check_labels(given)
@@ -276,14 +277,14 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
             )
         self.n_rows_ = len(y)
         entropy = int(check_random_state(self.random_state).randint(2**31 - 1))
-        names = getattr(self, "feature_names_in_", None)
+        names = getattr(self, "feature_names_in_", names)
         return Problem(
             X,
             y,
             len(self.classes_),
             Seed(entropy),
             weights,
-            names=None if names is None else tuple(names.tolist()),
+            names=None if names is None else tuple(names),
         )
 
 

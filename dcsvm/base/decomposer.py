@@ -45,8 +45,6 @@ class Decomposer(Component):
     yields: ClassVar[frozenset[str]]
     #: Whether every training row is in a part or held back; False for a sampler.
     covers: ClassVar[bool] = True
-    #: Whether X may contain NaN, which the decomposer then imputes for the learners.
-    allows_missing: ClassVar[bool] = False
     #: Whether later stages use the support vectors of earlier ones.
     needs_support: ClassVar[bool] = False
     #: Whether every part names its learner, so that the strategy's own is never used.

@@ -79,7 +79,7 @@ class Scaling(View):
     factor: FloatArray | None = None
     weights: FloatArray | None = None
 
-    def fit(self, X: Matrix) -> View:
+    def fit(self, X: Matrix) -> Scaling:
         offset, width = _sparse_range(X, self.kind) if sparse.issparse(X) else _range(X, self.kind)
         factor = np.divide(1.0, width, out=np.zeros_like(width), where=width > 0)
         if self.weights is not None:

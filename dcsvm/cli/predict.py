@@ -77,6 +77,7 @@ def _predict(
     from rich.console import Console
 
     from dcsvm.datasets.file_formats import check_file
+    from dcsvm.drive.unwrap import find_classifier
     from dcsvm.experiments.model_summary import model_file
     from dcsvm.experiments.predict.answer_writers import check_out
     from dcsvm.experiments.predict.predictor import predict_file
@@ -87,12 +88,13 @@ def _predict(
     if out is not None:
         check_out(out)
     check_file(data)
-    classifier = load(model_file(model)).set_params(n_jobs=jobs or cpu_count())
+    loaded = load(model_file(model))
+    find_classifier(loaded).set_params(n_jobs=jobs or cpu_count())
     with TerminalProgress(Console(stderr=True)) as progress:
         progress.on_step_begin(f"answering {data.name}", data.stat().st_size)
         try:
             return predict_file(
-                *(classifier, data, out),
+                *(loaded, data, out),
                 keep=keep,
                 scores=scores,
                 header=header,

@@ -16,7 +16,7 @@ from dcsvm.base.errors import DataError, did_you_mean
 from dcsvm.datasets.dataset import Dataset, Fact, as_labels, both_kinds
 from dcsvm.datasets.file_formats import complaints
 from dcsvm.datasets.raw_table import ArrayBlock, Block, SparseBlock, SparseTable, Table
-from dcsvm.toolbox.table_schema import Column, Layout
+from dcsvm.toolbox.table_schema import Column, TableSchema
 
 BLOCK_ROWS = 1 << 14
 _HALVES = ("train", "test")
@@ -186,11 +186,11 @@ def _dataset(
         if levels:
             raise DataError(f"{archive.title}: a sparse X cannot have categorical columns")
         X = sparse.csr_array(X, dtype=float)
-        return Dataset(archive.title, X, y, names, layout=Layout((), "y", first_index=0))
+        return Dataset(archive.title, X, y, names, schema=TableSchema((), "y", first_index=0))
     dropped = {_place(archive, names, each) for each in drop}
     kept = [j for j in range(X.shape[1]) if j not in dropped]
     X = np.ascontiguousarray(X[:, kept] if dropped else X, dtype=float)
-    layout = Layout(
+    schema = TableSchema(
         tuple(Column(names[j], levels.get(j)) for j in kept),
         "y",
         left_out=tuple(names[j] for j in sorted(dropped)),
@@ -199,7 +199,7 @@ def _dataset(
         Fact(name, "dropped" if j in dropped else "category" if j in levels else "number")
         for j, name in enumerate(names)
     ]
-    return Dataset(archive.title, X, y, layout.names, layout=layout, facts=tuple(facts))
+    return Dataset(archive.title, X, y, schema.names, schema=schema, facts=tuple(facts))
 
 
 def _place(archive: Archive, names: tuple[str, ...], reference: str | int) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dcsvm.base.errors import DataError
 from dcsvm.numeric.array_types import IntArray, Matrix
-from dcsvm.toolbox.table_schema import Layout
+from dcsvm.toolbox.table_schema import TableSchema
 
 #: What one class is not enough for.
 NEEDED = "a classifier needs two classes or more"
@@ -39,7 +39,7 @@ class Dataset:
     y: Any
     features: tuple[str, ...]
     published_test: IntArray | None = None
-    layout: Layout | None = None
+    schema: TableSchema | None = None
     facts: tuple[Fact, ...] = ()
 
     @property

@@ -4,8 +4,7 @@ The way from a file to a model::
 
     data = read("customers.csv", "churn", categorical=["plan"], missing="impute")
     halves = split(data, 0.25, seed=0)
-    prepared = Prepared(data.layout, scale="minmax", encode="onehot", missing="impute")
-    model = DivideAndConquerClassifier(prepared, pipeline)
+    model = make_pipeline(TablePreparation(schema=data.schema, missing="impute"), classifier)
     model.fit(data.X[halves.train], data.y[halves.train])
 """
 
@@ -29,7 +28,7 @@ from dcsvm.datasets.raw_table import SparseTable, Table
 from dcsvm.datasets.svmlight import Svmlight, read_sparse
 from dcsvm.datasets.table_reader import gather
 from dcsvm.toolbox.table_preparation import Missing
-from dcsvm.toolbox.table_schema import Column, Layout
+from dcsvm.toolbox.table_schema import Column, TableSchema
 
 __all__ = [
     "NEED_TARGET",
@@ -100,7 +99,7 @@ def read(
     Returns
     -------
     Dataset
-        X is (n, d): dense, with categories as the places of their levels in `layout`, or CSR.
+        X is (n, d): dense, with categories as the places of their levels in `schema`, or CSR.
 
     Raises
     ------
@@ -143,9 +142,9 @@ def load_embedded(name: str, rows: int | None = None) -> Dataset:
         raise DataError(f"no embedded data set is called {name!r}; {did_you_mean(name, EMBEDDED)}")
     source = EMBEDDED[name]
     X, y, features = source.load(rows or source.rows)
-    layout = Layout(tuple(map(Column, features)), "class")
+    schema = TableSchema(tuple(map(Column, features)), "class")
     X = np.ascontiguousarray(X, dtype=float)
-    return checked(Dataset(name, X, y, features, layout=layout))
+    return checked(Dataset(name, X, y, features, schema=schema))
 
 
 def split(data: Dataset, share: float | None, seed: int) -> TrainTestRows:

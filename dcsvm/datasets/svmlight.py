@@ -16,7 +16,7 @@ from dcsvm.datasets.dataset import Dataset
 from dcsvm.datasets.file_formats import Opened, complaints
 from dcsvm.datasets.raw_table import SparseBlock, SparseTable
 from dcsvm.numeric.array_types import Matrix
-from dcsvm.toolbox.table_schema import Layout
+from dcsvm.toolbox.table_schema import TableSchema
 
 BLOCK_BYTES = 1 << 22
 #: Feature numbers beyond this are mistakes: scaling alone would need gigabytes.
@@ -119,7 +119,7 @@ def read_sparse(table: Svmlight) -> Dataset:
     X = sparse.csr_array(X[:, first:])
     names: tuple[str, ...] = ()  # a million features need no names: they go by number
     y: Any = np.concatenate([block.labels for block in blocks])
-    return Dataset(table.title, X, y, names, layout=Layout((), "label", first_index=first))
+    return Dataset(table.title, X, y, names, schema=TableSchema((), "label", first_index=first))
 
 
 def widened(X: Matrix, width: int) -> Matrix:

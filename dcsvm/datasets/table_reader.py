@@ -15,7 +15,7 @@ from dcsvm.datasets.dataset import Dataset, Fact, as_labels, both_kinds
 from dcsvm.datasets.raw_table import Table, judge
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.numeric.text_fields import NUMBER
-from dcsvm.toolbox.table_schema import Column, Layout
+from dcsvm.toolbox.table_schema import Column, TableSchema
 
 Reference = str | int
 
@@ -150,7 +150,7 @@ def _dataset(
         Fact(name, "dropped") if j in dropped else Fact(name, kinds[j], columns[j].about)
         for j, name in enumerate(table.names)
     ]
-    layout = Layout(
+    schema = TableSchema(
         tuple(Column(columns[j].name, columns[j].final_levels) for j in features),
         table.names[target],
         tuple(table.names[j] for j, kind in kinds.items() if kind == "id"),
@@ -162,7 +162,7 @@ def _dataset(
     X: FloatArray = np.empty((len(labels), len(features)))
     for place, j in enumerate(features):
         X[:, place] = columns.pop(j).as_feature()
-    return Dataset(table.title, X, labels, layout.names, layout=layout, facts=tuple(facts))
+    return Dataset(table.title, X, labels, schema.names, schema=schema, facts=tuple(facts))
 
 
 _NAMED_ELSEWHERE = ("number", "category", "target", "id")

@@ -1,4 +1,4 @@
-"""The fitted classifier inside what scikit-learn puts around one: searches and pipelines."""
+"""Look through scikit-learn's searches and pipelines for the fitted classifier inside."""
 
 from __future__ import annotations
 
@@ -8,27 +8,52 @@ from sklearn.pipeline import Pipeline
 
 from dcsvm.base.errors import SettingError
 from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.toolbox.table_preparation import TablePreparation
 
 
-def best_of(given: Any) -> Any:
+def find_best(given: Any) -> Any:
     """What a search, or a search of searches, learned with the best parameters; or `given`."""
     while hasattr(given, "best_estimator_"):
         given = given.best_estimator_
     return given
 
 
-def unwrapped(given: Any, X: Any, asker: str) -> tuple[DivideAndConquerClassifier, Any]:
+def find_classifier(given: Any) -> Any:
+    """The estimator at the end of searches and pipelines."""
+    given = find_best(given)
+    while isinstance(given, Pipeline):
+        given = find_best(given.steps[-1][1])
+    return given
+
+
+def find_preparation(given: Any) -> TablePreparation | None:
+    """The TablePreparation whose features the classifier of a pipeline sees, if there is one."""
+    given = find_best(given)
+    while isinstance(given, Pipeline) and len(given) > 1:
+        if isinstance(given[-2], TablePreparation) and not isinstance(given[-1], Pipeline):
+            return given[-2]
+        given = find_best(given[-1])
+    return None
+
+
+def unwrap(given: Any, X: Any, asker: str) -> tuple[DivideAndConquerClassifier, Any]:
     """The classifier inside fitted searches and pipelines, and rows X as it gets to see them.
 
-    `asker` is the function that the sentence about anything else begins with.
+    `asker` is the function that the error for anything else begins with.
     """
-    given = best_of(given)
+    given = find_best(given)
     while isinstance(given, Pipeline):
         for _, step in given.steps[:-1]:
             X = X if step in (None, "passthrough") else step.transform(X)
-        given = best_of(given.steps[-1][1])
+        given = find_best(given.steps[-1][1])
+    check_classifier(given, asker)
+    return given, X
+
+
+def check_classifier(given: Any, asker: str) -> None:
+    """Raise if this is no DivideAndConquerClassifier."""
     if isinstance(given, DivideAndConquerClassifier):
-        return given, X
+        return
     lacking = " without best_estimator_: fit it, with refit=True" if is_search(given) else ""
     raise SettingError(
         f"{asker} takes a fitted DivideAndConquerClassifier, a search for one or a pipeline that "

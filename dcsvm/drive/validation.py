@@ -9,45 +9,27 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from dcsvm.base.errors import DataError, SettingError
+from dcsvm.toolbox.table_schema import DATES
 
-FEW_NAMES = 6
-"""Names of columns that a sentence lists."""
 MISSING = (
     "X contains NaN, a missing value: put an imputer in front, as in "
-    "make_pipeline(SimpleImputer(), classifier), or a preparation that fills the gaps, as in "
-    'DivideAndConquerClassifier(Prepared(missing="impute"), classifier)'
+    'make_pipeline(TablePreparation(missing="impute"), classifier) or '
+    "make_pipeline(SimpleImputer(), classifier)"
 )
 """What to do about missing values where no one fills them in."""
 TEXTS = (
     "X holds texts, such as {text!r} in column {column!r}: put an encoder in front, as in "
-    "make_pipeline(make_column_transformer((OneHotEncoder(), [{column!r}]), "
-    "remainder='passthrough'), classifier), or run a recipe, which encodes categories itself"
+    "make_pipeline(TablePreparation(), classifier)"
 )
 """What to do about texts where numbers are wanted."""
-NAMED = (
-    "X holds texts, such as {text!r} in column {column!r}: the model knows texts by the names of "
-    "their columns; pass a data frame with the columns {names}"
-)
-"""What to do about texts where a model prepares columns itself."""
-DATES = (
-    "X holds dates or times in column {column!r}: turn them into numbers first, such as days "
-    "since the first of them, or leave the column out"
-)
-"""What to do about dates where numbers are wanted."""
 NO_NUMBER = ("could not convert string to float", "float() argument must be", "The DType")
 """How sentences of Python and numpy begin that are about values that are no numbers."""
 
 
 def validated(classifier: Any, *given: Any, **options: Any) -> Any:
-    """Rows, and labels where given, by scikit-learn's checks; NaN and texts with a way out.
-
-    A data frame whose columns the classifier's layout names is read by these names.
-    """
-    layout = getattr(classifier.decomposer, "layout", None)
-    if layout is not None and layout.first_index is None and hasattr(given[0], "columns"):
-        given = (layout.matrix(given[0]), *given[1:])
+    """Rows, and labels where given, by scikit-learn's checks; NaN and texts with a way out."""
     try:
-        return validate_data(classifier, *given, **classifier._checks(), **options)
+        return validate_data(classifier, *given, accept_sparse="csr", dtype=np.float64, **options)
     except (ValueError, TypeError) as error:
         if str(error).startswith("Input X contains NaN"):
             raise DataError(MISSING) from error
@@ -59,12 +41,7 @@ def validated(classifier: Any, *given: Any, **options: Any) -> Any:
         found = text_in(given[0])
         if found is None:
             raise
-        sentence, names = TEXTS, getattr(layout, "names", ())
-        if names:
-            sentence = NAMED
-        shown = ", ".join(names[:FEW_NAMES]) + (", ..." if len(names) > FEW_NAMES else "")
-        told = sentence.format(column=found[0], text=found[1], names=shown)
-        raise DataError(told) from error
+        raise DataError(TEXTS.format(column=found[0], text=found[1])) from error
 
 
 def text_in(X: Any) -> tuple[Any, str] | None:

@@ -10,6 +10,7 @@ import numpy as np
 from dcsvm.base.errors import ModelFileError, UsageError
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.fitted import FittedStrategy
+from dcsvm.drive.unwrap import find_classifier, find_preparation
 from dcsvm.experiments.recipe import toml
 from dcsvm.experiments.recipe.serialize import pipeline_table
 from dcsvm.experiments.run.run_status import STATUS, standing
@@ -32,7 +33,11 @@ def model_file(path: Path) -> Path:
 
 def inspected(path: Path) -> dict[str, Any]:
     """Look into a model file; parts are counted by depth of nesting and kind of model."""
-    model: DivideAndConquerClassifier = load(path)
+    loaded = load(path)
+    model: DivideAndConquerClassifier = find_classifier(loaded)
+    prepare = find_preparation(loaded)
+    data = {} if prepare is None else {"data": prepare.get_params()}
+    data.get("data", {}).pop("schema", None)
     with open_archive(str(path), None) as archive:
         manifest = archive.manifest
     size = size_of(model)
@@ -44,9 +49,9 @@ def inspected(path: Path) -> dict[str, Any]:
         "dcsvm": manifest["dcsvm_version"],
         "scikit-learn": manifest["sklearn_version"],
         "plugins": manifest["plugins"],
-        "pipeline": toml(pipeline_table(model)).splitlines(),
+        "pipeline": toml({**data, **pipeline_table(model)}).splitlines(),
         "classes": [str(label) for label in model.classes_.tolist()],
-        "features": int(model.n_features_in_),
+        "features": int(loaded.n_features_in_),
         "groups": len(model.model_.committee.groups),
         "routers": routers,
         "parts": [

@@ -11,20 +11,20 @@ from typing import Any
 import attrs
 import numpy as np
 from scipy import sparse
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from dcsvm.base.errors import CompositionError, DataError, SettingError
-from dcsvm.base.feature_views import Scaling
+from dcsvm.base.errors import CompositionError, DataError
 from dcsvm.base.member import Member
 from dcsvm.base.models import Constant, LocalModel, winners
-from dcsvm.classifier import DivideAndConquerClassifier, is_finite
-from dcsvm.drive.innermost import descent_of, innermost
-from dcsvm.drive.unwrap import best_of
+from dcsvm.classifier import is_finite
+from dcsvm.drive.unwrap import check_classifier, find_best, find_preparation
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.numeric.backend import library
 from dcsvm.numeric.native import address
 from dcsvm.numeric.trees.hyperplane_tree import PlaneTree
-from dcsvm.toolbox.table_preparation import Preparation
+from dcsvm.toolbox.hyperplane_router import find_hyperplane_tree
+from dcsvm.toolbox.table_preparation import TablePreparation
 
 NOT_FINITE = "a compiled tree takes finite numbers only, neither missing values nor infinite ones"
 #: Names that the exported code, or C itself, has a use for.
@@ -129,8 +129,8 @@ def compile_tree(classifier: Any) -> CompiledTree:
     ----------
     classifier : fitted DivideAndConquerClassifier, or a search that learned one
         Its router must be a tree of hyperplanes (`oblique_tree`, `svm_tree`, or any with
-        `hyperplane_tree`), its members must give one answer each (`majority`), and features may be
-        rescaled before all.
+        `hyperplane_tree`) and its members must give one answer each (`majority`). In a pipeline, a
+        TablePreparation may rescale the features before it.
 
     Examples
     --------
@@ -143,28 +143,28 @@ def compile_tree(classifier: Any) -> CompiledTree:
     >>> int(fast.one(X[0])), bool((fast.predict(X) == clf.predict(X)).all())
     (0, True)
     """
-    classifier = best_of(classifier)
-    if not isinstance(classifier, DivideAndConquerClassifier):
-        raise SettingError(
-            "compile_tree takes a fitted DivideAndConquerClassifier or a search for one, not a "
-            f"{type(classifier).__name__}"
-        )
+    classifier, preparation = find_best(classifier), None
+    if isinstance(classifier, Pipeline):
+        preparation = find_preparation(classifier)
+        if len(classifier) > 2 or preparation is None:
+            raise CompositionError(
+                "compile_tree: of a pipeline, only a TablePreparation and a classifier can be "
+                f"compiled, not {', '.join(type(step).__name__ for _, step in classifier.steps)}"
+            )
+        classifier = find_best(classifier[-1])
+    check_classifier(classifier, "compile_tree")
     check_is_fitted(classifier)
-    model, views, classes = innermost(classifier.model_)
-    descent = descent_of(model)
-    if descent is None:
+    found = find_hyperplane_tree(classifier.model_.committee)
+    if found is None:
         raise CompositionError(
             "compile_tree: only trees of hyperplanes can be compiled, such as those of "
             "oblique_tree and svm_tree"
         )
-    scalings = [each for each in map(_scaling, views) if each is not None]
-    if len(scalings) > 1:
-        raise CompositionError("compile_tree: features are rescaled more than once")
-    tree, asked = descent
-    members = model.committee.members
+    tree, asked = found
+    members = classifier.model_.committee.members
     answers = np.array([_answer(each, number) for number, each in enumerate(members)])
-    offset, factor = scalings[0] if scalings else (None, None)
-    return CompiledTree(tree, classifier.classes_[classes[answers[asked]]], offset, factor)
+    offset, factor = (None, None) if preparation is None else _scaling(preparation)
+    return CompiledTree(tree, classifier.classes_[answers[asked]], offset, factor)
 
 
 def _answer(member: Member, number: int) -> int:
@@ -206,24 +206,22 @@ def _why_not(x: Any, n_features: int) -> str:
     return f"one takes a single row ({n_features},), not {shape}: ask for several by predict(X)"
 
 
-def _scaling(view: Any) -> tuple[FloatArray, FloatArray] | None:
-    """A view as `(x - offset) * factor`; None where it changes nothing."""
-    if isinstance(view, Preparation):
-        if view.n_levels.any() or (view.marked is not None and len(view.marked)):
-            raise CompositionError(
-                "compile_tree: categories and marks of missing values cannot be compiled; turn "
-                "such columns into numbers and fill in missing values before you fit, or leave "
-                "the columns out"
-            )
-        view = view.scaling
-    if view is None:
-        return None
-    if not isinstance(view, Scaling) or view.offset is None or view.factor is None:
+def _scaling(preparation: TablePreparation) -> tuple[FloatArray | None, FloatArray | None]:
+    """A preparation as `(x - offset) * factor`; None where it changes nothing."""
+    if any(each.kind != "number" for each in preparation.features()):
         raise CompositionError(
-            f"compile_tree: a {type(view).__name__} before the tree cannot be compiled, only a "
-            "scaling of dense features"
+            "compile_tree: categories and marks of missing values cannot be compiled; turn such "
+            "columns into numbers and fill in missing values before you fit, or leave the columns "
+            "out"
         )
-    return view.offset, view.factor
+    scaling = preparation.scaling_
+    if scaling is None:
+        return None, None
+    if scaling.offset is None:
+        raise CompositionError(
+            "compile_tree: a scaling of sparse rows cannot be compiled, only one of dense rows"
+        )
+    return scaling.offset, scaling.factor
 
 
 C_SOURCE = """\

@@ -15,7 +15,7 @@ from dcsvm.classifier import checked_rows
 from dcsvm.drive.absent_classes import floor_masked
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.fitted import FittedStrategy
-from dcsvm.drive.unwrap import unwrapped
+from dcsvm.drive.unwrap import find_preparation, unwrap
 from dcsvm.inspection.explanation import Decision, Explanation, Question, Weight
 from dcsvm.inspection.feature_names import Names
 from dcsvm.numeric import FloatArray, IntArray, Matrix
@@ -30,7 +30,8 @@ def explain(classifier: Any, x: Any, heaviest: int = 3) -> Explanation:
     ----------
     classifier : fitted DivideAndConquerClassifier
         Or a search that learned one, or a scikit-learn Pipeline that ends with one: the row then
-        goes through the steps before it, and is told of as they leave it.
+        goes through the steps before it. A TablePreparation is undone in what is told, other steps
+        are not.
     x : (d,) or (1, d)
         One row. Features go by their names, where the rows that were learned had some.
     heaviest : int
@@ -48,11 +49,12 @@ def explain(classifier: Any, x: Any, heaviest: int = 3) -> Explanation:
     """
     if not hasattr(x, "toarray") and np.ndim(x) == 1:
         x = x.to_frame().T if hasattr(x, "iloc") else np.asarray(x)[None]
-    classifier, x = unwrapped(classifier, x, "explain")
+    preparation = find_preparation(classifier)
+    classifier, x = unwrap(classifier, x, "explain")
     x = checked_rows(classifier, x)
     if x.shape[0] != 1:
         raise DataError(f"explain takes one row at a time, not {x.shape[0]}")
-    names = Names.of(classifier)
+    names = Names.of(classifier, preparation)
     return _explained(classifier.model_, x, names, lambda rows: rows, heaviest)
 
 
@@ -74,8 +76,6 @@ def _explained(
     winner = int(scores[1] > scores[0]) if len(scores) == 2 else int(scores.argmax())
     reasons = model.combination.trace(model.committee, x)
     picture = model.combination.picture(model.committee, x, names.classes)
-    if not picture and len(questions) == 1 and questions[0].inside is not None:
-        picture = questions[0].inside.picture
     return Explanation(
         names.classes[winner],
         dict(zip(names.classes, scores.tolist(), strict=True)),

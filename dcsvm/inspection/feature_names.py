@@ -11,39 +11,36 @@ import numpy as np
 from dcsvm.base.feature_views import View
 from dcsvm.base.member import Member
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.toolbox.table_preparation import Preparation
-from dcsvm.toolbox.table_schema import Column
+from dcsvm.toolbox.table_preparation import TablePreparation
 
 
 @attrs.frozen
 class Names:
     """What a committee's classes and features are called, where features have names.
 
-    `columns` are those of the table that the rows come from: a preparation that was loaded from a
-    file no longer knows them itself. `views` lead from the data's own features to these.
+    `views` lead from the data's own features to these.
     """
 
     classes: list[Any]
     features: tuple[str, ...] | None
-    columns: tuple[Column, ...] = ()
-    views: tuple[View, ...] = ()
+    views: tuple[View | TablePreparation, ...] = ()
 
     @classmethod
-    def of(cls, classifier: DivideAndConquerClassifier) -> Names:
-        layout = getattr(classifier.decomposer, "layout", None)
-        columns = () if layout is None else layout.features
-        features = getattr(classifier, "feature_names_in_", [each.name for each in columns])
-        return cls(classifier.classes_.tolist(), tuple(map(str, features)) or None, columns)
+    def of(
+        cls, classifier: DivideAndConquerClassifier, preparation: TablePreparation | None = None
+    ) -> Names:
+        features = getattr(classifier, "feature_names_in_", ())
+        if preparation is not None and preparation.names is not None:
+            features = preparation.get_feature_names_out()
+        views = () if preparation is None else (preparation,)
+        return cls(classifier.classes_.tolist(), tuple(map(str, features)) or None, views)
 
     def inside(self, member: Member) -> Names:
         """What they are called in a pipeline that is a member: labels, or tuples of them."""
         view = member.view
         if view is None:
             return attrs.evolve(self, classes=self._classes(member))
-        if isinstance(view, Preparation) and self.columns:
-            view = attrs.evolve(view, columns=self.columns)
-        views = (*self.views, view)
-        return Names(self._classes(member), view.names(self.features), views=views)
+        return Names(self._classes(member), view.names(self.features), (*self.views, view))
 
     def with_features(self, sentence: str) -> str:
         """Give features their names and units: a router knows them as `feature 3`."""

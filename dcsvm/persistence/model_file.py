@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from dcsvm.base.errors import ModelFileError, ModelPluginError
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.drive.registry import default_registry
-from dcsvm.drive.unwrap import best_of, is_search
+from dcsvm.drive.unwrap import find_best, is_search
 from dcsvm.persistence.decoder import Decoder
 from dcsvm.persistence.encoder import Encoder
 from dcsvm.persistence.model_file_format import (
@@ -25,6 +26,7 @@ from dcsvm.persistence.model_file_format import (
     write_archive,
 )
 from dcsvm.persistence.stored_types import Catalogue
+from dcsvm.toolbox.table_preparation import FITTED, TablePreparation
 
 __all__ = ["load", "save"]
 
@@ -42,9 +44,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : DivideAndConquerClassifier
-        Fitted. Everything in it must have a name: registered components, no functions. Of a search
-        its `best_estimator_` is written.
+    model : DivideAndConquerClassifier or Pipeline
+        Fitted. Everything in it must have a name: registered components, no functions. Before the
+        classifier a Pipeline may hold a TablePreparation, and nothing else. Of a search its
+        `best_estimator_` is written.
     path : str or path
         An existing file is replaced.
 
@@ -67,17 +70,29 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     True
     """
     name = os.fspath(path)
-    model = best_of(model)
-    if not isinstance(model, DivideAndConquerClassifier):
+    model = find_best(model)
+    named = model.steps if isinstance(model, Pipeline) else [("", model)]
+    classifier = find_best(named[-1][1])
+    if not isinstance(classifier, DivideAndConquerClassifier):
         raise ModelFileError(
             f"cannot save a {type(model).__name__}: a model file holds a fitted "
-            f"DivideAndConquerClassifier{_instead(model)}"
+            f"DivideAndConquerClassifier{_instead(classifier)}"
         )
-    if not hasattr(model, "model_"):
+    for _, step in named[:-1]:
+        if not isinstance(step, TablePreparation):
+            raise ModelFileError(
+                f"cannot save a Pipeline with a {type(step).__name__}: before the classifier a "
+                "model file holds a TablePreparation only, which fills in missing values, encodes "
+                "categories and rescales; or save the last step and keep the others yourself"
+            )
+    if not hasattr(classifier, "model_"):
         raise ModelFileError("cannot save a classifier that is not fitted: call fit first")
     encoder = Encoder(Catalogue(default_registry()))
     try:
-        manifest = _build_manifest(model, encoder)
+        manifest = _build_manifest(classifier, encoder)
+        if isinstance(model, Pipeline):
+            before = [[name, _encode_preparation(step, encoder)] for name, step in named[:-1]]
+            manifest["steps"] = [*before, [named[-1][0], None]]
         entries = encoder.entries()
     except RecursionError as error:
         raise ModelFileError("cannot save the classifier: it is nested too deeply") from error
@@ -103,7 +118,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
 
     Returns
     -------
-    DivideAndConquerClassifier
+    DivideAndConquerClassifier or Pipeline
         Predicts the same bits as the saved one. Its ledger is empty.
 
     Raises
@@ -118,7 +133,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
         name = inside
     try:
         with open_archive(name, max_bytes) as archive:
-            return _build_classifier(archive)
+            return _build_model(archive)
     except FormatError as flaw:
         kind = ModelPluginError if isinstance(flaw, MissingPluginError) else ModelFileError
         raise kind(f"model file {name!r} {flaw}") from flaw
@@ -130,11 +145,6 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
 
 def _instead(given: Any) -> str:
     """What to do with something of scikit-learn's that no model file holds."""
-    if isinstance(given, Pipeline):
-        return (
-            "; let it prepare rows itself, as in DivideAndConquerClassifier(Prepared("
-            "scale='standard'), classifier), or save the last step and keep the others yourself"
-        )
     if is_search(given):
         return ", and this search has no best_estimator_: fit it, with refit=True"
     return ""
@@ -159,9 +169,37 @@ def _build_manifest(model: DivideAndConquerClassifier, encoder: Encoder) -> dict
     }
 
 
-def _build_classifier(archive: ModelArchive) -> DivideAndConquerClassifier:
-    manifest = archive.manifest
+def _encode_preparation(prepare: TablePreparation, encoder: Encoder) -> dict[str, Any]:
+    """The settings of a preparation, and what it learned."""
+    where = ("TablePreparation", "fitted")
+    fitted = {name: getattr(prepare, name) for name in FITTED if hasattr(prepare, name)}
+    return {
+        "settings": encoder.encode(prepare.get_params(), where),
+        "fitted": encoder.encode(fitted, where),
+    }
+
+
+def _build_model(archive: ModelArchive) -> Any:
     decoder = Decoder(archive, Catalogue(default_registry()))
+    classifier = _build_classifier(archive.manifest, decoder)
+    if "steps" not in archive.manifest:
+        return classifier
+    steps: list[tuple[str, Any]] = []
+    for name, encoded in archive.manifest["steps"][:-1]:
+        prepare = TablePreparation(**decoder.decode(encoded["settings"]))
+        fitted = decoder.decode(encoded["fitted"])
+        for attribute in FITTED:
+            if attribute in fitted:
+                setattr(prepare, attribute, fitted[attribute])
+        steps.append((name, prepare))
+    model = Pipeline([*steps, (archive.manifest["steps"][-1][0], classifier)])
+    for (_, prepare), (_, following) in pairwise(model.steps):
+        if not prepare.is_sound() or len(prepare.features()) != following.n_features_in_:
+            raise FormatError("is damaged: its preparation is not the one of its classifier")
+    return model
+
+
+def _build_classifier(manifest: dict[str, Any], decoder: Decoder) -> DivideAndConquerClassifier:
     classifier = decoder.decode(manifest["pipeline"])
     model = decoder.decode(manifest["model"])
     classes = _decode_labels(**manifest["classes"])

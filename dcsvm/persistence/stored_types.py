@@ -17,8 +17,7 @@ from dcsvm.drive.registry import KINDS, Offer, Registry
 from dcsvm.persistence.model_file_format import FormatError, MissingPluginError
 from dcsvm.toolbox.regions import Regions
 from dcsvm.toolbox.subspaces import BlockSum
-from dcsvm.toolbox.table_preparation import Preparation, Prepared
-from dcsvm.toolbox.table_schema import Column, Layout
+from dcsvm.toolbox.table_schema import Column, TableSchema
 
 CORE_TYPES: tuple[type, ...] = (
     *STORED_TYPES,
@@ -26,13 +25,12 @@ CORE_TYPES: tuple[type, ...] = (
     Regions,
     *(Committee, FittedStrategy, Group, Member),
     *(Seed, Task),
-    *(Column, Layout, Preparation),
+    *(Column, TableSchema),
 )
 CORE_COMPONENTS: dict[str, type[Component]] = {
     "learner:divide_and_conquer": DivideAndConquerClassifier,
     "decomposer:sum": Sum,
     "decomposer:repeat": Repeat,
-    "decomposer:prepared": Prepared,
 }
 
 

@@ -31,8 +31,8 @@ from dcsvm.toolbox.pruning import Branches, hold_out, prune
 from dcsvm.toolbox.regions import Regions, find_regions
 from dcsvm.toolbox.splitters import NormalizedWeights, require_hyperplanes
 from dcsvm.toolbox.subspaces import BlockSum, Subspaces
-from dcsvm.toolbox.table_preparation import Prepared, Scaled
-from dcsvm.toolbox.table_schema import Column, Layout
+from dcsvm.toolbox.table_preparation import TablePreparation
+from dcsvm.toolbox.table_schema import Column, TableSchema
 
 __all__ = [
     "GAMMA_HELP",
@@ -50,23 +50,22 @@ __all__ = [
     "Hyperplanes",
     "Joined",
     "KernelExpansion",
-    "Layout",
     "Level",
     "LinearMap",
     "LocalScaling",
     "MappedHyperplanes",
     "NormalizedWeights",
     "PlaneRouter",
-    "Prepared",
     "Regions",
     "Repeat",
     "Report",
     "RunRecord",
-    "Scaled",
     "Scaling",
     "Stages",
     "Subspaces",
     "Sum",
+    "TablePreparation",
+    "TableSchema",
     "UsageError",
     "View",
     "Wrapped",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 import numpy as np
 
@@ -9,6 +11,13 @@ from dcsvm.base.routing import Router, Routing
 from dcsvm.drawing import Scene, Sketch, draw_tree
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.trees.hyperplane_tree import PlaneTree
+
+
+def find_hyperplane_tree(committee: Any) -> tuple[PlaneTree, IntArray] | None:
+    """The tree of hyperplanes that a committee routes by, and the member of each leaf; or None."""
+    groups = committee.groups
+    router: Router | None = groups[0].router if len(groups) == 1 else None
+    return None if router is None else router.hyperplane_tree()
 
 
 @attrs.frozen(eq=False)

@@ -1,225 +1,343 @@
-"""Features made comparable before anything is divided: filled in, encoded, rescaled."""
+"""TablePreparation, a scikit-learn transformer: missing values, categories, scaling."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import (
+    _check_feature_names_in,
+    check_array,
+    check_is_fitted,
+    validate_data,
+)
 
-from dcsvm.base.component import component, setting
-from dcsvm.base.decomposer import ONE_PART, Decomposer
-from dcsvm.base.feature_views import Scaling, View
-from dcsvm.base.problem import Part, Problem
-from dcsvm.base.stages import Stages
-from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
-from dcsvm.toolbox.table_schema import Column, Layout
+from dcsvm.base.errors import DataError, SettingError
+from dcsvm.base.feature_views import Scaling
+from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
+from dcsvm.toolbox.table_schema import Column, TableSchema
 
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Scale: TypeAlias = Literal["minmax", "standard", "robust", "none"]
 Encode: TypeAlias = Literal["onehot", "codes"]
 Missing: TypeAlias = Literal["error", "impute", "mark"]
 
+NOT_IMPUTED = (
+    'X contains NaN, a missing value, and missing="error": with missing="impute" or "mark" it '
+    "would be filled in"
+)
+#: What `fit` leaves, for files.
+FITTED = (
+    *("columns_", "fill_", "seen_", "marked_", "scaling_"),
+    *("n_features_in_", "feature_names_in_"),
+)
 
-@component
-class Scaled(Decomposer):
-    """The whole problem as one part that sees its features rescaled.
 
-    With a pipeline as learner, that pipeline divides and learns rescaled rows, and the statistics
-    of the training rows stay with the model: raw rows can be predicted and saved models are whole.
+@attrs.frozen
+class PreparedFeature:
+    """A feature that a TablePreparation makes of a column.
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from dcsvm import DivideAndConquerClassifier
-    >>> from dcsvm.toolbox import Scaled
-    >>> X, y = load_wine(return_X_y=True)
-    >>> pairs = DivideAndConquerClassifier("class_pairs", "kernel_svm", "vote")
-    >>> DivideAndConquerClassifier(Scaled("standard"), pairs, "route").fit(X, y).score(X, y) > 0.95
-    True
+    A value of the column becomes `(value - offset) * factor`. Of a "code" the value is the place
+    of a level; an "indicator" is 1 where what its name says is so, otherwise 0.
     """
 
-    name = "scaled"
-    yields = frozenset({ONE_PART})
-
-    scale: Literal["minmax", "standard", "robust"] = setting(
-        "minmax",
-        help="to [0, 1], to mean 0 and deviation 1, or to median 0 and quartiles 1 apart",
-    )
-
-    def divide(self, problem: Problem) -> Stages:
-        yield [Part(np.arange(problem.n_rows), view=Scaling(self.scale))]
-        return None
+    name: str
+    column: int
+    kind: Literal["number", "code", "indicator"] = "number"
+    offset: float = 0.0
+    factor: float = 1.0
 
 
-@component
-class Prepared(Decomposer):
-    """The whole problem as one part that sees the columns of a table as numbers to compute with.
+class TablePreparation(TransformerMixin, BaseEstimator):
+    """Turn the columns of a table into numbers that can be compared.
 
-    Everything is learned from the training rows and stays with the model: what stands for missing
-    values, which levels there are, how numbers are rescaled. A level that no training row had
-    counts as none of them. The layout stays with the model too, so that a table with the same
-    columns, in any order, can be answered.
+    Missing values are filled in with the median or the most frequent level, categories are
+    encoded, numbers are rescaled; everything is learned from the rows given to `fit`. Columns of
+    numbers come first, then one feature for each level, then the marks of missing values. A level
+    that `fit` did not see counts as none of the others.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dcsvm.toolbox import Column, Layout, Prepared
-    >>> from dcsvm import DivideAndConquerClassifier
-    >>> layout = Layout((Column("size"), Column("colour", ("blue", "red"))))
-    >>> X, y = np.array([[1, 0], [2, 1], [np.nan, 1], [1, 0.0]]), ["a", "b", "b", "a"]
-    >>> model = DivideAndConquerClassifier(Prepared(layout, missing="impute"), "kernel_svm")
-    >>> model.fit(X, y).predict([[np.nan, 0]]).item()
-    'a'
-    """
-
-    name = "prepared"
-    yields = frozenset({ONE_PART})
-
-    layout: Layout | None = setting(None, help="the columns of X; none: all are numbers")
-    scale: Scale = setting(
-        "minmax",
-        help="numbers to [0, 1], to mean 0 and deviation 1, to median 0 and quartiles 1 apart, "
-        "or as they are",
-    )
-    encode: Encode = setting(
-        "onehot", help="a category as one feature per level, or as the number of its level"
-    )
-    missing: Missing = setting(
-        "error",
-        help="refuse missing values, fill in the median or the most frequent level, "
-        "or also mark where that was done",
-    )
-
-    @property
-    def allows_missing(self) -> bool:  # type: ignore[override]
-        return self.missing != "error"
-
-    def divide(self, problem: Problem) -> Stages:
-        yield [Part(np.arange(problem.n_rows), view=self._view(problem.n_features))]
-        return None
-
-    def _view(self, n_features: int) -> View:
-        columns = self.layout.features if self.layout is not None else ()
-        levels = np.zeros(n_features, dtype=np.intp)
-        for place, column in enumerate(columns):
-            levels[place] = 0 if column.levels is None else len(column.levels)
-        return Preparation(levels, self.scale, self.encode, self.missing == "mark", columns)
-
-
-@attrs.frozen(eq=False)
-class Preparation(View):
-    """Columns of a table as numbers that can be compared.
+    Categories and texts of pandas and polars data frames, and texts in arrays, are categories. In
+    an array of numbers, a column with levels holds their places, -1 for an unknown level.
 
     Parameters
     ----------
-    n_levels : (d,) int array
-        How many levels a column has; 0 for a column of numbers.
-    scale : {"minmax", "standard", "robust", "none"}
-    encode : {"onehot", "codes"}
-    mark : bool
-        Add a feature that is 1 where a value was missing, for columns that had any when fitted.
-    columns : tuple of Column
-        What the columns and their levels are called, where that is known.
-    fill : (d,) float array, fitted
-        What stands for a missing value: the median, or the most frequent level.
-    seen : tuple of int arrays, fitted
-        The levels of each column that the rows had.
-    marked : (m,) int array, fitted
+    scale : {"minmax", "standard", "robust", "none"}, default="minmax"
+        Numbers to [0, 1], to mean 0 and deviation 1, to median 0 and quartiles 1 apart, or as they
+        are. Sparse rows are divided, never shifted.
+    encode : {"onehot", "codes"}, default="onehot"
+        A category as one feature for each level, or as the number of its level.
+    missing : {"error", "impute", "mark"}, default="error"
+        Raise if a value is missing, fill it in, or also add a feature that marks where, for the
+        columns in which `fit` saw a missing value.
+    schema : TableSchema, optional
+        The columns, where they are known beforehand: a data frame is then read by their names, in
+        any order. By default they are inferred from the rows given to `fit`.
+
+    Attributes
+    ----------
+    columns_ : tuple of Column
+        Names and levels of the columns; empty for sparse rows.
+    fill_ : (d,) float array
+        What stands for a missing value: the median, or the place of the most frequent level.
+    seen_ : tuple of int arrays
+        The places of the levels that the rows had, for each column.
+    marked_ : (m,) int array
         The columns whose missing values are marked.
-    scaling : Scaling, fitted
+    scaling_ : Scaling or None
         How the columns of numbers are rescaled.
+    n_features_in_ : int
+    feature_names_in_ : (d,) array of str, only for data frames without a `schema`
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from dcsvm import TablePreparation
+    >>> frame = pd.DataFrame({"colour": ["blue", "red", None], "size": [1.0, None, 3.0]})
+    >>> prepare = TablePreparation(missing="impute").set_output(transform="pandas")
+    >>> prepare.fit_transform(frame).round(1)
+       size  colour=blue  colour=red
+    0   0.0          1.0         0.0
+    1   0.5          0.0         1.0
+    2   1.0          1.0         0.0
     """
 
-    n_levels: IntArray
-    scale: Scale = "minmax"
-    encode: Encode = "onehot"
-    mark: bool = False
-    columns: tuple[Column, ...] = attrs.field(default=(), metadata={"stored": False})
-    fill: FloatArray | None = None
-    seen: tuple[IntArray, ...] = ()
-    marked: IntArray | None = None
-    scaling: View | None = None
+    def __init__(
+        self,
+        scale: Scale = "minmax",
+        encode: Encode = "onehot",
+        missing: Missing = "error",
+        schema: TableSchema | None = None,
+    ) -> None:
+        self.scale = scale
+        self.encode = encode
+        self.missing = missing
+        self.schema = schema
 
-    def fit(self, X: Matrix) -> View:
-        rescaled = Scaling(self.scale) if self.scale != "none" else None
+    def fit(self, X: Any, y: Any = None) -> TablePreparation:
+        """Learn levels, fillings and ranges from rows X (n, d)."""
+        self._check_settings()
+        X = self._read(X, reset=True)
+        d = X.shape[1]
         if sparse.issparse(X):
-            return attrs.evolve(self, scaling=None if rescaled is None else rescaled.fit(X))
-        absent = np.isnan(X)
-        fill = np.array([_typical(X[:, j], levels) for j, levels in enumerate(self.n_levels)])
-        fitted = attrs.evolve(
-            self,
-            fill=fill,
-            seen=tuple(_seen(X[:, j], levels) for j, levels in enumerate(self.n_levels)),
-            marked=np.flatnonzero(absent.any(axis=0)) if self.mark else np.zeros(0, np.intp),
-        )
-        if rescaled is None:
-            return fitted
-        return attrs.evolve(fitted, scaling=rescaled.fit(fitted._numbers(X, absent)))
+            self.columns_: tuple[Column, ...] = ()
+            self.fill_, self.marked_ = np.zeros(d), np.zeros(0, dtype=np.intp)
+            self.seen_: tuple[IntArray, ...] = (np.zeros(0, dtype=np.intp),) * d
+            numbers: Matrix = X
+        else:
+            absent = np.isnan(X)
+            levels = self._n_levels(d)
+            self.fill_ = np.array([_typical(X[:, j], levels[j]) for j in range(d)])
+            self.seen_ = tuple(_seen(X[:, j], levels[j]) for j in range(d))
+            marked = absent.any(axis=0) & (self.missing == "mark")
+            self.marked_ = np.flatnonzero(marked)
+            numbers = self._numbers(X, absent) if self.scale != "none" else X
+        self.scaling_: Any = None if self.scale == "none" else Scaling(self.scale).fit(numbers)
+        return self
 
-    def apply(self, X: Matrix) -> Matrix:
+    def transform(self, X: Any) -> Any:
+        """Rows X (n, d) as numbers, (n, features)."""
+        check_is_fitted(self)
+        X = self._read(X, reset=False)
+        scaling, encoded = self.scaling_, self._encoded
         if sparse.issparse(X):
-            return X if self.scaling is None else self.scaling.apply(X)
-        if self.fill is None or self.marked is None:
-            raise ValueError("a Preparation must be fitted before it is applied")
+            if not encoded.any() and not len(self.marked_):
+                return X if scaling is None else scaling.apply(X)
+            X = X.toarray()
         absent = np.isnan(X)
         numbers = self._numbers(X, absent)
-        if self.scaling is not None:
-            numbers = self.scaling.apply(numbers)
-        if not len(self.marked) and not self._encoded.any():
+        if scaling is not None:
+            if scaling.offset is not None:
+                numbers -= scaling.offset
+            numbers *= scaling.factor
+        if not len(self.marked_) and not encoded.any():
             return numbers
-        categories = [
-            (np.where(absent[:, j], self.fill[j], X[:, j])[:, None] == self.seen[j]).astype(float)
-            for j in np.flatnonzero(self._encoded)
-        ]
-        return np.hstack([numbers, *categories, absent[:, self.marked].astype(float)])
+        categories = []
+        for j in np.flatnonzero(encoded):
+            codes = np.where(absent[:, j], self.fill_[j], X[:, j])
+            categories.append((codes[:, None] == self.seen_[j]).astype(float))
+        return np.hstack([numbers, *categories, absent[:, self.marked_].astype(float)])
 
-    def names(self, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        titles = tuple(column.name for column in self.columns) or given
-        if titles is None or self.marked is None:
-            return titles  # sparse rows keep their columns
-        kept = [titles[j] for j in np.flatnonzero(~self._encoded)]
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """The names of the features: `size`, `colour=red`, `size missing`."""
+        return np.array([each.name for each in self.features(input_features)], dtype=object)
+
+    def features(self, input_features: Any = None) -> tuple[PreparedFeature, ...]:
+        """What the features are made of, in their order."""
+        check_is_fitted(self)
+        names = self.names if input_features is None else None
+        if names is None:
+            names = _check_feature_names_in(self, input_features).tolist()
+        encoded = self._encoded
+        kept = np.flatnonzero(~encoded).tolist()
+        offset, factor = np.zeros(len(kept)), np.ones(len(kept))
+        if self.scaling_ is not None:
+            offset = offset if self.scaling_.offset is None else self.scaling_.offset
+            factor = self.scaling_.factor
+        numbers = [
+            PreparedFeature(
+                *(names[j], j, "code" if self._levels(j) else "number"),
+                *(float(offset[place]), float(factor[place])),
+            )
+            for place, j in enumerate(kept)
+        ]
         levels = [
-            f"{titles[j]}={self._level(j, code)}"
-            for j in np.flatnonzero(self._encoded)
-            for code in self.seen[j]
+            PreparedFeature(f"{names[j]}={self._levels(j)[code]}", j, "indicator")
+            for j in np.flatnonzero(encoded).tolist()
+            for code in self.seen_[j]
         ]
-        return (*kept, *levels, *(f"{titles[j]} missing" for j in self.marked))
+        marks = [
+            PreparedFeature(f"{names[j]} missing", j, "indicator") for j in self.marked_.tolist()
+        ]
+        return (*numbers, *levels, *marks)
 
-    def invert(self, feature: int, value: float) -> tuple[int, float] | None:
-        kept = np.flatnonzero(~self._encoded)
-        if feature >= len(kept) or self.n_levels[kept[feature]]:
-            return None  # of categories and marks there is no value
-        before = (feature, value) if self.scaling is None else self.scaling.invert(feature, value)
-        return None if before is None else (int(kept[feature]), before[1])
+    def undone(self, feature: int, value: float) -> tuple[int, float] | None:
+        """The column that a feature was made of, and the number that became this value.
 
-    def _level(self, column: Any, code: Any) -> str:
-        levels = self.columns[column].levels if self.columns else None
-        return str(code) if levels is None else levels[code]
+        None for categories and marks.
+        """
+        made = self.features()[feature]
+        if made.kind != "number" or made.factor == 0:
+            return None
+        return made.column, value / made.factor + made.offset
 
-    def unknown(self, X: Matrix) -> IntArray:
-        """How many values of each column are levels that no training row had, as (d,)."""
-        counts = np.zeros(len(self.n_levels), dtype=np.intp)
-        for j in np.flatnonzero(self.n_levels):
-            counts[j] = np.count_nonzero(~np.isnan(X[:, j]) & ~np.isin(X[:, j], self.seen[j]))
-        return counts
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of the columns; None where they have none."""
+        if self.schema is not None and self.schema.first_index is None:
+            return self.schema.names
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else tuple(names.tolist())
+
+    def is_sound(self) -> bool:
+        """Whether fitted attributes fit each other, for one that was read from a file."""
+        self._check_settings()
+        d, kept = self.n_features_in_, int(np.count_nonzero(~self._encoded))
+        levels = self._n_levels(d)
+        return (
+            self.fill_.shape == (d,)
+            and len(self.columns_) in (0, d)
+            and all(each.dtype.kind == "i" for each in (*self.seen_, self.marked_))
+            and all(seen.min(initial=0) >= 0 for seen in (*self.seen_, self.marked_))
+            and all(s.max(initial=-1) < n for s, n in zip(self.seen_, levels, strict=True))
+            and self.marked_.max(initial=-1) < d
+            and (self.scaling_ is None or self.scaling_.factor.shape == (kept,))
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
+
+    def _check_settings(self) -> None:
+        for name, options in (("scale", Scale), ("encode", Encode), ("missing", Missing)):
+            if getattr(self, name) not in get_args(options):
+                allowed = ", ".join(map(repr, get_args(options)))
+                raise SettingError(
+                    f"TablePreparation: {name} must be one of {allowed}, got "
+                    f"{getattr(self, name)!r}"
+                )
+
+    def _read(self, X: Any, reset: bool) -> Matrix:
+        """Rows as numbers, with NaN for missing values and places for levels."""
+        if not reset and self._is_ready(X):
+            return X
+        try:
+            if sparse.issparse(X):
+                return validate_data(self, X, reset=reset, **self._checks())
+            if not hasattr(X, "columns"):
+                return self._read_array(X, reset)
+            schema = self.schema
+            if schema is not None and schema.first_index is None:
+                if reset:
+                    self.columns_, self.n_features_in_ = schema.features, len(schema.features)
+                return check_array(schema.matrix(X), input_name="X", **self._checks())
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            labels = list(X.columns)
+            if reset:
+                self.columns_ = tuple(Column.infer(str(each), X[each]) for each in labels)
+            return self._matrix([X[each] for each in labels])
+        except ValueError as error:
+            if self.missing == "error" and str(error).startswith("Input X contains NaN"):
+                raise DataError(NOT_IMPUTED) from error
+            raise
+
+    def _read_array(self, X: Any, reset: bool) -> Matrix:
+        given = X if hasattr(X, "dtype") else np.asarray(X)
+        if given.dtype.kind not in "OUS" or given.ndim != 2:
+            rows: Matrix = validate_data(self, X, reset=reset, **self._checks())
+            if reset:
+                self.columns_ = self._known(rows.shape[1]) or tuple(
+                    Column(f"x{j}") for j in range(rows.shape[1])
+                )
+            return rows
+        validate_data(self, given, reset=reset, skip_check_array=True)
+        if reset:
+            self.columns_ = self._known(given.shape[1]) or tuple(
+                Column.infer(f"x{j}", given[:, j], numeric_texts=True)
+                for j in range(given.shape[1])
+            )
+        return self._matrix(list(given.T))
+
+    def _known(self, d: int) -> tuple[Column, ...]:
+        """The columns of the schema, if there is one, checked against the width of X."""
+        if self.schema is None or self.schema.first_index is not None:
+            return ()
+        if len(self.schema.features) != d:
+            raise DataError(
+                f"X has {d} columns, but the schema has {len(self.schema.features)} features"
+            )
+        return self.schema.features
+
+    def _matrix(self, columns: list[Any]) -> FloatArray:
+        numbers = [
+            column.numbers(values) for column, values in zip(self.columns_, columns, strict=True)
+        ]
+        rows = np.column_stack(numbers) if numbers else np.zeros((0, 0))
+        return np.asarray(check_array(rows, input_name="X", **self._checks()))
+
+    def _is_ready(self, X: Any) -> bool:
+        """Whether rows need no check: scikit-learn's takes longer than the preparation of one."""
+        return (
+            type(X) is np.ndarray
+            and X.dtype == np.float64
+            and X.shape[1:] == (self.n_features_in_,)
+            and len(X) > 0
+            and not hasattr(self, "feature_names_in_")
+            and bool(np.isfinite(X).all())
+        )
+
+    def _checks(self) -> dict[str, Any]:
+        finite = True if self.missing == "error" else "allow-nan"
+        return {
+            "accept_sparse": "csr",
+            "dtype": np.float64,
+            "ensure_all_finite": finite,
+            "estimator": self,
+        }
+
+    def _levels(self, j: Any) -> tuple[str, ...]:
+        return self.columns_[j].levels or () if self.columns_ else ()
+
+    def _n_levels(self, d: int) -> IntArray:
+        return np.array([len(self._levels(j)) for j in range(d)], dtype=np.intp)
 
     @property
     def _encoded(self) -> BoolArray:
-        """Whether a column becomes one feature per level."""
-        return (self.n_levels > 0) & (self.encode == "onehot")
+        """Whether a column becomes one feature for each level."""
+        return (self._n_levels(len(self.fill_)) > 0) & (self.encode == "onehot")
 
     def _numbers(self, X: FloatArray, absent: BoolArray) -> FloatArray:
-        """The columns that stay one feature each, without gaps and not rescaled."""
+        """The columns that stay one feature each, without gaps and not rescaled, as a copy."""
         kept = np.flatnonzero(~self._encoded)
-        assert self.fill is not None
-        numbers = np.where(absent[:, kept], self.fill[kept], X[:, kept])
+        numbers = np.where(absent[:, kept], self.fill_[kept], X[:, kept])
         for place, j in enumerate(kept):
-            if self.n_levels[j]:  # an unknown level has no number: the most frequent one serves
-                known = np.isin(numbers[:, place], self.seen[j])
-                numbers[~known, place] = self.fill[j]
+            if self._levels(j):  # an unknown level has no number: the most frequent one serves
+                known = np.isin(numbers[:, place], self.seen_[j])
+                numbers[~known, place] = self.fill_[j]
         return numbers
 
 

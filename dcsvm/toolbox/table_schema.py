@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from typing import Any
 
 import attrs
@@ -10,6 +11,12 @@ import numpy as np
 
 from dcsvm.base.errors import DataError, did_you_mean
 from dcsvm.numeric.array_types import FloatArray
+
+DATES = (
+    "X holds dates or times in column {column!r}: turn them into numbers first, such as days "
+    "since the first of them, or leave the column out"
+)
+"""What to do about dates where numbers are wanted."""
 
 
 @attrs.frozen
@@ -23,6 +30,28 @@ class Column:
     name: str
     levels: tuple[str, ...] | None = None
 
+    @classmethod
+    def infer(cls, name: str, values: Any, *, numeric_texts: bool = False) -> Column:
+        """The column for values (n,) of a data frame or an array.
+
+        Categories of pandas and polars keep their order; texts become sorted levels. With
+        `numeric_texts`, a column of texts that are all numbers is a column of numbers.
+        """
+        categories = _categories(values)
+        if categories is not None:
+            return cls(name, tuple(str(_text(each)) for each in categories))
+        given = np.asarray(values)
+        if given.dtype.kind in "mM":
+            raise DataError(DATES.format(column=name))
+        if given.dtype.kind in "biuf":
+            return cls(name)
+        present = [each for each in given.tolist() if _text(each) is not None]
+        if numeric_texts or not any(isinstance(each, str) for each in present):
+            with suppress(ValueError, TypeError):
+                np.array(present, dtype=object).astype(np.float64)
+                return cls(name)
+        return cls(name, tuple(sorted({str(_text(each)) for each in present})))
+
     def numbers(self, values: Any) -> FloatArray:
         """The column of X for values (n,) as they stand in a data frame.
 
@@ -34,6 +63,8 @@ class Column:
             known = {*self.levels, *map(_bare, self.levels)}
             if given.dtype.kind not in "iuf" or not known.isdisjoint(texts):
                 return self._codes(texts)
+        elif given.dtype == object:
+            given = np.array([np.nan if _text(each) is None else each for each in given.tolist()])
         try:
             return given.astype(np.float64)
         except (ValueError, TypeError) as error:
@@ -58,6 +89,15 @@ class Column:
         return codes
 
 
+def _categories(values: Any) -> list[Any] | None:
+    """The categories of a pandas or polars column, in their order; None for other columns."""
+    if hasattr(values, "cat") and hasattr(values.cat, "categories"):
+        return list(values.cat.categories)
+    if type(getattr(values, "dtype", None)).__name__ in ("Categorical", "Enum"):
+        return list(values.cat.get_categories())
+    return None
+
+
 def _text(value: Any) -> str | None:
     """A value as a file would have it; None for one that is missing."""
     if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
@@ -71,7 +111,7 @@ def _bare(text: str) -> str:
 
 
 @attrs.frozen(repr=False)
-class Layout:
+class TableSchema:
     """What a table of data must look like so that a model can answer it.
 
     Parameters

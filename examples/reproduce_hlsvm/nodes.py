@@ -15,11 +15,11 @@ from typing import Any
 
 import measured
 from data import split
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from dcsvm import DivideAndConquerClassifier, build
+from dcsvm import DivideAndConquerClassifier, TablePreparation, build
 from dcsvm.inspection import compile_tree
-from dcsvm.toolbox import Scaled
 
 ROWS, ASKED, ALONE, REPEATS = 100_000, 40_000, 4_000, 9
 DEPTHS = {"ijcnn1": 6, "covertype": None}
@@ -39,7 +39,7 @@ def oblique(X: Any, y: Any, asked: Any, depth: int | None) -> dict[str, float]:
     """Rows come as they are: what it costs to scale them is counted."""
     tree = build("decomposer", "oblique_tree", deepest=depth, merge="majority")
     model = DivideAndConquerClassifier(tree, "majority", random_state=0)
-    model = DivideAndConquerClassifier(Scaled("minmax"), model, random_state=0).fit(X, y)
+    model = make_pipeline(TablePreparation("minmax"), model).fit(X, y)
     fast = compile_tree(model)
     return {
         "nodes": len(fast.tree.thresholds),

@@ -21,11 +21,11 @@ import measured
 import numpy as np
 from data import TASKS, Rows, split
 from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
 
-from dcsvm import DivideAndConquerClassifier, build
+from dcsvm import DivideAndConquerClassifier, TablePreparation, build
 from dcsvm.inspection import compile_tree
 from dcsvm.inspection.bounds import plane_terms
-from dcsvm.toolbox import Scaled
 
 GRIDS: Mapping[str, Mapping[str, list[Any]]] = {
     "h_lsvm": {
@@ -198,7 +198,7 @@ def scaled(name: str, method: str, cell: Mapping[str, Any], seed: int = 0) -> An
     model = classifier(name, method, cell, seed)
     if cell["scale"] == "none":
         return model
-    return DivideAndConquerClassifier(Scaled(cell["scale"]), model, random_state=seed)
+    return make_pipeline(TablePreparation(cell["scale"]), model)
 
 
 def cells(name: str, method: str) -> list[dict[str, Any]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import attrs
 import numpy as np
 
+from dcsvm.drawing import Scene
 from dcsvm.numeric.array_types import IntArray, Matrix
 
 #: Points of the grid along each side.
@@ -36,24 +36,23 @@ class Plane:
         return np.array([line.split() for line in lines], dtype=np.intp)
 
 
-def plane_of(
-    classifier: Any,
-    X: Matrix,
-    y: Any,
-    parts_of: Callable[[Matrix], IntArray | None],
-    names: tuple[str, ...],
-    answers: Any,
-) -> Plane | None:
-    """Ask a classifier all over the plane; None where the data has not two plain features."""
-    if X.shape[1] != 2 or hasattr(X, "toarray") or X.shape[0] == 0 or np.isnan(X).any():
+def plane_of(classifier: Any, scene: Scene, y: Any, answers: Any) -> Plane | None:
+    """Ask a classifier all over the plane; None where it does not see two numbers."""
+    if scene.X.shape[1] != 2 or hasattr(scene.X, "toarray") or scene.X.shape[0] == 0:
         return None
+    if scene.indicators:
+        return None
+    offset = np.zeros(2) if scene.offset is None else scene.offset
+    factor = np.ones(2) if scene.factor is None else np.where(scene.factor, scene.factor, 1.0)
+    X = scene.X / factor + offset
     low, high = X.min(axis=0), X.max(axis=0)
     edge = 0.04 * np.where(high > low, high - low, 1.0)
     low, high = low - edge, high + edge
     sides = [np.linspace(low[axis], high[axis], SIDE) for axis in range(2)]
     grid = np.column_stack([each.ravel() for each in np.meshgrid(*sides)])
-    there = np.searchsorted(classifier.classes_, classifier.predict(grid))
-    parts = parts_of(grid)
+    grid = (grid - offset) * factor
+    there = classifier.model_.labels(grid)
+    parts = _parts_of(scene.committee, grid)
     some = np.linspace(0, X.shape[0] - 1, min(DRAWN_ROWS, X.shape[0])).astype(np.intp)
     truth = np.where(np.isin(y, classifier.classes_), np.searchsorted(classifier.classes_, y), -1)
     said = np.searchsorted(classifier.classes_, answers)
@@ -63,8 +62,21 @@ def plane_of(
         _lines(there),
         () if parts is None else _lines(parts),
         tuple((float(X[i, 0]), float(X[i, 1]), int(truth[i]), int(said[i])) for i in some),
-        (names[0], names[1]),
+        (scene.features[0], scene.features[1]),
     )
+
+
+def _parts_of(committee: Any, X: Matrix) -> IntArray | None:
+    """The part that each row asks in the first group with a router; None without one."""
+    for group in committee.groups:
+        if group.router is not None:
+            routing = group.router.route(X)
+            found = np.full(X.shape[0], -1)
+            # Of several parts the one with the largest weight: it is written last.
+            order = slice(None) if routing.weight is None else np.argsort(routing.weight)
+            found[routing.row[order]] = routing.member[order]
+            return found
+    return None
 
 
 def _lines(values: IntArray) -> tuple[str, ...]:

@@ -5,23 +5,20 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import Any
 
 import attrs
 import numpy as np
-from sklearn.utils.validation import validate_data
 
-from dcsvm.base.decomposer import Decomposer
-from dcsvm.base.feature_views import View
 from dcsvm.base.member import Member
-from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.classifier import DivideAndConquerClassifier, checked_rows
 from dcsvm.drawing import Scene, shorten
 from dcsvm.drive.committee.committee import Committee, Group
-from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.drive.registry import default_registry
+from dcsvm.drive.unwrap import find_classifier, find_preparation, unwrap
 from dcsvm.numeric.array_types import BoolArray, IntArray, Matrix
+from dcsvm.toolbox.table_preparation import PreparedFeature
 from dcsvm_report.bound_terms import Term, terms_of
-from dcsvm_report.column_names import Column, columns_through
 from dcsvm_report.decision_plane import Plane, plane_of
 
 #: The file of a run folder that keeps it.
@@ -130,31 +127,31 @@ def gather_evidence(
     >>> sum(part.tested for part in gather_evidence(clf, X, y).parts)
     150
     """
+    model, classifier = classifier, find_classifier(classifier)
     if not isinstance(classifier, DivideAndConquerClassifier) or not hasattr(classifier, "model_"):
         return Evidence()
-    X_test = _checked(classifier, X_test)
-    answers = np.asarray(classifier.predict(X_test) if answers is None else answers)
-    stand = _stand(classifier, X_test.shape[1], features)
+    answers = np.asarray(model.predict(X_test) if answers is None else answers)
+    committee, classes = classifier.model_.committee, classifier.classes_
+    wrong = np.asarray(answers != y_test, dtype=bool)
     learned = None
     if X_train is not None and y_train is not None:
-        own = np.isin(y_train, classifier.classes_)
-        rows = stand.see(_checked(classifier, X_train)[own])
-        learned = (rows, np.searchsorted(classifier.classes_, np.asarray(y_train)[own]))
-    wrong = np.asarray(answers != y_test, dtype=bool)
-    scene = stand.scene(classifier.classes_, X_test, y_test, wrong, learned)
-    routed = any(group.router is not None for group in stand.committee.groups)
+        own = np.isin(y_train, classes)
+        rows = _see(model, X_train)[own]
+        learned = (rows, np.searchsorted(classes, np.asarray(y_train)[own]))
+    scene = _scene(model, classifier, _see(model, X_test), y_test, wrong, learned, features)
+    routed = any(group.router is not None for group in committee.groups)
     if routed:
-        parts = _routed_errors(stand.committee, scene.X, wrong)
+        parts = _routed_errors(committee, scene.X, wrong)
     else:
-        known = np.isin(y_test, classifier.classes_)
-        parts = _own_errors(stand.committee, scene.X[known], scene.y[known], scene.classes)
+        known = np.isin(y_test, classes)
+        parts = _own_errors(committee, scene.X[known], scene.y[known], scene.classes)
     return Evidence(
         routed,
         tuple(parts),
-        tuple(_pictures(stand, scene)),
-        plane_of(classifier, X_test, y_test, stand.parts_of, scene.features, answers),
-        _counted(stand.committee, routed, len(wrong)),
-        () if X_train is None or y_train is None else terms_of(classifier, X_train, y_train),
+        tuple(_pictures(classifier, scene)),
+        plane_of(classifier, scene, y_test, answers),
+        _counted(committee, routed, len(wrong)),
+        () if learned is None else terms_of(classifier, learned[0], classes[learned[1]]),
     )
 
 
@@ -175,95 +172,45 @@ def _counted(committee: Committee, routed: bool, n_rows: int) -> str:
     return ""
 
 
-def _checked(classifier: DivideAndConquerClassifier, X: Any) -> Matrix:
-    return validate_data(
-        classifier,
-        X,
-        accept_sparse="csr",
-        dtype=np.float64,
-        reset=False,
-        ensure_all_finite="allow-nan",
-        skip_check_array=False,
-    )
+def _see(model: Any, X: Any) -> Matrix:
+    """Rows X (n, d) as the classifier of a pipeline sees them."""
+    classifier, rows = unwrap(model, X, "report")
+    return checked_rows(classifier, rows)
 
 
-@attrs.frozen(eq=False)
-class _Stand:
-    """Where a model divides for the first time, below wrappers of a single part."""
-
-    model: FittedStrategy
-    decomposer: Any
-    views: tuple[View, ...]
-    columns: tuple[Column, ...]
-
-    @property
-    def committee(self) -> Committee:
-        return self.model.committee
-
-    def see(self, X: Matrix) -> Matrix:
-        for view in self.views:
-            X = view.apply(X)
-        return X
-
-    def scene(
-        self,
-        classes: Any,
-        X: Matrix,
-        y: Any,
-        wrong: BoolArray,
-        learned: tuple[Matrix, IntArray] | None,
-    ) -> Scene:
-        """The stage for pictures; a class that was never learned stands for the nearest one."""
-        return Scene(
-            self.committee,
-            self.committee.members,
-            tuple(str(each) for each in classes.tolist()),
-            tuple(column.name for column in self.columns),
-            self.see(X),
-            np.minimum(np.searchsorted(classes, y), len(classes) - 1),
-            wrong,
-            learned,
-            np.array([column.offset for column in self.columns]),
-            np.array([column.factor for column in self.columns]),
-            frozenset(place for place, column in enumerate(self.columns) if column.indicator),
-        )
-
-    def parts_of(self, X: Matrix) -> IntArray | None:
-        """The part that each row asks in the first group with a router; None without one."""
-        for group in self.committee.groups:
-            if group.router is not None:
-                routing = group.router.route(self.see(X))
-                found = np.full(X.shape[0], -1)
-                # Of several parts the one with the largest weight: it is written last.
-                order = slice(None) if routing.weight is None else np.argsort(routing.weight)
-                found[routing.row[order]] = routing.member[order]
-                return found
-        return None
-
-
-def _stand(
-    classifier: DivideAndConquerClassifier, n_features: int, features: Sequence[str]
-) -> _Stand:
+def _scene(
+    model: Any,
+    classifier: DivideAndConquerClassifier,
+    X: Matrix,
+    y: Any,
+    wrong: BoolArray,
+    learned: tuple[Matrix, IntArray] | None,
+    features: Sequence[str],
+) -> Scene:
+    """The stage for pictures; a class that was never learned stands for the nearest one."""
+    committee, classes = classifier.model_.committee, classifier.classes_
+    prepare = find_preparation(model)
+    n_columns = int((classifier if prepare is None else prepare).n_features_in_)
     names = list(features) or list(getattr(classifier, "feature_names_in_", ()))
-    if len(names) != n_features:
-        names = [f"feature {place}" for place in range(n_features)]
-    columns = tuple(Column(str(name)) for name in names)
-    model, pipeline = classifier.model_, cast(Any, classifier)
-    views: tuple[View, ...] = ()
-    while len(model.committee.members) == 1:
-        (member,) = model.committee.members
-        whole = len(member.code) == model.committee.n_classes or model.committee.n_classes == 2
-        if not isinstance(member.model, FittedStrategy) or not whole:
-            break
-        if member.view is not None:
-            columns = columns_through(member.view, columns, pipeline.decomposer)
-            views = (*views, member.view)
-        model = member.model
-        pipeline = getattr(pipeline, "learner", pipeline)
-    decomposer = getattr(pipeline, "decomposer", None)
-    if isinstance(decomposer, str):
-        decomposer = default_registry().build("decomposer", decomposer)
-    return _Stand(model, decomposer, views, columns)
+    if len(names) != n_columns:
+        names = [f"feature {place}" for place in range(n_columns)]
+    if prepare is None:
+        made = tuple(PreparedFeature(str(name), place) for place, name in enumerate(names))
+    else:
+        made = prepare.features(names if prepare.names is None else None)
+    return Scene(
+        committee,
+        committee.members,
+        tuple(str(each) for each in classes.tolist()),
+        tuple(str(each.name) for each in made),
+        X,
+        np.minimum(np.searchsorted(classes, y), len(classes) - 1),
+        wrong,
+        learned,
+        np.array([each.offset for each in made]),
+        np.array([each.factor for each in made]),
+        frozenset(place for place, each in enumerate(made) if each.kind == "indicator"),
+    )
 
 
 def _routed_errors(committee: Committee, X: Matrix, wrong: BoolArray) -> Iterator[PartErrors]:
@@ -318,12 +265,12 @@ def _missed(member: Member, X: Matrix, truth: IntArray) -> int:
     return int(np.count_nonzero(member.code[values.argmax(axis=1), truth] <= 0))
 
 
-def _pictures(stand: _Stand, scene: Scene) -> Iterator[Picture]:
-    committee = stand.committee
+def _pictures(classifier: DivideAndConquerClassifier, scene: Scene) -> Iterator[Picture]:
+    committee = classifier.model_.committee
     drawn = [group for group in committee.groups if group.router is not None]
     sources: list[tuple[str, str, Any, Scene]] = []
-    if isinstance(stand.decomposer, Decomposer):
-        sources.append(("how the problem was divided", "", stand.decomposer, scene))
+    decomposer = default_registry().resolve("decomposer", classifier.decomposer)
+    sources.append(("how the problem was divided", "", decomposer, scene))
     rows = "test rows" if scene.learned is None else "rows that were learned"
     words = f"Bars are {rows}, coloured by class; wrong answers are to test rows."
     for number, group in enumerate(drawn[:DRAWN_GROUPS], 1):
@@ -333,7 +280,7 @@ def _pictures(stand: _Stand, scene: Scene) -> Iterator[Picture]:
         if len(drawn) > DRAWN_GROUPS:
             title += f", {DRAWN_GROUPS} of which are drawn"
         sources.append((title, words, group.router, _seen_by(group, scene)))
-    sources.append(("how answers are combined", "", stand.model.combination, scene))
+    sources.append(("how answers are combined", "", classifier.model_.combination, scene))
     for title, words, source, view in sources:
         draw = getattr(source, "overview", None)
         svg = draw(view) if draw is not None else ""

@@ -10,7 +10,9 @@ from typing import Any
 
 import attrs
 import numpy as np
+from sklearn.pipeline import Pipeline
 
+from dcsvm.drive.unwrap import find_best, find_classifier, unwrap
 from dcsvm.toolbox import Cost
 from dcsvm_report.evidence import gather_evidence
 from dcsvm_report.facts import Contender, Facts, Trial, encoded
@@ -60,7 +62,7 @@ def facts_of(
             ("classes", f"{len(classes):,}"),
             *_pipeline(model),
         ),
-        ledger=tuple(record_of(each) for each in getattr(model, "ledger_", ())),
+        ledger=tuple(record_of(each) for each in getattr(find_classifier(model), "ledger_", ())),
         evidence=gather_evidence(
             model,
             X_test,
@@ -107,6 +109,7 @@ def _unlike(names: Mapping[str, Any], name: str) -> str:
 
 
 def _name(model: Any) -> str:
+    model = find_classifier(model)
     decomposer = getattr(model, "decomposer", None)
     if decomposer is None:
         return type(model).__name__
@@ -118,6 +121,9 @@ def _name(model: Any) -> str:
 
 def _pipeline(model: Any, depth: int = 0) -> list[tuple[str, str]]:
     """The components and their settings, nested pipelines below one another."""
+    if isinstance(model, Pipeline):
+        before = [("preparation", _shown(step)) for _, step in model.steps[:-1]]
+        return [*before, *_pipeline(find_best(model[-1]))]
     if not hasattr(model, "decomposer"):
         return [("model", _shown(model))]
     found = []
@@ -154,7 +160,8 @@ def _shown(value: Any) -> str:
 
 def _metrics(model: Any, X: Any, accuracy: float) -> dict[str, Any]:
     metrics: dict[str, Any] = {"test_accuracy": accuracy}
-    if hasattr(model, "cost"):
+    if hasattr(find_classifier(model), "cost"):
+        model, X = unwrap(model, X, "report")
         cost = model.cost(X)
         for field in attrs.fields(Cost):
             counts = np.atleast_1d(getattr(cost, field.name))

@@ -17,10 +17,11 @@ import time
 from pathlib import Path
 
 import numpy as np
+from sklearn.pipeline import make_pipeline
 
-from dcsvm import DivideAndConquerClassifier, build, save
+from dcsvm import DivideAndConquerClassifier, TablePreparation, build, save
 from dcsvm.datasets.loading import open_table
-from dcsvm.toolbox import Column, Layout, Prepared
+from dcsvm.toolbox import Column, TableSchema
 
 COLUMNS = [*(f"x{number}" for number in range(1, 20)), "colour"]
 LEVELS = ("blue", "green", "red")
@@ -52,9 +53,11 @@ def some_rows(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
 def made_model(path: Path) -> None:
     """An SVM for each of some regions, so that answering takes as long as it usually does."""
     X, y = some_rows(4000)
-    layout = Layout((*map(Column, COLUMNS[:-1]), Column(COLUMNS[-1], LEVELS)), "kind", ("id",))
+    schema = TableSchema(
+        (*map(Column, COLUMNS[:-1]), Column(COLUMNS[-1], LEVELS)), "kind", ("id",)
+    )
     regions = DivideAndConquerClassifier(build("decomposer", "tree", ceiling=500))
-    save(DivideAndConquerClassifier(Prepared(layout), regions, random_state=0).fit(X, y), path)
+    save(make_pipeline(TablePreparation(schema=schema), regions).fit(X, y), path)
 
 
 def made_file(path: Path, megabytes: int) -> int:

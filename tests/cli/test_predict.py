@@ -6,13 +6,14 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
 
-from dcsvm import DivideAndConquerClassifier, load, save
+from dcsvm import DivideAndConquerClassifier, TablePreparation, load, save
 from dcsvm.datasets.loading import read
 from dcsvm.experiments.predict.predictor import predict_file
-from dcsvm.toolbox import Column, Layout, Prepared
+from dcsvm.toolbox import Column, TableSchema
 
-LAYOUT = Layout(
+SCHEMA = TableSchema(
     (Column("size"), Column("colour", ("blue", "red"))), "kind", ("id",), left_out=("flat",)
 )
 NEW = "flat,colour,id,size\n1,red,a7,0.5\n1,blue,a8,3.5\n"
@@ -23,7 +24,8 @@ def model(tmp_path):
     """A model of small and large things, in the file `model.dcsvm`."""
     X = np.array([[size, code] for size in np.arange(0, 4, 0.1) for code in (0, 1)])
     y = np.where(X[:, 0] > 2, "large", "small")
-    classifier = DivideAndConquerClassifier(Prepared(LAYOUT), "kernel_svm", "route")
+    classifier = DivideAndConquerClassifier("whole", "kernel_svm", "route")
+    classifier = make_pipeline(TablePreparation(schema=SCHEMA), classifier)
     save(classifier.fit(X, y), tmp_path / "model.dcsvm")
     return "model.dcsvm"
 
@@ -98,7 +100,7 @@ def test_answers_as_text_are_quoted_where_they_must_be(dcsvm, model, write, tmp_
     assert result.stdout == ""
     assert result.stderr == f"2 rows answered: {name}\n"
     again = read(tmp_path / name, "prediction", categorical=["id"])
-    assert again.layout.features[0].levels == ("a\tb", 'a, "b"')
+    assert again.schema.features[0].levels == ("a\tb", 'a, "b"')
     assert again.y.tolist() == ["small", "large"]
 
 
@@ -267,9 +269,11 @@ def test_a_model_that_is_none_and_data_that_are_none(dcsvm, model, write):
     assert result.exit_code == 4
 
 
-def fitted(tmp_path, X, y, layout=None):
-    prepared = "whole" if layout is None else Prepared(layout)
-    save(DivideAndConquerClassifier(prepared).fit(X, y), tmp_path / "model.dcsvm")
+def fitted(tmp_path, X, y, schema=None):
+    model = DivideAndConquerClassifier("whole")
+    if schema is not None:
+        model = make_pipeline(TablePreparation(schema=schema), model)
+    save(model.fit(X, y), tmp_path / "model.dcsvm")
 
 
 def test_a_model_trained_in_python_answers_columns_by_their_place(dcsvm, write, tmp_path):
@@ -321,7 +325,7 @@ def test_whoever_stops_reading_is_no_error(model, write, tmp_path):
 def test_sparse_rows_are_answered(dcsvm, write, tmp_path):
     text = "1 1:1 3:1\n-1 2:1\n" * 5
     data = read(tmp_path / write("old.svm", text))
-    fitted(tmp_path, data.X, data.y, data.layout)
+    fitted(tmp_path, data.X, data.y, data.schema)
     result = dcsvm("predict", "model.dcsvm", write("new.svm", "1 1:1\n-1 2:1 9:4\n1 2:1\n"))
     assert result.stdout == "prediction\n1\n-1\n-1\n"
     assert result.stderr == (

@@ -43,8 +43,8 @@ def test_types_are_guessed_and_shown(written):
         ("flat", "constant", "7 to 7"),
         ("kind", "target", "2 different"),
     ]
-    assert data.layout.features == (Column("size"), Column("colour", ("blue", "red")))
-    assert (data.layout.target, data.layout.ids, data.layout.left_out) == (
+    assert data.schema.features == (Column("size"), Column("colour", ("blue", "red")))
+    assert (data.schema.target, data.schema.ids, data.schema.left_out) == (
         "kind",
         ("id",),
         ("flat",),
@@ -83,7 +83,7 @@ def test_a_file_without_a_header(written):
 
 def test_numbers_that_stand_for_categories(written):
     data = read(written("a.csv", "a,b,kind\n10,1,x\n9,2,y\n10,4,y\n"), "kind", categorical=["a"])
-    assert data.layout.features == (Column("a", ("9", "10")), Column("b"))
+    assert data.schema.features == (Column("a", ("9", "10")), Column("b"))
     assert data.X.tolist() == [[1, 1], [0, 2], [1, 4]]
 
 
@@ -91,14 +91,14 @@ def test_columns_that_are_dropped_are_not_even_looked_at(written):
     text = "a,day,kind\n1,2024-01-01,x\n2,2024-01-02,y\n"
     data = read(written("a.csv", text), "kind", drop=["day"])
     assert data.features == ("a",)
-    assert data.layout.left_out == ("day",)
+    assert data.schema.left_out == ("day",)
 
 
 def test_a_column_that_begins_with_numbers_and_goes_on_with_words(written, monkeypatch):
     monkeypatch.setattr("dcsvm.datasets.delimited.BLOCK_BYTES", 64)
     rows = [f"{i % 3},{i % 2}\n" for i in range(20)] + [f"{'abc'[i % 3]},1\n" for i in range(60)]
     data = read(written("a.csv", "a,kind\n" + "".join(rows)), "kind")
-    assert data.layout.features == (Column("a", ("0", "1", "2", "a", "b", "c")),)
+    assert data.schema.features == (Column("a", ("0", "1", "2", "a", "b", "c")),)
     assert data.X[[0, 1, 20]].ravel().tolist() == [0, 1, 3]
 
 
@@ -140,7 +140,7 @@ def test_many_different_texts_must_be_asked_for(written):
         "a.csv: column 'a' holds 1001 different texts, too many for categories; "
         "list it in `drop`, or in `categorical` if you mean it"
     )
-    assert len(read(path, "kind", categorical=["a"]).layout.features[0].levels) == 1001
+    assert len(read(path, "kind", categorical=["a"]).schema.features[0].levels) == 1001
 
 
 def test_a_column_that_counts_the_rows_alone_is_told_with_the_way_out(written):
@@ -166,7 +166,7 @@ def test_the_index_that_pandas_writes_is_an_id(written, name):
     rows = "".join(f"{number},{0.5 * number},{'xy'[number % 2]}\n" for number in SHUFFLED)
     data = read(written("a.csv", f"{name},a,kind\n{rows}"), "kind")
     assert data.features == ("a",)
-    assert data.layout.ids == (name or "column1",)
+    assert data.schema.ids == (name or "column1",)
 
 
 def test_numbers_that_repeat_under_no_name_are_a_feature(written):
@@ -179,11 +179,11 @@ def test_a_column_that_counts_the_rows_is_an_id_whatever_it_is_called(written, s
     rows = "".join(f"{100 + step * i},{i % 7},{'xy'[i % 2]}\n" for i in range(20))
     path = written("a.csv", "day,a,kind\n" + rows)
     data = read(path, "kind")
-    assert (data.features, data.layout.ids) == (("a",), ("day",))
+    assert (data.features, data.schema.ids) == (("a",), ("day",))
     ends = "100 to 119" if step > 0 else "81 to 100"
     assert (data.facts[0].kind, data.facts[0].about) == ("id", f"{ends}, counts the rows")
     kept = read(path, "kind", numeric=["day"])
-    assert (kept.features, kept.layout.ids) == (("day", "a"), ())
+    assert (kept.features, kept.schema.ids) == (("day", "a"), ())
     assert (kept.facts[0].kind, kept.facts[0].about) == ("number", ends)
 
 
@@ -213,9 +213,9 @@ def test_numbers_with_leading_zeros_are_a_category_and_told(written):
     path = written("a.csv", ZIPS)
     with pytest.warns(UserWarning, match=re.escape(PADDED) + "$"):
         data = read(path, "kind")
-    assert data.layout.features[0] == Column("zip", ("00000", "01111", "02222", "03333"))
-    assert read(path, "kind", categorical=["zip"]).layout == data.layout
-    assert read(path, "kind", numeric=["zip"]).layout.features[0] == Column("zip")
+    assert data.schema.features[0] == Column("zip", ("00000", "01111", "02222", "03333"))
+    assert read(path, "kind", categorical=["zip"]).schema == data.schema
+    assert read(path, "kind", numeric=["zip"]).schema.features[0] == Column("zip")
 
 
 def test_many_numbers_with_leading_zeros_are_told_as_many_texts_are(written):
@@ -225,18 +225,18 @@ def test_many_numbers_with_leading_zeros_are_told_as_many_texts_are(written):
     rows = "".join(f"{97 * i % 1001:05d},{i % 7},{i % 2}\n" for i in range(800))
     path = written("b.csv", "zip,a,kind\n" + rows)
     with pytest.warns(UserWarning, match="such as '00000', and is taken for an id;"):
-        assert read(path, "kind").layout.ids == ("zip",)
+        assert read(path, "kind").schema.ids == ("zip",)
 
 
 @pytest.mark.parametrize("values", ["0.5 0.25 0", "007 0.5 3", "00.5 1 2", "-01 1 2", "0 10 20"])
 def test_zeros_that_lead_no_whole_numbers_mean_nothing(written, values):
     rows = "".join(f"{value},{'xy'[i % 2]}\n" for i, value in enumerate(values.split()))
-    assert read(written("a.csv", "a,kind\n" + rows), "kind").layout.features == (Column("a"),)
+    assert read(written("a.csv", "a,kind\n" + rows), "kind").schema.features == (Column("a"),)
 
 
 def test_a_padded_id_is_an_id(written):
     text = "id,a,kind\n001,3,x\n002,1,y\n003,2,y\n"
-    assert read(written("a.csv", text), "kind").layout.ids == ("id",)
+    assert read(written("a.csv", text), "kind").schema.ids == ("id",)
 
 
 def test_texts_with_leading_zeros_in_typed_columns(tmp_path):
@@ -246,7 +246,7 @@ def test_texts_with_leading_zeros_in_typed_columns(tmp_path):
     parquet.write_table(table, tmp_path / "a.parquet")
     with pytest.warns(UserWarning, match="such as '01', and is taken for a category;"):
         data = read(tmp_path / "a.parquet", "kind")
-    assert data.layout.features == (Column("zip", ("01", "02", "10")),)
+    assert data.schema.features == (Column("zip", ("01", "02", "10")),)
 
 
 def test_what_is_listed_as_numeric_holds_numbers(written):
@@ -281,13 +281,13 @@ def test_sparse_rows_whose_features_count_from_one(written, name):
     data = read(written(name, packed))
     assert data.X.toarray().tolist() == [[0.5, 0, 2], [0, 1, 0], [4, 0, 0]]
     assert data.y.tolist() == [1, -1, 1]
-    assert data.layout.first_index == 1
+    assert data.schema.first_index == 1
 
 
 def test_sparse_rows_whose_features_count_from_zero(written):
     data = read(written("a.svm", b"1 0:5\n2 1:6\n"))
     assert data.X.toarray().tolist() == [[5, 0], [0, 6]]
-    assert data.layout.first_index == 0
+    assert data.schema.first_index == 0
 
 
 ARFF = """% comment
@@ -309,7 +309,7 @@ ARFF = """% comment
 )
 def test_arff_rows_dense_and_sparse(written, rows):
     data = read(written("a.arff", ARFF + rows), missing="impute")
-    assert data.layout.features == (Column("size"), Column("the colour", ("red", "light blue")))
+    assert data.schema.features == (Column("size"), Column("the colour", ("red", "light blue")))
     np.testing.assert_array_equal(data.X, [[1.5, 0], [np.nan, 1]])
     assert data.y.tolist() == ["x", "y"]
 
@@ -335,7 +335,7 @@ def test_npz_files_with_categories_classes_and_names(tmp_path):
     )
     data = read(tmp_path / "a.npz")
     assert data.y.tolist() == ["no", "yes", "yes"]
-    assert data.layout.features == (Column("colour", ("red", "blue")), Column("size"))
+    assert data.schema.features == (Column("colour", ("red", "blue")), Column("size"))
     assert data.X.tolist() == [[0, 5], [1, 6], [1, 7]]
     assert read(tmp_path / "a.npz", drop=["size"]).X.tolist() == [[0], [1], [1]]
 
@@ -387,7 +387,7 @@ def test_parquet_and_arrow_files(tmp_path, name):
     else:
         pyarrow.feather.write_feather(table, str(path))
     data = read(path, "kind", missing="impute")
-    assert data.layout.features == (
+    assert data.schema.features == (
         Column("size"),
         Column("colour", ("blue", "red")),
         Column("big"),

@@ -16,12 +16,13 @@ from fakes import Average, Centroids
 from fuzzing import fuzzed, in_time
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.pipeline import make_pipeline
 
 from dcsvm import DivideAndConquerClassifier
 from dcsvm.base.errors import DataError
 from dcsvm.datasets.loading import read
 from dcsvm.experiments.predict.predictor import predict_file
-from dcsvm.toolbox import Column, Layout, Prepared
+from dcsvm.toolbox import Column, TablePreparation, TableSchema
 
 some = fuzzed(60)
 
@@ -153,12 +154,11 @@ def test_any_arrays_are_read_or_refused(content):
 
 
 def model():
-    layout = Layout((Column("a"), Column("colour", ("blue", "red"))), "kind")
+    schema = TableSchema((Column("a"), Column("colour", ("blue", "red"))), "kind")
     X = np.array([[1.0, 0], [2, 1], [3, 0], [4, 1]])
-    prepared = Prepared(layout, missing="impute")
-    return DivideAndConquerClassifier(prepared, Centroids(), Average()).fit(
-        X, ["x", "x", "y", "y"]
-    )
+    prepare = TablePreparation(missing="impute", schema=schema)
+    classifier = DivideAndConquerClassifier("whole", Centroids(), Average())
+    return make_pipeline(prepare, classifier).fit(X, ["x", "x", "y", "y"])
 
 
 MODEL = model()

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import make_moons
+from sklearn.pipeline import make_pipeline
 
 from dcsvm import DataError, DivideAndConquerClassifier, build
 from dcsvm.base.errors import CompositionError
@@ -191,13 +192,13 @@ def test_leaves_whose_answers_depend_on_the_row_are_refused():
 
 
 def test_what_cannot_be_a_scaling_is_refused():
-    from dcsvm.toolbox import Column, Layout, Prepared
+    from dcsvm.toolbox import Column, TablePreparation, TableSchema
 
     X, y = moons(d=3)
     X[:, 2] = np.arange(len(X)) % 2
     inner = DivideAndConquerClassifier("oblique_tree", "majority")
-    layout = Layout((Column("a"), Column("b"), Column("c", ("no", "yes"))))
-    table = DivideAndConquerClassifier(Prepared(layout), inner, random_state=0).fit(X, y)
+    schema = TableSchema((Column("a"), Column("b"), Column("c", ("no", "yes"))))
+    table = make_pipeline(TablePreparation(schema=schema), inner).fit(X, y)
     ways_out = "cannot be compiled; turn such columns into numbers .* or leave the columns out"
     with pytest.raises(CompositionError, match=ways_out):
         compile_tree(table)

@@ -49,9 +49,9 @@ def test_something_else_is_refused(path):
 def test_a_pipeline_is_refused_with_the_way_out(path):
     model = make_pipeline(StandardScaler(), DivideAndConquerClassifier())
     assert refused(model, path) == (
-        "cannot save a Pipeline: a model file holds a fitted DivideAndConquerClassifier; let it "
-        "prepare rows itself, as in DivideAndConquerClassifier(Prepared(scale='standard'), "
-        "classifier), or save the last step and keep the others yourself"
+        "cannot save a Pipeline with a StandardScaler: before the classifier a model file holds a "
+        "TablePreparation only, which fills in missing values, encodes categories and rescales; "
+        "or save the last step and keep the others yourself"
     )
 
 

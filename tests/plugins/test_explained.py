@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_wine
+from sklearn.pipeline import make_pipeline
 
 from dcsvm import DivideAndConquerClassifier, build
 from dcsvm.inspection.explainer import explain
 from dcsvm.numeric.expansion.pair_decisions import pair_decisions
-from dcsvm.toolbox import Column, Layout, Prepared, Scaled
+from dcsvm.toolbox import Column, TablePreparation, TableSchema
 
 
 def test_what_is_told_of_a_pair_among_several_classes_adds_up_to_its_decision():
@@ -48,14 +49,12 @@ def test_a_pair_among_several_classes_is_printed_with_its_decision():
 
 
 @pytest.mark.parametrize("scale", ["minmax", "standard", "robust"])
-@pytest.mark.parametrize("decomposer", [Scaled, lambda scale: Prepared(scale=scale)])
-def test_thresholds_are_told_in_the_units_of_the_data(decomposer, scale):
+def test_thresholds_are_told_in_the_units_of_the_data(scale):
     wine = load_wine(as_frame=True)
     tree = DivideAndConquerClassifier(build("decomposer", "tree", ceiling=60), "kernel_svm")
-    clf = DivideAndConquerClassifier(decomposer(scale), tree).fit(wine.data, wine.target)
+    clf = make_pipeline(TablePreparation(scale), tree).fit(wine.data, wine.target)
     row = wine.data.iloc[3]
-    (question,) = explain(clf, row).questions
-    *route, leaf = question.inside.route
+    *route, leaf = explain(clf, row).route
     assert route
     assert leaf.startswith("leaf ")
     for sentence in route:
@@ -67,17 +66,17 @@ def test_thresholds_are_told_in_the_units_of_the_data(decomposer, scale):
 
 
 def test_levels_of_categories_keep_what_the_tree_sees_of_them():
-    layout = Layout((Column("colour", ("blue", "red")), Column("size")))
+    schema = TableSchema((Column("colour", ("blue", "red")), Column("size")))
     random = np.random.default_rng(0)
     X = np.column_stack([np.arange(80) % 2, random.uniform(100, 200, 80)])
     y = (X[:, 0] == 1) ^ (X[:, 1] > 150)
     tree = DivideAndConquerClassifier(build("decomposer", "tree", ceiling=10), "kernel_svm")
-    clf = DivideAndConquerClassifier(Prepared(layout), tree, random_state=0).fit(X, y)
+    clf = make_pipeline(TablePreparation(schema=schema), tree).fit(X, y)
     told = set()
     for x in X:
-        (question,) = explain(clf, x).questions
-        told |= {sentence.rpartition(" ")[0] for sentence in question.inside.route}
-        for sentence in question.inside.route:
+        route = explain(clf, x).route
+        told |= {sentence.rpartition(" ")[0] for sentence in route}
+        for sentence in route:
             if sentence.startswith("size: "):
                 assert 100 < float(sentence.split()[-1]) < 200
     assert told & {"colour=red: 1 >", "colour=blue: 1 >"}

@@ -8,6 +8,7 @@ import pandas
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import dcsvm
@@ -16,7 +17,7 @@ from dcsvm.base.component import settings_of
 from dcsvm.inspection.explainer import explain
 from dcsvm.numeric import merge_duplicates
 from dcsvm.numeric.backend import numpy_only
-from dcsvm.toolbox import Column, Layout, Prepared, Repeat
+from dcsvm.toolbox import Column, Repeat, TablePreparation, TableSchema
 
 
 def tree(**settings):
@@ -355,14 +356,13 @@ def test_explain_calls_features_by_the_names_of_a_table():
 
 
 def test_explain_calls_prepared_columns_and_levels_by_name_also_after_loading(tmp_path):
-    layout = Layout((Column("colour", ("blue", "red")), Column("size")))
+    schema = TableSchema((Column("colour", ("blue", "red")), Column("size")))
     X = np.array([[code, size] for code in (0, 1) for size in range(5)], dtype=float)
     inner = DivideAndConquerClassifier(tree(ceiling=5), "kernel_svm", "route")
-    clf = DivideAndConquerClassifier(Prepared(layout, scale="none"), inner).fit(X, X[:, 0])
+    clf = make_pipeline(TablePreparation("none", schema=schema), inner).fit(X, X[:, 0])
     dcsvm.save(clf, tmp_path / "model.dcsvm")
     for model in (clf, dcsvm.load(tmp_path / "model.dcsvm")):
-        (question,) = explain(model, X[0]).questions
-        assert question.inside.route[0] in ("colour=blue: 1 > 0.5", "colour=red: 0 <= 0.5")
+        assert explain(model, X[0]).route[0] in ("colour=blue: 1 > 0.5", "colour=red: 0 <= 0.5")
 
 
 @pytest.mark.parametrize("name", ["local_scaling", "relevance"])

@@ -11,19 +11,18 @@ import sklearn
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import StackingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from dcsvm import DataError, DivideAndConquerClassifier, GranularitySearch, SettingError, build
-from dcsvm.toolbox import Prepared
+from dcsvm.toolbox import TablePreparation
 
 pytest.importorskip("dcsvm_plugins", reason="these pipelines are made of the built-in plugins")
 
@@ -212,7 +211,7 @@ def test_missing_and_infinite_values_are_refused(value, word):
 def test_missing_values_are_told_with_ways_out_that_work():
     broken = X.copy()
     broken[3, 1] = np.nan
-    sentence = "^X contains NaN.*SimpleImputer.*Prepared"
+    sentence = "^X contains NaN.*TablePreparation.*SimpleImputer"
     search = GranularitySearch(classifier("tree"), {"learner__C": [1.0]}, random_state=0)
     for refuse in (classifier().fit, search.fit):
         with pytest.raises(DataError, match=sentence):
@@ -223,7 +222,7 @@ def test_missing_values_are_told_with_ways_out_that_work():
         search.fit(X, y, X_val=broken, y_val=y)
     for way_out in (
         make_pipeline(SimpleImputer(), classifier()),
-        DivideAndConquerClassifier(Prepared(missing="impute"), classifier()),
+        make_pipeline(TablePreparation(missing="impute"), classifier()),
     ):
         assert way_out.fit(broken, y).score(broken, y) > 0.9
 
@@ -240,11 +239,9 @@ def test_texts_are_told_with_their_column_and_a_way_out_that_works(colours):
         classifier().fit(rows, y)
     assert str(caught.value) == (
         "X holds texts, such as 'red' in column 'colour': put an encoder in front, as in "
-        "make_pipeline(make_column_transformer((OneHotEncoder(), ['colour']), "
-        "remainder='passthrough'), classifier), or run a recipe, which encodes categories itself"
+        "make_pipeline(TablePreparation(), classifier)"
     )
-    encoder = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough")
-    assert make_pipeline(encoder, classifier()).fit(rows, y).score(rows, y) > 0.5
+    assert make_pipeline(TablePreparation(), classifier()).fit(rows, y).score(rows, y) > 0.5
 
 
 @pytest.mark.parametrize(

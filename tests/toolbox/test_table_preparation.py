@@ -1,29 +1,47 @@
-"""Columns of a table as numbers: filled in, encoded, rescaled, and kept with the model."""
+"""TablePreparation: columns of a table as numbers, alone and in a scikit-learn Pipeline."""
 
 import importlib.util
 import os
+import re
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, RobustScaler, StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dcsvm import DataError, DivideAndConquerClassifier, SettingError, load, save
-from dcsvm.toolbox import Column, Layout, Prepared, Scaling
-from dcsvm.toolbox.table_preparation import Preparation
+from dcsvm import (
+    DataError,
+    DivideAndConquerClassifier,
+    SettingError,
+    TablePreparation,
+    load,
+    save,
+)
+from dcsvm.toolbox import Column, Scaling, TableSchema
+from dcsvm.toolbox.table_preparation import PreparedFeature
 
 NAN = np.nan
 needs_plugins = pytest.mark.skipif(
     importlib.util.find_spec("dcsvm_plugins") is None
     or os.environ.get("DCSVM_LOAD_PLUGINS") == "",
-    reason="this test fits the default pipeline, which is made of built-in plugins",
+    reason="this test fits the default strategy, which is made of built-in plugins",
 )
 
-LAYOUT = Layout((Column("size"), Column("colour", ("blue", "green", "red")), Column("age")))
-LEVELS = np.array([0, 3, 0])
+SCHEMA = TableSchema((Column("size"), Column("colour", ("blue", "green", "red")), Column("age")))
+FRAMES = [pd.DataFrame, pl.DataFrame]
+
+
+def colours(*levels):
+    """A preparation of one column with these levels."""
+    return TableSchema((Column("colour", levels),))
 
 
 @pytest.fixture
@@ -36,8 +54,25 @@ def table():
     return X
 
 
+def labels(table):
+    return np.where(np.nan_to_num(table[:, 0]) + (table[:, 1] == 2) > 0.3, "yes", "no")
+
+
+@parametrize_with_checks(
+    [
+        TablePreparation(),
+        TablePreparation("standard", missing="impute"),
+        TablePreparation("robust", "codes", "mark"),
+        TablePreparation("none"),
+    ]
+)
+@pytest.mark.filterwarnings("ignore")
+def test_it_is_a_transformer_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
 def test_numbers_come_first_then_one_feature_for_each_level(table):
-    ours = Preparation(LEVELS, "standard").fit(table).apply(table)
+    ours = TablePreparation("standard", missing="impute", schema=SCHEMA).fit_transform(table)
     numbers = SimpleImputer(strategy="median").fit_transform(table[:, [0, 2]])
     colours = SimpleImputer(strategy="most_frequent").fit_transform(table[:, [1]])
     np.testing.assert_allclose(ours[:, :2], StandardScaler().fit_transform(numbers))
@@ -46,28 +81,17 @@ def test_numbers_come_first_then_one_feature_for_each_level(table):
     )
 
 
-@needs_plugins
-def test_texts_that_come_without_the_names_of_their_columns_are_told_with_the_way_out(table):
-    prepared = Prepared(LAYOUT, missing="impute")
-    model = DivideAndConquerClassifier(prepared).fit(table, np.arange(60) % 2)
-    with pytest.raises(DataError) as caught:
-        model.predict(np.array([[1.5, "red", 30]], dtype=object))
-    assert str(caught.value) == (
-        "X holds texts, such as 'red' in column 1: the model knows texts by the names of their "
-        "columns; pass a data frame with the columns size, colour, age"
-    )
-
-
 def test_codes_are_rescaled_like_numbers():
     X = np.array([[0.0], [1.0], [2.0]])
-    view = Preparation(np.array([3]), "minmax", "codes").fit(X)
-    assert view.apply(X).ravel().tolist() == [0.0, 0.5, 1.0]
+    prepare = TablePreparation("minmax", "codes", schema=colours("a", "b", "c"))
+    assert prepare.fit_transform(X).ravel().tolist() == [0.0, 0.5, 1.0]
 
 
 def test_robust_scaling_is_scikit_learns_where_quartiles_differ():
     X = np.random.default_rng(1).standard_t(2, size=(50, 3))
     ours = Scaling("robust").fit(X).apply(X)
     np.testing.assert_allclose(ours, RobustScaler().fit_transform(X))
+    np.testing.assert_array_equal(TablePreparation("robust").fit_transform(X), ours)
 
 
 def test_robust_scaling_of_a_feature_that_is_nearly_constant_uses_its_range():
@@ -82,80 +106,212 @@ def test_robust_scaling_keeps_sparse_rows_sparse():
 
 
 def test_marks_say_where_values_were_missing_in_columns_that_had_gaps(table):
-    ours = Preparation(LEVELS, "none", mark=True).fit(table).apply(table)
+    ours = TablePreparation("none", missing="mark", schema=SCHEMA).fit_transform(table)
     assert ours.shape == (60, 2 + 3 + 2)
     np.testing.assert_array_equal(ours[:, 5], np.isnan(table[:, 0]))
     np.testing.assert_array_equal(ours[:, 6], np.isnan(table[:, 1]))
 
 
-def test_everything_is_learned_from_the_rows_fitted_on(table):
-    view = Preparation(LEVELS, "minmax").fit(np.array([[0.0, 1, 5], [10, 1, 6], [4, 2, 7]]))
-    ours = view.apply(np.array([[NAN, NAN, 6.0], [20.0, 0.0, 5.0]]))
+def test_everything_is_learned_from_the_rows_fitted_on():
+    prepare = TablePreparation(missing="impute", schema=SCHEMA)
+    prepare.fit(np.array([[0.0, 1, 5], [10, 1, 6], [4, 2, 7]]))
+    ours = prepare.transform(np.array([[NAN, NAN, 6.0], [20.0, 0.0, 5.0]]))
     assert ours.tolist() == [[0.4, 0.5, 1.0, 0.0], [2.0, 0.0, 0.0, 0.0]]
 
 
 def test_an_unknown_level_is_none_of_the_known_ones():
-    X = np.array([[0.0], [1.0], [1.0]])
-    onehot = Preparation(np.array([3])).fit(X)
-    assert onehot.apply(np.array([[-1.0], [2.0]])).tolist() == [[0, 0], [0, 0]]
-    assert onehot.unknown(np.array([[-1.0], [2.0], [0.0], [NAN]])).tolist() == [2]
-    codes = Preparation(np.array([3]), "none", "codes").fit(X)
-    assert codes.apply(np.array([[-1.0], [2.0]])).tolist() == [[1], [1]], "the most frequent"
+    X, new = np.array([[0.0], [1.0], [1.0]]), np.array([[-1.0], [2.0]])
+    onehot = TablePreparation(schema=colours("a", "b", "c")).fit(X)
+    assert onehot.transform(new).tolist() == [[0, 0], [0, 0]]
+    codes = TablePreparation("none", "codes", schema=colours("a", "b", "c")).fit(X)
+    assert codes.transform(new).tolist() == [[1], [1]], "the most frequent"
+    frame = pd.DataFrame({"colour": ["a", "purple"]})
+    with pytest.warns(UserWarning, match="no training row had, such as 'purple'"):
+        assert onehot.transform(frame).tolist() == [[1, 0], [0, 0]]
 
 
 def test_a_column_without_any_value_becomes_zero():
     X = np.array([[NAN, 1.0], [NAN, 2.0]])
-    assert Preparation(np.zeros(2, int)).fit(X).apply(X).tolist() == [[0, 0], [0, 1]]
+    assert TablePreparation(missing="impute").fit_transform(X).tolist() == [[0, 0], [0, 1]]
 
 
-def test_a_preparation_must_be_fitted():
-    with pytest.raises(ValueError, match="a Preparation must be fitted before it is applied"):
-        Preparation(LEVELS).apply(np.zeros((1, 3)))
+def test_the_rows_given_are_not_changed(table):
+    before = table.copy()
+    TablePreparation(missing="mark", schema=SCHEMA).fit_transform(table)
+    np.testing.assert_array_equal(table, before)
 
 
-def labels(table):
-    return np.where(np.nan_to_num(table[:, 0]) + (table[:, 1] == 2) > 0.3, "yes", "no")
+def test_it_must_be_fitted():
+    with pytest.raises(NotFittedError):
+        TablePreparation().transform(np.zeros((1, 3)))
+    with pytest.raises(NotFittedError):
+        TablePreparation().get_feature_names_out()
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_texts_and_missing_values_of_a_data_frame_are_read_by_themselves(frame):
+    rows = frame({"size": [1.0, None, 3.0], "colour": ["red", "blue", None]})
+    prepare = TablePreparation(missing="mark").fit(rows)
+    assert prepare.columns_ == (Column("size"), Column("colour", ("blue", "red")))
+    assert prepare.get_feature_names_out().tolist() == [
+        *("size", "colour=blue", "colour=red", "size missing", "colour missing")
+    ]
+    assert prepare.transform(rows).tolist() == [
+        [0, 0, 1, 0, 0],
+        [0.5, 1, 0, 1, 0],
+        [1, 1, 0, 0, 1],
+    ]
+
+
+@pytest.mark.parametrize(
+    "colour",
+    [
+        pd.Series(["red", "blue", None], dtype=pd.CategoricalDtype(["red", "green", "blue"])),
+        pl.Series(["red", "blue", None], dtype=pl.Enum(["red", "green", "blue"])),
+    ],
+    ids=["pandas", "polars"],
+)
+def test_categories_keep_their_order_and_those_without_rows_make_no_feature(colour):
+    rows = type(colour).__module__.split(".")[0]
+    frame = (pd if rows == "pandas" else pl).DataFrame({"colour": colour})
+    prepare = TablePreparation(missing="impute").fit(frame)
+    assert prepare.columns_ == (Column("colour", ("red", "green", "blue")),)
+    assert prepare.get_feature_names_out().tolist() == ["colour=red", "colour=blue"]
+    assert prepare.transform(frame).tolist() == [[1, 0], [0, 1], [1, 0]]
+    codes = TablePreparation("none", "codes", "impute").fit_transform(frame)
+    assert codes.ravel().tolist() == [0, 2, 0]
+
+
+def test_a_categorical_column_of_polars_is_a_category():
+    frame = pl.DataFrame({"colour": pl.Series(["red", "blue", "red"], dtype=pl.Categorical)})
+    found = TablePreparation().fit(frame).columns_[0].levels
+    assert {"red", "blue"} <= set(found)
+
+
+def test_numbers_that_may_be_missing_and_truth_values_are_numbers():
+    frame = pd.DataFrame(
+        {"a": pd.array([1, None, 3], dtype="Int64"), "b": [True, False, True], "c": [1, None, "3"]}
+    )
+    prepare = TablePreparation("none", missing="impute").fit(frame[["a", "b"]])
+    assert [column.levels for column in prepare.columns_] == [None, None]
+    assert prepare.transform(frame[["a", "b"]]).tolist() == [[1, 1], [2, 0], [3, 1]]
+    assert TablePreparation(missing="impute").fit(frame[["c"]]).columns_[0].levels == ("1", "3")
+
+
+def test_an_array_of_objects_holds_numbers_and_texts():
+    rows = [[1.5, "red"], [2.5, "blue"], ["3.5", "red"]]
+    prepare = TablePreparation("none").fit(rows)
+    assert prepare.get_feature_names_out().tolist() == ["x0", "x1=blue", "x1=red"]
+    assert prepare.transform(np.array(rows, dtype=object)).tolist() == [
+        [1.5, 0, 1],
+        [2.5, 1, 0],
+        [3.5, 0, 1],
+    ]
+
+
+def test_texts_in_an_array_go_by_place_where_the_columns_are_known(table):
+    prepare = TablePreparation("none", missing="impute", schema=SCHEMA).fit(table)
+    rows = np.array([[1.5, "red", 30]], dtype=object)
+    assert prepare.transform(rows).tolist() == [[1.5, 30, 0, 0, 1]]
+
+
+def test_dates_are_refused_with_their_column():
+    frame = pd.DataFrame({"when": pd.to_datetime(["2020-01-01", "2020-01-02"])})
+    with pytest.raises(DataError, match="dates or times in column 'when'"):
+        TablePreparation().fit(frame)
+
+
+def test_columns_of_a_known_schema_are_found_by_name_others_must_keep_their_order(table):
+    frame = pd.DataFrame({"age": [1.0, 2], "colour": ["red", "blue"], "size": [3.0, 4]})
+    known = TablePreparation("none", schema=SCHEMA).fit(frame)
+    assert known.transform(frame).tolist() == [[3, 1, 0, 1], [4, 2, 1, 0]]
+    inferred = TablePreparation("none").fit(frame)
+    with pytest.raises(ValueError, match="same order"):
+        inferred.transform(frame[["size", "colour", "age"]])
+    with pytest.raises(DataError, match=r"X has 2 columns, but the schema has 3 features"):
+        TablePreparation(schema=SCHEMA).fit(table[:, :2])
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+def test_what_comes_out_may_be_a_data_frame(container):
+    frame = pd.DataFrame({"size": [1.0, 2.0], "colour": ["red", "blue"]})
+    prepared = TablePreparation().set_output(transform=container).fit_transform(frame)
+    assert type(prepared).__module__.startswith(container)
+    assert list(prepared.columns) == ["size", "colour=blue", "colour=red"]
+
+
+def test_features_say_what_they_are_made_of(table):
+    prepare = TablePreparation("minmax", missing="mark", schema=SCHEMA).fit(
+        np.array([[0.0, 1, 5], [10, 2, 6], [NAN, 2, 7]])
+    )
+    assert prepare.features() == (
+        PreparedFeature("size", 0, "number", 0.0, 0.1),
+        PreparedFeature("age", 2, "number", 5.0, 0.5),
+        PreparedFeature("colour=green", 1, "indicator"),
+        PreparedFeature("colour=red", 1, "indicator"),
+        PreparedFeature("size missing", 0, "indicator"),
+    )
+    assert prepare.undone(1, 0.5) == (2, 6.0)
+    assert prepare.undone(2, 1.0) is None
+    codes = TablePreparation("none", "codes", schema=SCHEMA).fit(np.ones((2, 3)))
+    assert [each.kind for each in codes.features()] == ["number", "code", "number"]
+    assert codes.undone(1, 1.0) is None
+
+
+@pytest.mark.parametrize("setting", ["scale", "encode", "missing"])
+def test_what_a_setting_does_not_allow_is_refused(setting):
+    with pytest.raises(
+        SettingError, match=re.escape(f"TablePreparation: {setting} must be one of '")
+    ) as caught:
+        TablePreparation(**{setting: "log"}).fit(np.ones((2, 1)))
+    assert str(caught.value).endswith(", got 'log'")
+
+
+def test_missing_values_are_refused_unless_asked_for(table):
+    with pytest.raises(DataError, match=r'^X contains NaN, .* with missing="impute" or "mark"'):
+        TablePreparation(schema=SCHEMA).fit(table)
+
+
+def test_sparse_rows_are_only_rescaled():
+    X = sparse.random_array((20, 4), density=0.5, rng=0, format="csr")
+    schema = TableSchema((), "label", first_index=1)
+    prepare = TablePreparation("standard", schema=schema).fit(X)
+    assert sparse.issparse(prepare.transform(X))
+    assert prepare.get_feature_names_out().tolist() == ["x0", "x1", "x2", "x3"]
+    np.testing.assert_allclose(
+        prepare.transform(X.toarray()), prepare.transform(X).toarray(), atol=1e-15
+    )
+    assert repr(schema) == "<sparse features from number 1 on>"
+    assert repr(SCHEMA) == "<3 features, 1 of them categorical>"
 
 
 @needs_plugins
-def test_a_model_file_knows_its_columns_and_answers_the_same(table, tmp_path):
-    model = DivideAndConquerClassifier(Prepared(LAYOUT, missing="mark")).fit(table, labels(table))
+@pytest.mark.parametrize("schema", [SCHEMA, None], ids=["known", "inferred"])
+def test_a_saved_pipeline_knows_its_columns_and_answers_raw_rows_the_same(table, tmp_path, schema):
+    frame = pd.DataFrame(table, columns=["size", "colour", "age"]).astype({"colour": object})
+    frame["colour"] = frame["colour"].map(dict(enumerate(["blue", "green", "red"])))
+    prepare = TablePreparation(missing="mark", schema=schema)
+    model = make_pipeline(prepare, DivideAndConquerClassifier(random_state=0))
+    model.fit(frame, labels(table))
     save(model, tmp_path / "a.dcsvm")
     again = load(tmp_path / "a.dcsvm")
-    assert again.decomposer.layout == LAYOUT
-    np.testing.assert_array_equal(again.decision_function(table), model.decision_function(table))
-    assert again.score(table, labels(table)) > 0.8
-
-
-@needs_plugins
-def test_missing_values_are_refused_unless_asked_for(table):
-    with pytest.raises(ValueError, match="NaN"):
-        DivideAndConquerClassifier(Prepared(LAYOUT)).fit(table, labels(table))
+    assert [name for name, _ in again.steps] == [name for name, _ in model.steps]
+    assert again[0].get_params() == prepare.get_params()
+    assert again[0].columns_ == SCHEMA.features
+    np.testing.assert_array_equal(again.decision_function(frame), model.decision_function(frame))
+    assert again.score(frame, labels(table)) > 0.8
+    assert again[0].get_feature_names_out().tolist() == prepare.get_feature_names_out().tolist()
 
 
 @needs_plugins
 def test_the_preparation_can_be_searched_and_cloned(table):
-    model = DivideAndConquerClassifier(Prepared(LAYOUT, missing="impute"))
-    assert clone(model).decomposer.layout == LAYOUT
-    grid = {"decomposer__scale": ["minmax", "robust"], "decomposer__encode": ["onehot", "codes"]}
+    model = make_pipeline(
+        TablePreparation(missing="impute", schema=SCHEMA), DivideAndConquerClassifier()
+    )
+    assert clone(model)[0].schema == SCHEMA
+    grid = {
+        "tablepreparation__scale": ["minmax", "robust"],
+        "tablepreparation__encode": ["onehot", "codes"],
+    }
     search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(table, labels(table))
     assert search.best_score_ > 0.6
-
-
-def test_what_a_preparation_does_not_know():
-    with pytest.raises(SettingError) as caught:
-        Prepared(scale="log")
-    assert str(caught.value) == (
-        "prepared: scale must be 'minmax' or 'standard' or 'robust' or 'none', got 'log'"
-    )
-
-
-@needs_plugins
-def test_sparse_rows_are_only_rescaled():
-    X = sparse.random_array((20, 4), density=0.5, rng=0, format="csr")
-    y = np.arange(20) % 2
-    layout = Layout((), "label", first_index=1)
-    model = DivideAndConquerClassifier(Prepared(layout, "standard")).fit(X, y)
-    assert model.predict(X).shape == (20,)
-    assert repr(layout) == "<sparse features from number 1 on>"
-    assert repr(LAYOUT) == "<3 features, 1 of them categorical>"

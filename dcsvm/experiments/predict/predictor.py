@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import attrs
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from dcsvm.base.errors import UsageError, did_you_mean
 from dcsvm.datasets.loading import open_table
@@ -56,8 +57,9 @@ def predict_file(
 
     Parameters
     ----------
-    model : DivideAndConquerClassifier
-        Fitted. What it was trained on decides which columns are needed, in any order.
+    model : DivideAndConquerClassifier or Pipeline
+        Fitted, as `load` returns it. What it was trained on decides which columns are needed, in
+        any order.
     path : path
         A data file of any kind that can be read.
     out : path, optional
@@ -74,9 +76,7 @@ def predict_file(
     """
     table = open_table(path, header)
     rows = rows_for(model, table)
-    if hasattr(model, "feature_names_in_"):  # the names are seen to: no one need ask for them
-        model = copy.copy(model)
-        del model.feature_names_in_
+    model = _without_names(model)  # the names are seen to: no one need ask for them
     kept = _kept(rows, keep)
     unknown: dict[str, int] = {}
     known = {str(each) for each in model.classes_.tolist()}
@@ -97,6 +97,14 @@ def predict_file(
             on_bytes(table.bytes_read - seen)
             seen = table.bytes_read
     return Summary(n_rows, n_labelled, n_right, n_unlearned, unknown, n_strange)
+
+
+def _without_names(model: Any) -> Any:
+    if isinstance(model, Pipeline):
+        return Pipeline([(name, _without_names(step)) for name, step in model.steps])
+    model = copy.copy(model)
+    vars(model).pop("feature_names_in_", None)
+    return model
 
 
 def _kept(rows: Rows, keep: Sequence[str]) -> list[str]:

@@ -13,9 +13,11 @@ from scipy import sparse
 from dcsvm.base.errors import DataError, did_you_mean
 from dcsvm.datasets.raw_table import Block, SparseTable, Table, judge
 from dcsvm.datasets.svmlight import widened
+from dcsvm.drive.unwrap import find_preparation
 from dcsvm.numeric.array_types import FloatArray, Matrix
 from dcsvm.numeric.text_fields import NOTHING, OTHER
-from dcsvm.toolbox.table_schema import Column, Layout
+from dcsvm.toolbox.table_preparation import TablePreparation
+from dcsvm.toolbox.table_schema import Column, TableSchema
 
 
 @attrs.frozen(eq=False)
@@ -46,46 +48,52 @@ class Rows(ABC):
 
 def rows_for(model: Any, table: Table | SparseTable) -> Rows:
     """Match a file with the columns that a model was trained on."""
-    layout: Layout | None = getattr(model.decomposer, "layout", None)
+    prepare = find_preparation(model)
+    columns, schema = _columns(model, prepare), None if prepare is None else prepare.schema
+    if schema is None and hasattr(model, "feature_names_in_"):
+        schema = TableSchema(columns)
     if isinstance(table, SparseTable):
-        return SparseRows(table, layout, int(model.n_features_in_))
-    if layout is None:
-        names = getattr(model, "feature_names_in_", None)
-        layout = _by_place(table, int(model.n_features_in_)) if names is None else _named(names)
-    if layout.first_index is not None:
+        return SparseRows(table, schema, int(model.n_features_in_))
+    if schema is None:
+        schema = _by_place(table, columns)
+    if schema.first_index is not None:
         raise DataError(
             f"{table.title}: the model was trained on sparse rows, whose features go by number; "
             "give it an svmlight file, or an NPZ file with a sparse matrix"
         )
-    if not table.has_names and len(table.names) == len(layout.features):
-        table.names = layout.names  # no names to go by: the order of training serves
-    allows = bool(getattr(model.decomposer, "allows_missing", False))
-    return TableRows(table, layout, allows)
+    if not table.has_names and len(table.names) == len(schema.features):
+        table.names = schema.names  # no names to go by: the order of training serves
+    return TableRows(table, schema, prepare is not None and prepare.missing != "error")
 
 
-def _named(names: Any) -> Layout:
-    return Layout(tuple(Column(str(name)) for name in names))
+def _columns(model: Any, prepare: TablePreparation | None) -> tuple[Column, ...]:
+    """The columns that a model was trained on, in their order."""
+    if prepare is not None and prepare.columns_:
+        return prepare.columns_
+    names = getattr(model, "feature_names_in_", range(int(model.n_features_in_)))
+    return tuple(Column(str(name)) for name in names)
 
 
-def _by_place(table: Table, n_features: int) -> Layout:
-    if len(table.names) != n_features:
+def _by_place(table: Table, columns: tuple[Column, ...]) -> TableSchema:
+    if len(table.names) != len(columns):
         raise DataError(
             f"{table.title} has {len(table.names)} columns, but the model was trained on "
-            f"{n_features} features that have no names"
+            f"{len(columns)} features that have no names"
         )
-    return _named(table.names)
+    named = zip(table.names, columns, strict=True)
+    return TableSchema(tuple(Column(name, column.levels) for name, column in named))
 
 
 class TableRows(Rows):
     """The rows of a table with named columns."""
 
-    def __init__(self, table: Table, layout: Layout, allows_missing: bool) -> None:
+    def __init__(self, table: Table, schema: TableSchema, allows_missing: bool) -> None:
         self.table, self.title, self.names = table, table.title, table.names
         self.allows_missing = allows_missing
-        self.columns = layout.features
+        self.columns = schema.features
         self.places = self._places()
-        self.ids = [name for name in layout.ids if name in table.names]
-        self.target = table.names.index(layout.target) if layout.target in table.names else None
+        self.ids = [name for name in schema.ids if name in table.names]
+        self.target = table.names.index(schema.target) if schema.target in table.names else None
         self.codes = [
             {text: float(code) for code, text in enumerate(column.levels or ())}
             for column in self.columns
@@ -163,15 +171,15 @@ class TableRows(Rows):
 class SparseRows(Rows):
     """Sparse rows, whose features go by number."""
 
-    def __init__(self, table: SparseTable, layout: Layout | None, n_features: int) -> None:
+    def __init__(self, table: SparseTable, schema: TableSchema | None, n_features: int) -> None:
         self.table, self.title, self.n_features = table, table.title, n_features
-        self.dense = layout is not None and layout.first_index is None
-        if layout is not None and any(column.levels for column in layout.features):
+        self.dense = schema is not None and schema.first_index is None
+        if schema is not None and any(column.levels for column in schema.features):
             raise DataError(
                 f"{table.title} holds sparse rows, but the model was trained on a table with "
                 "categories; give it such a table"
             )
-        first = 1 if layout is None or layout.first_index is None else layout.first_index
+        first = 1 if schema is None or schema.first_index is None else schema.first_index
         self.shift = first if table.by_number else 0
 
     def blocks(self, kept: Sequence[str]) -> Iterator[Ready]:

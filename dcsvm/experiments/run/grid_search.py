@@ -16,13 +16,14 @@ from sklearn.model_selection import (
     PredefinedSplit,
     RandomizedSearchCV,
 )
+from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
 from dcsvm.base.errors import DataError
 from dcsvm.base.row_splitting import deal_folds, hold_out
-from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.experiments.recipe import Candidate, Search, Split
 from dcsvm.experiments.run.level_search import from_fine_to_coarse
+from dcsvm.experiments.run.load_data import fit_pipeline
 from dcsvm.experiments.run.measures import score_of
 from dcsvm.experiments.run.search_result import Bench, Found, Maker, Tried, used_up
 from dcsvm.model_selection.levels import all_tried
@@ -111,7 +112,7 @@ class Trial(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> Trial:
         engine = attrs.evolve(self.bench.engine, n_jobs=1, observers=(self.bench,))
         model = self.make(self.values or {})
-        self.model_ = model.fit_with(engine, X, y)
+        self.model_ = fit_pipeline(model, engine, X, y)
         self.classes_ = model.classes_
         self.bench.observer.on_count()
         return self
@@ -129,7 +130,7 @@ class _Shared:
     def __deepcopy__(self, memo: Any) -> _Shared:
         return self
 
-    def __call__(self, cell: Mapping[str, Any]) -> DivideAndConquerClassifier:
+    def __call__(self, cell: Mapping[str, Any]) -> Pipeline:
         return self.function(cell)
 
 

@@ -8,11 +8,9 @@ from typing import Any
 
 import attrs
 import numpy as np
-from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
+from sklearn.pipeline import Pipeline
 
-from dcsvm.base.problem import Problem
-from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.engine import Done, Runnable
 from dcsvm.drive.observers import Observer
 from dcsvm.experiments.recipe import Candidate, Search
@@ -20,7 +18,6 @@ from dcsvm.experiments.run.search_result import Bench, Found, Maker, Tried, used
 from dcsvm.model_selection import GranularitySearch
 from dcsvm.model_selection.granularity_search import DECOMPOSER
 from dcsvm.model_selection.levels import USED_UP, all_tried
-from dcsvm.toolbox.table_preparation import Prepared
 
 
 def from_fine_to_coarse(
@@ -47,7 +44,7 @@ def from_fine_to_coarse(
 
 def _through_levels(
     candidate: Candidate,
-    prepared: DivideAndConquerClassifier,
+    model: Pipeline,
     asked: Search,
     X: Any,
     y: Any,
@@ -58,21 +55,15 @@ def _through_levels(
 ) -> Found:
     """The granularity search on rows that are prepared in one way beforehand."""
     training, judging = np.flatnonzero(fold != 0), np.flatnonzero(fold == 0)
-    pipeline = prepared
-    if isinstance(prepared.decomposer, Prepared):
-        pipeline = clone(prepared.learner).set_params(class_weight=prepared.class_weight)
-        codes = np.unique(y, return_inverse=True)[1]
-        problem = Problem(X[training], codes[training], int(codes.max()) + 1)
-        (part,) = next(prepared.decomposer.divide(problem))
-        if part.view is not None:
-            X = part.view.fit(problem.X).apply(X)
+    prepare, classifier = model
+    X = prepare.fit(X[training]).transform(X)
     grid = {
         name.replace(".", "__"): values
         for name, values in candidate.grid.items()
         if name not in way
     }
     searcher = GranularitySearch(
-        pipeline,
+        classifier,
         grid or None,
         top=asked.top,
         factor=asked.factor,

@@ -260,7 +260,7 @@ def parts(result: Result) -> str:
             _short(record.about),
         )
         for each in result.trained
-        for record in each.model.ledger_
+        for record in each.model[-1].ledger_
     )
     return _csv(header, lines)
 

@@ -1,4 +1,4 @@
-"""Rows read as [data] asks, and a pipeline that is ready for them: prepared and weighed."""
+"""Load the rows that [data] asks for, and build and fit the pipelines that learn them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from dcsvm.base.errors import DataError, did_you_mean
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.datasets.loading import Dataset, read
+from dcsvm.drive.engine import Engine
 from dcsvm.experiments.recipe import Data, Recipe
 from dcsvm.experiments.recipe.applicability import SIZES, unsuited
-from dcsvm.toolbox.table_preparation import Prepared
+from dcsvm.toolbox.table_preparation import TablePreparation
 
 
 def load(given: Data) -> Dataset:
@@ -44,20 +46,29 @@ def warn_of_unsuited(recipe: Recipe, data: Dataset) -> None:
         warnings.warn(sentence, stacklevel=2)
 
 
-def prepared(
-    pipeline: DivideAndConquerClassifier, given: Data, data: Dataset, cell: Mapping[str, Any]
-) -> DivideAndConquerClassifier:
-    """The pipeline behind a preparation that it keeps, so that the model answers raw rows."""
+def build_pipeline(
+    classifier: DivideAndConquerClassifier, given: Data, data: Dataset, cell: Mapping[str, Any]
+) -> Pipeline:
+    """The classifier behind the preparation that [data] asks for, so that it answers raw rows."""
     asked = {
         name: cell.get(f"data.{name}", getattr(given, name))
         for name in ("scale", "encode", "missing")
     }
-    if data.layout is None and asked["scale"] == "none" and asked["missing"] == "error":
-        return pipeline
-    inner = clone(pipeline).set_params(class_weight=None)  # rows are weighed once, at the door
-    return DivideAndConquerClassifier(
-        Prepared(data.layout, **asked), inner, class_weight=pipeline.class_weight
-    )
+    prepare = TablePreparation(**asked, schema=data.schema)
+    return Pipeline([("prepare", prepare), ("classify", classifier)])
+
+
+def fit_pipeline(model: Pipeline, engine: Engine, X: Any, y: Any) -> Pipeline:
+    """Fit both steps of a pipeline, the classifier on the engine of a run."""
+    prepare, classifier = model
+    rows = prepare.fit_transform(X)
+    classifier.fit_with(engine, rows, y, names=feature_names(prepare))
+    return model
+
+
+def feature_names(prepare: TablePreparation) -> list[str] | None:
+    """What a fitted preparation calls its features; None where columns have no names."""
+    return None if prepare.names is None else prepare.get_feature_names_out().tolist()
 
 
 def weighed(classifier: DivideAndConquerClassifier, data: Dataset) -> DivideAndConquerClassifier:

@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 import numpy as np
 from sklearn import metrics
+from sklearn.pipeline import Pipeline
 
 from dcsvm.base.models import Cost, KernelExpansion
 from dcsvm.classifier import DivideAndConquerClassifier
@@ -101,18 +102,18 @@ class Answered:
         return found
 
 
-def answered(
-    model: DivideAndConquerClassifier, X: Any, observer: Observer, *, cost: bool
-) -> Answered:
+def answered(model: Pipeline, X: Any, observer: Observer, *, cost: bool) -> Answered:
     """Ask a model about rows, block by block."""
+    prepare, classifier = model
     answers, seconds, costs = [], 0.0, []
     for start in range(0, X.shape[0], BLOCK_ROWS):
         block = X[start : start + BLOCK_ROWS]
         asked = time.perf_counter()
-        answers.append(model.predict(block))
+        rows = prepare.transform(block)
+        answers.append(classifier.predict(rows))
         seconds += time.perf_counter() - asked
         if cost:
-            costs.append(model.cost(block))
+            costs.append(classifier.cost(rows))
         observer.on_rows_done(block.shape[0])
     return Answered(np.concatenate(answers), seconds, tuple(costs))
 

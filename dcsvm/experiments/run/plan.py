@@ -19,7 +19,7 @@ from dcsvm.classifier import DivideAndConquerClassifier, Strategy
 from dcsvm.datasets.loading import Dataset
 from dcsvm.drive.subproblem import Subproblem
 from dcsvm.experiments.recipe import Candidate, Recipe, Search
-from dcsvm.experiments.run.load_data import load, prepared, warn_of_unsuited
+from dcsvm.experiments.run.load_data import build_pipeline, feature_names, load, warn_of_unsuited
 from dcsvm.experiments.run.splitting import rows_of
 from dcsvm.model_selection.levels import parts_of
 from dcsvm.numeric.array_types import IntArray
@@ -102,17 +102,18 @@ def _planned(
     n_jobs: int,
 ) -> CandidatePlan:
     train = splits[0].train
-    model = prepared(candidate.classifier, recipe.data, data, {})
     # The seed is the run's, so that random divisions are the same ones.
-    model = clone(model).set_params(random_state=seed)
-    problem = model._problem(data.X[train], data.y[train], None)
+    classifier = clone(candidate.classifier).set_params(random_state=seed)
+    prepare = build_pipeline(classifier, recipe.data, data, {})[0]
+    rows = prepare.fit_transform(data.X[train])
+    problem = classifier._problem(rows, data.y[train], names=feature_names(prepare))
     began = time.perf_counter()
-    parts = list(_parts(model, problem))
+    parts = list(_parts(classifier, problem))
     dividing = time.perf_counter() - began
     sizes = np.array([size for size, _, copies in parts for _ in range(round(copies))])
     jobs = max((each for each in parts if each[1] is not None), default=None, key=lambda p: p[0])
     pilot = _Pilot.of(jobs[1]) if jobs is not None and jobs[1] is not None else _Pilot(0.0, 1, 0)
-    at_least = _whole_pilot(model, problem, data.y[train])
+    at_least = _whole_pilot(classifier, problem, data.y[train])
     learning = sum(pilot.seconds_for(size) * copies for size, job, copies in parts if job)
     seconds = max(learning, at_least)
     largest = int(sizes.max())

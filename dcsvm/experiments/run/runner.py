@@ -9,16 +9,16 @@ from typing import Any
 import attrs
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from dcsvm.base.row_splitting import TrainTestRows, hold_out
-from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.datasets.loading import Dataset
 from dcsvm.drive.engine import Checkpoints, Engine
 from dcsvm.drive.observers import Observer
 from dcsvm.experiments.recipe import Candidate, Data, Recipe
 from dcsvm.experiments.recipe.sections import CLASS_WEIGHT
 from dcsvm.experiments.run.grid_search import search
-from dcsvm.experiments.run.load_data import load, prepared, weighed
+from dcsvm.experiments.run.load_data import build_pipeline, fit_pipeline, load, weighed
 from dcsvm.experiments.run.measures import (
     Answered,
     Measures,
@@ -46,7 +46,7 @@ class Trained:
     """A candidate after its training: its model, its answers to the test rows, its measures."""
 
     measures: Measures
-    model: DivideAndConquerClassifier
+    model: Pipeline
     answers: Any
     found: tuple[Found, ...] = ()
 
@@ -80,7 +80,7 @@ class Result:
         return tuple(each.measures for each in self.trained)
 
     @property
-    def model(self) -> DivideAndConquerClassifier:
+    def model(self) -> Pipeline:
         """The recipe's own fitted model."""
         return self.trained[0].model
 
@@ -232,11 +232,10 @@ class _Run:
         coarse = self.recipe.search.use == "granularity" and self.candidate.has_levels
         return bool(self.candidate.grid) or coarse
 
-    def _make(self, cell: Mapping[str, Any]) -> DivideAndConquerClassifier:
-        pipeline = weighed(self.candidate.with_values(cell), self.data)
-        classifier = prepared(pipeline, self.recipe.data, self.data, cell)
+    def _make(self, cell: Mapping[str, Any]) -> Pipeline:
+        classifier = clone(weighed(self.candidate.with_values(cell), self.data))
         classifier.set_params(random_state=self.session.seed, n_jobs=self.session.n_jobs)
-        return classifier
+        return build_pipeline(classifier, self.recipe.data, self.data, cell)
 
     def _chosen(self, train: Any, number: int) -> tuple[Found | None, float]:
         """What the search chooses by these rows, and the seconds that takes."""
@@ -261,28 +260,26 @@ class _Run:
         self.session.searched(key, found)
         return found, found.seconds
 
-    def _fitted(
-        self, train: Any, chosen: Found | None, number: int
-    ) -> tuple[DivideAndConquerClassifier, float]:
+    def _fitted(self, train: Any, chosen: Found | None, number: int) -> tuple[Pipeline, float]:
         fold = f", fold {number + 1}" if 1 < len(self.splits) > number else ""
         self.session.observer.on_step_begin(f"training {self.candidate.name}{fold}", len(train))
         model = self._make({} if chosen is None else chosen.values)
         if self.session.observer.wants_pilot() and len(train) >= LARGE:
             self._pilot(model, train)
         began = time.perf_counter()
-        model.fit_with(self.session.engine, self.data.X[train], self.data.y[train])
+        fit_pipeline(model, self.session.engine, self.data.X[train], self.data.y[train])
         return model, time.perf_counter() - began
 
-    def _pilot(self, model: DivideAndConquerClassifier, train: Any) -> None:
+    def _pilot(self, model: Pipeline, train: Any) -> None:
         """Learn a few rows, so that whoever watches can tell how long all of them may take."""
         bench = Bench(Engine(1), self.session.seed, self.session.observer)
         some = hold_out(self.data.y[train], PILOT / len(train), True, self.session.seed).test
         y = self.data.y[train][some]
         if len(np.unique(y)) > 1:
             engine = Engine(1, (bench,))
-            clone(model).fit_with(engine, self.data.X[train][some], y)
+            fit_pipeline(clone(model), engine, self.data.X[train][some], y)
 
-    def _asked(self, title: str, model: DivideAndConquerClassifier, rows: Any) -> Answered:
+    def _asked(self, title: str, model: Pipeline, rows: Any) -> Answered:
         title = f"{title} with {self.candidate.name}"
         self.session.observer.on_step_begin(title, len(rows))
         cost = self.recipe.measure.cost
@@ -290,7 +287,7 @@ class _Run:
 
     def _measures(
         self,
-        model: DivideAndConquerClassifier,
+        model: Pipeline,
         train: Any,
         said: Answered,
         fitting: float,
@@ -317,7 +314,7 @@ class _Run:
             search_seconds=searching,
             n_train=len(train),
             n_test=len(truth),
-            **structure(model),
+            **structure(model[-1]),
             **cost,
             more=by_class(truth, said.answers, asked),
             by_fold=self._by_fold(said.answers, asked),

@@ -8,14 +8,14 @@ from typing import Any
 
 import attrs
 import joblib
+from sklearn.pipeline import Pipeline
 
-from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.engine import Done, Engine, Runnable
 from dcsvm.drive.observers import Observer
 from dcsvm.experiments.recipe import Search
 
-#: From a cell to a classifier, with the preparation of its rows.
-Maker = Callable[[Mapping[str, Any]], DivideAndConquerClassifier]
+#: From a cell to a classifier behind the preparation of its rows.
+Maker = Callable[[Mapping[str, Any]], Pipeline]
 
 
 @attrs.frozen

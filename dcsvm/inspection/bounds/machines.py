@@ -14,7 +14,7 @@ from dcsvm.base.models import Hyperplanes, KernelExpansion, LocalModel
 from dcsvm.classifier import DivideAndConquerClassifier, checked_rows
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.fitted import FittedStrategy
-from dcsvm.drive.unwrap import unwrapped
+from dcsvm.drive.unwrap import unwrap
 from dcsvm.numeric import FloatArray, IntArray, Kernel, Matrix
 
 #: How near, relatively, the radius of the smallest ball is found.
@@ -82,7 +82,7 @@ def training_rows(
 
     Returns it, X as it sees them, and y as class numbers.
     """
-    classifier, X = unwrapped(given, X, asker)
+    classifier, X = unwrap(given, X, asker)
     X, y = checked_rows(classifier, X), np.asarray(y)
     learned = getattr(classifier, "n_rows_", X.shape[0])
     if X.shape[0] != learned:

@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 
 from dcsvm.base.errors import CompositionError
-from dcsvm.drive.innermost import descent_of, innermost
 from dcsvm.inspection.bounds.machines import training_rows
+from dcsvm.toolbox.hyperplane_router import find_hyperplane_tree
 
 
 @attrs.frozen
@@ -55,14 +55,11 @@ def plane_terms(classifier: Any, X: Any, y: Any) -> PlaneTerms:
     Rodriguez-Lujan, Santa Cruz, Huerta: Hierarchical linear support vector machine (2012).
     """
     classifier, X, labels = training_rows(classifier, X, y, "plane_terms")
-    model, views, _ = innermost(classifier.model_)
-    descent = descent_of(model)
-    if descent is None:
+    found = find_hyperplane_tree(classifier.model_.committee)
+    if found is None:
         raise CompositionError("plane_terms: the classifier is not a tree of hyperplanes")
-    tree = descent[0]
+    tree = found[0]
     right = classifier.model_.labels(X) == labels
-    for view in views:
-        X = view.apply(X)
     n, d = X.shape
     hits = np.bincount(tree.route(X)[0][right], minlength=tree.n_leaves)
     shares = hits / max(int(hits.sum()), 1)

@@ -1,7 +1,7 @@
 """The built-in decomposers, one file each."""
 
 from dcsvm import Decomposer, hookimpl
-from dcsvm.toolbox import Repeat, Scaled, Sum
+from dcsvm.toolbox import Repeat, Sum
 from dcsvm_plugins.decomposers.abd_subspaces import ABDSubspaces
 from dcsvm_plugins.decomposers.bcd_subspaces import BCDSubspaces
 from dcsvm_plugins.decomposers.bootstrap import Bootstrap
@@ -49,7 +49,6 @@ def dcsvm_decomposers() -> list[type[Decomposer]]:
         PiecewiseTree,
         RDSubspaces,
         Repeat,
-        Scaled,
         Sum,
         SVMTree,
         Tree,
