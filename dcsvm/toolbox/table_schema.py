@@ -93,8 +93,11 @@ def _categories(values: Any) -> list[Any] | None:
     """The categories of a pandas or polars column, in their order; None for other columns."""
     if hasattr(values, "cat") and hasattr(values.cat, "categories"):
         return list(values.cat.categories)
-    if type(getattr(values, "dtype", None)).__name__ in ("Categorical", "Enum"):
-        return list(values.cat.get_categories())
+    kind = getattr(values, "dtype", None)
+    if type(kind).__name__ == "Enum":
+        return list(kind.categories)
+    if type(kind).__name__ == "Categorical":  # of polars, which fixes no order
+        return sorted(values.drop_nulls().unique().to_list())
     return None
 
 

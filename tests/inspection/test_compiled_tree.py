@@ -12,12 +12,11 @@ from scipy import sparse
 from sklearn.datasets import make_moons
 from sklearn.pipeline import make_pipeline
 
-from dcsvm import DataError, DivideAndConquerClassifier, build
+from dcsvm import DataError, DivideAndConquerClassifier, TablePreparation, build
 from dcsvm.base.errors import CompositionError
 from dcsvm.inspection import compile_tree
 from dcsvm.numeric import implementation
 from dcsvm.numeric.backend import numpy_only
-from dcsvm.toolbox import Scaled
 
 pytest.importorskip("dcsvm_plugins")
 
@@ -34,7 +33,7 @@ def classifier(scaled=False, classes=2, **settings):
         y = np.where(X[:, 2] > 0.5, "maybe", y)
     tree = build("decomposer", "oblique_tree", **settings)
     inner = DivideAndConquerClassifier(tree, "majority", random_state=0)
-    outer = DivideAndConquerClassifier(Scaled("standard"), inner, random_state=0)
+    outer = make_pipeline(TablePreparation("standard"), inner)
     return (outer if scaled else inner).fit(X[:1000], y[:1000])
 
 

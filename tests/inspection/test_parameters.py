@@ -4,9 +4,9 @@ import numpy as np
 from fakes import Average, Centroids, Deal, Machine, Pairs, Regional, Strips, blobs
 from scipy import sparse
 
-from dcsvm import DivideAndConquerClassifier
+from dcsvm import Decomposer, DivideAndConquerClassifier, Part, component
 from dcsvm.inspection.parameters import size_of
-from dcsvm.toolbox import Scaled
+from dcsvm.toolbox import Scaling
 
 
 def svm():
@@ -34,6 +34,14 @@ def test_sharing_is_seen_through_nested_pipelines() -> None:
     assert size_of(regions).support_vectors == len(np.unique(kept)) == len(kept)
     twice = DivideAndConquerClassifier(2 * Deal(1), flat, Average(), random_state=0).fit(X, y)
     assert size_of(twice).support_vectors == size_of(flat.fit(X, y)).support_vectors
+
+
+@component
+class Scaled(Decomposer):
+    yields = frozenset({"subspaces"})
+
+    def divide(self, problem):
+        yield [Part(np.arange(problem.n_rows), view=Scaling())]
 
 
 def test_a_row_that_two_views_show_is_one_support_vector_with_two_sets_of_features() -> None:

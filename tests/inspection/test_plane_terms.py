@@ -4,8 +4,9 @@ from math import log
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
 
-from dcsvm import DivideAndConquerClassifier, build
+from dcsvm import DivideAndConquerClassifier, TablePreparation, build
 from dcsvm.base.errors import CompositionError
 from dcsvm.inspection import compile_tree
 from dcsvm.inspection.bounds import plane_terms, relative_complexity, relative_error
@@ -32,7 +33,7 @@ def test_a_scaling_before_the_tree_is_looked_through():
     X = generator.normal(size=(300, 2)) * [1.0, 100.0]
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
     tree = DivideAndConquerClassifier("oblique_tree", "majority", random_state=0)
-    whole = DivideAndConquerClassifier("scaled", tree, random_state=0).fit(X, y)
+    whole = make_pipeline(TablePreparation(), tree).fit(X, y)
     terms, fast = plane_terms(whole, X, y), compile_tree(whole)
     inside = fast.tree.route((X - fast.offset) * fast.factor)[0]
     right = fast.predict(X) == y

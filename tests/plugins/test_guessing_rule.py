@@ -16,7 +16,7 @@ BUILT_IN = [
 ]
 #: What decomposers are made of others with, and what recipes scale with, lives in the core: the
 #: operators `+` and `*` and the run of a recipe need them, whatever plugins there are.
-IN_THE_CORE = {"sum", "repeat", "scaled"}
+IN_THE_CORE = {"sum", "repeat"}
 
 
 @pytest.mark.parametrize("offer", BUILT_IN, ids=lambda offer: f"{offer.kind}-{offer.name}")

@@ -19,11 +19,11 @@ from fakes import (
 )
 from html_page import Page
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
-from dcsvm import DivideAndConquerClassifier, component
+from dcsvm import DivideAndConquerClassifier, TablePreparation, component
 from dcsvm.base.errors import UsageError
 from dcsvm.drawing import Sketch, draw_tree
-from dcsvm.toolbox import Scaled
 from dcsvm_report import report
 from dcsvm_report.evidence import Evidence, PartErrors, gather_evidence
 from dcsvm_report.facts import Contender, Facts
@@ -83,7 +83,7 @@ def rows():
 
 @pytest.fixture(scope="module")
 def strips(rows):
-    return pipeline(Scaled("minmax"), pipeline(DrawnStrips(4))).fit(rows[0], rows[2])
+    return make_pipeline(TablePreparation(), pipeline(DrawnStrips(4))).fit(rows[0], rows[2])
 
 
 def told(classifier, rows, **others) -> str:
@@ -155,7 +155,7 @@ def test_the_same_model_gives_the_same_bytes(text, strips, rows) -> None:
 def test_names_of_the_data_are_text_and_nothing_else(rows) -> None:
     X = rows[0]
     y = np.array(HOSTILE)[np.arange(len(X)) % len(HOSTILE)]
-    clf = pipeline(Scaled("minmax"), pipeline(DrawnStrips(3))).fit(X, y)
+    clf = make_pipeline(TablePreparation(), pipeline(DrawnStrips(3))).fit(X, y)
     text = told(
         clf,
         (X, X, y, y),

@@ -99,5 +99,5 @@ def test_of_a_search_the_best_estimator_is_compiled():
     tree = DivideAndConquerClassifier("oblique_tree", "majority", random_state=0)
     search = GridSearchCV(tree, {"decomposer__deepest": [1, 3]}, cv=3).fit(X, y)
     assert np.array_equal(dcsvm.inspection.compile_tree(search).predict(X), search.predict(X))
-    with pytest.raises(SettingError, match=r"or a search for one, not a SVC$"):
+    with pytest.raises(SettingError, match=r"or a pipeline that ends with one, not a SVC$"):
         dcsvm.inspection.compile_tree(SVC())

@@ -1,6 +1,5 @@
 """Groups of features, views that add blocks up, names of features, and a subspace of one's own."""
 
-import attrs
 import numpy as np
 import pytest
 from fakes import Average, Centroids, blobs
@@ -9,9 +8,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from dcsvm import DivideAndConquerClassifier, component
-from dcsvm.toolbox import BlockSum, Chain, Column, Columns, LinearMap, Scaling, Subspaces
+from dcsvm.toolbox import BlockSum, Chain, Columns, LinearMap, Scaling, Subspaces
 from dcsvm.toolbox.subspaces import deal
-from dcsvm.toolbox.table_preparation import Preparation
 
 X, y = blobs()
 
@@ -70,14 +68,3 @@ def test_places_beyond_the_width_are_refused(place):
 )
 def test_a_view_says_what_its_features_are_called(view, names):
     assert view.fit(np.eye(3)).names(("a", "b", "c")) == names
-
-
-def test_prepared_columns_are_called_by_column_and_level():
-    columns = (Column("size"), Column("colour", ("blue", "red", "green")))
-    view = Preparation(np.array([0, 3]), mark=True, columns=columns)
-    table = np.array([[1.0, 0], [np.nan, 1], [2, 1]])
-    fitted = view.fit(table)
-    assert fitted.names(None) == ("size", "colour=blue", "colour=red", "size missing")
-    assert len(fitted.names(None)) == fitted.apply(table).shape[1]
-    unnamed = attrs.evolve(fitted, columns=())
-    assert unnamed.names(("s", "c")) == ("s", "c=0", "c=1", "s missing")

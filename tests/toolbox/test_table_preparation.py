@@ -229,7 +229,7 @@ def test_columns_of_a_known_schema_are_found_by_name_others_must_keep_their_orde
     with pytest.raises(ValueError, match="same order"):
         inferred.transform(frame[["size", "colour", "age"]])
     with pytest.raises(DataError, match=r"X has 2 columns, but the schema has 3 features"):
-        TablePreparation(schema=SCHEMA).fit(table[:, :2])
+        TablePreparation(missing="impute", schema=SCHEMA).fit(table[:, :2])
 
 
 @pytest.mark.parametrize("container", ["pandas", "polars"])
