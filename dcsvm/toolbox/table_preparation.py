@@ -192,7 +192,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         ]
         return (*numbers, *levels, *marks)
 
-    def undone(self, feature: int, value: float) -> tuple[int, float] | None:
+    def invert(self, feature: int, value: float) -> tuple[int, float] | None:
         """The column that a feature was made of, and the number that became this value.
 
         None for categories and marks.

@@ -93,7 +93,7 @@ def _categories(values: Any) -> list[Any] | None:
     """The categories of a pandas or polars column, in their order; None for other columns."""
     if hasattr(values, "cat") and hasattr(values.cat, "categories"):
         return list(values.cat.categories)
-    kind = getattr(values, "dtype", None)
+    kind: Any = getattr(values, "dtype", None)
     if type(kind).__name__ == "Enum":
         return list(kind.categories)
     if type(kind).__name__ == "Categorical":  # of polars, which fixes no order

@@ -89,10 +89,9 @@ def test_the_folder_is_loaded_as_its_model(kept):
 def test_the_ledger_holds_every_part_of_every_model(kept):
     with (kept / "parts.csv").open() as file:
         parts = list(csv.DictReader(file))
-    leaves = [each for each in parts if each["kind"] != "Composite"]
-    assert [each["model"] for each in leaves] == ["recipe"] * 3 + ["undivided"]
-    assert leaves[0]["path"] == "0.0.0.0"
-    assert json.loads(leaves[0]["parameters"])["C"] == 1.0
+    assert [each["model"] for each in parts] == ["recipe"] * 3 + ["undivided"]
+    assert parts[0]["path"] == "0.0"
+    assert json.loads(parts[0]["parameters"])["C"] == 1.0
 
 
 def test_the_ledger_says_how_many_rows_a_part_kept(dcsvm, recipe, tmp_path):

@@ -41,7 +41,7 @@ def test_the_best_values_are_found_and_used():
     trained, _ = found()
     (chosen,) = trained.found
     assert chosen.values == {"learner.C": 10.0, "learner.gamma": 1.0}
-    assert trained.model.learner.learner.C == 10.0
+    assert trained.model[-1].learner.C == 10.0
     assert len(chosen.tried) == 4
     assert chosen.score == max(each.score for each in chosen.tried)
     assert chosen.stopped == "all 4 combinations were tried"
@@ -51,7 +51,7 @@ def test_the_way_of_scaling_can_be_searched_for():
     trained, _ = found('data.scale = ["none", "standard"]\n')
     scale = trained.found[0].values["data.scale"]
     assert len(trained.found[0].tried) == 8
-    assert getattr(trained.model.decomposer, "scale", "none") == scale
+    assert getattr(trained.model[0], "scale", "none") == scale
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_folds_judge_by_every_row():
 def test_the_granularity_search_chooses_a_level_too():
     trained, _ = found('use = "granularity"\n', decomposer="tree")
     assert {"decomposer.ceiling", "learner.C"} <= trained.found[0].values.keys()
-    assert trained.model.learner.learner.C == 10.0
+    assert trained.model[-1].learner.C == 10.0
 
 
 def test_a_level_that_was_judged_on_some_of_the_rows_is_told_as_such():
@@ -160,7 +160,7 @@ def test_a_search_that_was_made_before_is_not_made_again():
     before = dict(kept.found)
     before["recipe/0"] = {**before["recipe/0"], "values": {"learner.C": 0.0001}}
     trained, _ = found(found=before)
-    assert trained.model.learner.learner.C == 0.0001
+    assert trained.model[-1].learner.C == 0.0001
     assert trained.measures.search_seconds == before["recipe/0"]["seconds"] > 0
     del before["recipe/0"]["seconds"]  # as it was before seconds were kept
     trained, _ = found(found=before)
@@ -292,8 +292,8 @@ def test_classes_that_are_numbers_have_weights_by_their_digits():
         *("recipe.toml", Path(), default_registry()),
     )
     (trained,) = run_recipe(recipe, session=Session(0)).trained
-    assert trained.model.class_weight[3] == 2.5
-    assert trained.model.class_weight[4] == 1.0
+    assert trained.model[-1].class_weight[3] == 2.5
+    assert trained.model[-1].class_weight[4] == 1.0
 
 
 @pytest.mark.parametrize(("decomposer", "use"), [("whole", "grid"), ("tree", "granularity")])
@@ -323,7 +323,7 @@ def test_class_weights_can_be_searched_for(rare_class):
     more = '[search]\nscore = "balanced_accuracy"\nclass_weight = ["none", "balanced"]\n'
     (own,) = weighed(more)
     assert own.found[0].values == {"class_weight": "balanced"}
-    assert own.model.class_weight == "balanced"
+    assert own.model[-1].class_weight == "balanced"
 
 
 def test_a_resolved_recipe_says_the_weights_of_every_pipeline(rare_class):

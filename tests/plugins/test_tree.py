@@ -368,7 +368,7 @@ def test_explain_calls_prepared_columns_and_levels_by_name_also_after_loading(tm
 @pytest.mark.parametrize("name", ["local_scaling", "relevance"])
 def test_settings_that_change_distances_say_that_gamma_must_be_chosen_again(name):
     told = settings_of(type(tree()))[name].metadata["help"]
-    assert told.endswith("; a gamma that was chosen without it no longer fits")
+    assert told.endswith("; tune gamma again")
 
 
 def with_noise(rows):
@@ -444,7 +444,7 @@ def test_relevance_makes_machines_among_useless_features_more_accurate():
 
 
 def test_relevance_needs_what_pruning_takes_away():
-    with pytest.raises(SettingError, match="set one of them to 0"):
+    with pytest.raises(SettingError, match="set one of the two to 0"):
         DivideAndConquerClassifier(tree(relevance=1.0, prune=0.2)).fit(*waves(100))
 
 

@@ -251,11 +251,11 @@ def test_features_say_what_they_are_made_of(table):
         PreparedFeature("colour=red", 1, "indicator"),
         PreparedFeature("size missing", 0, "indicator"),
     )
-    assert prepare.undone(1, 0.5) == (2, 6.0)
-    assert prepare.undone(2, 1.0) is None
+    assert prepare.invert(1, 0.5) == (2, 6.0)
+    assert prepare.invert(2, 1.0) is None
     codes = TablePreparation("none", "codes", schema=SCHEMA).fit(np.ones((2, 3)))
     assert [each.kind for each in codes.features()] == ["number", "code", "number"]
-    assert codes.undone(1, 1.0) is None
+    assert codes.invert(1, 1.0) is None
 
 
 @pytest.mark.parametrize("setting", ["scale", "encode", "missing"])
