@@ -1,6 +1,12 @@
 """What all tests share: where the repository is, how hypothesis searches, how a run ends."""
 
 import os
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Each worker has a core: the threads of two BLAS libraries would wait for each other.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 from pathlib import Path
 
 import fuzzing

@@ -68,6 +68,7 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"{warm}:{Path(sys.executable).parent}"
 
 
+@pytest.mark.slow
 def test_a_warm_command_is_like_any_other(
     scripts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,6 +81,7 @@ def test_a_warm_command_is_like_any_other(
     assert "\n2\nDCSVM " in cold
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("document", WITH_CODE, ids=lambda path: path.name)
 def test_the_code_of_a_document_runs(
     document: Path, tmp_path: Path, scripts: str, monkeypatch: pytest.MonkeyPatch
@@ -107,6 +109,7 @@ def ran(document: Path, some: Iterable[Block], folder: Path) -> dict[str, Any]:
     return space
 
 
+@pytest.mark.slow
 def test_the_components_of_the_plugins_page_keep_every_law(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -305,6 +308,7 @@ def test_the_reference_lists_every_command_with_its_options() -> None:
         assert options | arguments == sections.get(f"`{command}`", set()), command
 
 
+@pytest.mark.slow
 def test_the_reference_is_what_its_generator_writes() -> None:
     run = subprocess.run(
         [sys.executable, str(DOCS / "generate_reference.py"), "--check"],
@@ -314,6 +318,7 @@ def test_the_reference_is_what_its_generator_writes() -> None:
     assert run.returncode == 0, run.stderr
 
 
+@pytest.mark.slow
 def test_a_page_that_is_not_fresh_is_named(tmp_path: Path) -> None:
     shutil.copy(DOCS / "generate_reference.py", tmp_path)
     generate = [sys.executable, str(tmp_path / "generate_reference.py")]
@@ -367,7 +372,7 @@ def test_the_readme_gives_two_commands_of_one_line_each() -> None:
     assert text.splitlines() == [
         "python3 -m venv .venv && .venv/bin/pip install -q '.[report]' && .venv/bin/dcsvm run",
         "python3 -m venv .venv-test && .venv-test/bin/pip install -q -e '.[test]'"
-        " && .venv-test/bin/python -m pytest -n auto --dist loadfile",
+        " && .venv-test/bin/python -m pytest -n auto --dist worksteal",
     ]
 
 
@@ -416,6 +421,7 @@ def test_the_readme_names_every_component_and_recipe() -> None:
     assert sorted({name for _, name in default_registry().offers} - named) == []
 
 
+@pytest.mark.slow
 def test_every_decomposer_of_the_reference_says_what_it_yields() -> None:
     text = (Path(__file__).parents[2] / "docs" / "reference" / "components.md").read_text()
     sections = text.split("\n### decomposer ")[1:]

@@ -49,6 +49,7 @@ def test_only_a_table_of_contents_imports_plugins(repository: Path) -> None:
     assert not strangers
 
 
+@pytest.mark.slow
 def test_the_core_never_compares_with_the_name_of_a_component(core: dict[str, ast.AST]) -> None:
     names = {offer.name for offer in built_ins()}
     assert {"tree", "kernel_svm", "route"} <= names

@@ -52,12 +52,14 @@ def core_only(clean_copy: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return copy
 
 
+@pytest.mark.slow
 def test_the_core_alone_imports_and_says_what_is_missing(environment, core_only: Path) -> None:
     environment.install(str(core_only))
     said = environment.python("-c", EMPTY_HANDED).splitlines()
     assert said == ["3 no decomposer is called 'tree'; available: none"] * 2
 
 
+@pytest.mark.slow
 def test_the_tests_of_the_core_pass_without_plugins(environment, core_only: Path) -> None:
     environment.install("-e", str(core_only))
     # The numeric core is below everything and knows of no component; odd files
@@ -69,6 +71,7 @@ def test_the_tests_of_the_core_pass_without_plugins(environment, core_only: Path
     assert int(passed[1]) > 4 * int(skipped[1] if skipped else 0), said
 
 
+@pytest.mark.slow
 def test_the_environment_can_shut_the_door_on_every_plugin() -> None:
     run = subprocess.run(
         [sys.executable, "-c", EMPTY_HANDED],

@@ -38,6 +38,7 @@ def python(*arguments: str) -> str:
     return run.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", ROWS)
 def test_a_benchmark_prints_its_ratios(script: str) -> None:
     ratios = json.loads(python(str(HERE / script), "--quick", "--json"))
@@ -45,6 +46,7 @@ def test_a_benchmark_prints_its_ratios(script: str) -> None:
     assert all(ratio > 0 for ratio in ratios.values())
 
 
+@pytest.mark.slow
 def test_answering_a_file_takes_little_memory_and_parsing_is_quick() -> None:
     found = json.loads(python(str(HERE / "predict_stream.py"), "--quick"))
     assert found["peak_megabytes"] < 500

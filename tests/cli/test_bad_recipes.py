@@ -404,6 +404,7 @@ def nearest_classifiers():
     return did_you_mean("RandomForrest", names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "sentence"), CASES.values(), ids=CASES.keys())
 def test_a_mistake_is_told_in_one_sentence(dcsvm, recipe, text, sentence):
     result = dcsvm("run", recipe(text))

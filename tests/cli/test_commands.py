@@ -112,6 +112,7 @@ def test_inspect_of_what_is_no_model(dcsvm, tmp_path):
     assert result.exit_code == 4
 
 
+@pytest.mark.slow
 def test_compare_shows_measures_differences_and_a_test(dcsvm, recipe, iris_pipeline):
     run_in(dcsvm, "first", recipe(iris_pipeline))
     run_in(dcsvm, "second", "recipe.toml", "--set", "learner.C=0.001")
@@ -131,6 +132,7 @@ def test_compare_shows_measures_differences_and_a_test(dcsvm, recipe, iris_pipel
     assert "not measured" not in shown
 
 
+@pytest.mark.slow
 def test_compare_says_what_one_run_did_not_measure_and_leaves_out_what_none_did(
     dcsvm, recipe, iris_pipeline
 ):
@@ -142,6 +144,7 @@ def test_compare_says_what_one_run_did_not_measure_and_leaves_out_what_none_did(
     assert "train_accuracy" not in dcsvm("compare", "second", "third").stdout
 
 
+@pytest.mark.slow
 def test_compare_of_unlike_recipes_is_short(dcsvm, recipe, iris_pipeline):
     run_in(dcsvm, "first", recipe(iris_pipeline))
     other = """
@@ -171,6 +174,7 @@ def test_compare_of_unlike_recipes_is_short(dcsvm, recipe, iris_pipeline):
     ]
 
 
+@pytest.mark.slow
 def test_compare_shows_what_searches_chose(dcsvm, recipe, iris_pipeline):
     searched = "[search]\nlearner.gamma = [0.001, 1.0]\nlearner.C = [1.0]\n"
     run_in(dcsvm, "first", recipe(iris_pipeline + searched))
@@ -181,6 +185,7 @@ def test_compare_shows_what_searches_chose(dcsvm, recipe, iris_pipeline):
     assert "chosen by the search" in dcsvm("compare", "first", "second").stdout
 
 
+@pytest.mark.slow
 def test_compare_says_which_searches_were_cut_short(dcsvm, recipe, iris_pipeline):
     searched = "[search]\nlearner.C = [1.0, 10.0]\n"
     run_in(dcsvm, "first", recipe(iris_pipeline + searched))
@@ -234,6 +239,7 @@ def test_the_schema_accepts_every_shipped_recipe_and_knows_every_component(dcsvm
     assert tree["properties"]["ceiling"]["minimum"] == 1
 
 
+@pytest.mark.slow
 def test_a_started_recipe_runs_when_its_data_are_there(dcsvm, tmp_path):
     assert dcsvm("recipes", "init").exit_code == 0
     rows = "".join(f"{i % 13},{i % 7},{'no' if i % 13 < 6 else 'yes'}\n" for i in range(200))
@@ -242,6 +248,7 @@ def test_a_started_recipe_runs_when_its_data_are_there(dcsvm, tmp_path):
     assert found["models"][0]["test_accuracy"] == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["decomposer", "learner", "combiner"])
 def test_the_tests_of_a_started_plugin_pass_at_once(dcsvm, tmp_path, kind):
     assert dcsvm("plugins", "init", "my_own", "--kind", kind).exit_code == 0
@@ -309,6 +316,7 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(dcsvm, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_plan_has_the_random_divisions_of_the_run(dcsvm, recipe):
     text = (
         'data = { use = "two_moons", rows = 800 }\nlearner = "kernel_svm"\ncombiner = "mean"\n'
@@ -401,6 +409,7 @@ def test_a_mistake_on_the_command_line_is_told_at_its_place(
     assert result.exit_code == 2
 
 
+@pytest.mark.slow
 def test_other_data_for_a_shipped_recipe(dcsvm, tmp_path):
     rows = "".join(f"{i % 13},{i % 7},{'no' if i % 13 < 6 else 'yes'}\n" for i in range(200))
     (tmp_path / "mine.csv").write_text("a,b,kind\n" + rows)

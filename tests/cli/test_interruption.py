@@ -44,6 +44,7 @@ def heard() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to a child")
 @pytest.mark.parametrize(
     ("jobs", "releases_gil"),

@@ -216,6 +216,7 @@ def test_without_any_plugin_the_error_says_that_nothing_is_there(
     assert result.exit_code == 3
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_is_no_error():
     listing = subprocess.Popen(
         [sys.executable, "-m", "dcsvm", "plugins"], stdout=subprocess.PIPE, stderr=subprocess.PIPE

@@ -314,6 +314,7 @@ def test_no_rows_give_no_answers(dcsvm, model, write):
     assert result.stdout == "prediction\n"
 
 
+@pytest.mark.slow
 def test_whoever_stops_reading_is_no_error(model, write, tmp_path):
     rows = "1,red\n" * 200_000
     write("new.csv", f"size,colour\n{rows}")

@@ -5,6 +5,7 @@
 
 from pathlib import Path
 
+import pytest
 from fuzzing import fuzzed, in_time
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,12 +53,14 @@ def read(text, *overrides):
     return recipe
 
 
+@pytest.mark.slow
 @thoroughly
 @given(table=st.dictionaries(WORDS, VALUES, max_size=6))
 def test_any_table_is_read_or_refused(table):
     read(toml(table))
 
 
+@pytest.mark.slow
 @thoroughly
 @given(data=st.data(), text=st.sampled_from(SHIPPED))
 def test_a_recipe_with_lines_lost_moved_or_mangled_is_read_or_refused(data, text):
@@ -81,6 +84,7 @@ def test_a_recipe_with_lines_lost_moved_or_mangled_is_read_or_refused(data, text
     read("\n".join(lines))
 
 
+@pytest.mark.slow
 @thoroughly
 @given(
     keys=st.lists(WORDS, min_size=1, max_size=4),

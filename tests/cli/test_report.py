@@ -79,6 +79,7 @@ def test_the_report_of_a_run_tells_its_story(run: Path) -> None:
     assert all(-2 < float(threshold) < 4 for _, threshold in questions)
 
 
+@pytest.mark.slow
 def test_the_command_to_run_again_names_no_folder_that_is_taken(run: Path, dcsvm) -> None:
     asked = json.loads((run / "request.json").read_text())
     for place in (["--out", "run"], ["--out=run"]):
@@ -101,6 +102,7 @@ def test_the_report_says_that_a_time_budget_may_end_a_search_elsewhere(
     ) in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_report_needs_nothing_but_the_folder(run: Path, dcsvm) -> None:
     (run.parent / "rows.csv").unlink()
     elsewhere = run.rename(run.with_name("elsewhere"))

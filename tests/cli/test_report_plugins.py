@@ -58,6 +58,7 @@ def run(dcsvm, recipe, iris_pipeline, tmp_path):
     return run_with
 
 
+@pytest.mark.slow
 def test_every_report_of_a_plugin_is_written(run, dcsvm, tmp_path):
     assert run().exit_code == 0
     written = tmp_path / "kept" / "tested.txt"
@@ -125,6 +126,7 @@ def test_what_is_no_report_is_refused(offered, sentence):
     assert registry.of_kind(REPORT) == []
 
 
+@pytest.mark.slow
 def test_importing_the_report_imports_nothing_that_draws():
     code = "import dcsvm_report, sys; print({'matplotlib', 'jinja2'} & sys.modules.keys())"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

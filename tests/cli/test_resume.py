@@ -192,6 +192,7 @@ def state(folder: Path) -> str:
     return json.loads(status.read_text())["state"] if status.exists() else "not begun"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", RECIPES)
 def test_a_run_killed_at_random_moments_is_resumed_to_the_same_bytes(server, tmp_path, title):
     whole, folder = tmp_path / "whole", tmp_path / "killed"
@@ -243,6 +244,7 @@ def test_a_run_killed_at_random_moments_is_resumed_to_the_same_bytes(server, tmp
     assert not list((folder / "run").glob(".*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", RECIPES)
 def test_a_finished_part_is_not_learned_again(server, tmp_path, title):
     """One job at a time, killed while the sixth part is learned: five are kept, all stay."""
@@ -270,6 +272,7 @@ def test_a_finished_part_is_not_learned_again(server, tmp_path, title):
     assert len(calls(tmp_path)) == len(set(calls(tmp_path))) > 20
 
 
+@pytest.mark.slow
 def test_a_run_that_is_done_has_nothing_to_resume(dcsvm, recipe, iris_pipeline):
     assert dcsvm("run", recipe(iris_pipeline), "--out", "done").exit_code == 0
     result = dcsvm("run", "--resume", "done")
@@ -287,6 +290,7 @@ def test_only_the_folder_of_a_run_can_be_resumed(dcsvm, tmp_path):
         assert result.exit_code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("option", "word"),
     [

@@ -17,6 +17,7 @@ SPECIES = ("setosa", "versicolor", "virginica")
 UNDIVIDED = '\n[compare.undivided]\ndecomposer = "whole"\ncombiner = "route"\n'
 
 
+@pytest.mark.slow
 def test_the_table_is_aligned_and_says_all_that_was_measured(dcsvm, recipe, iris_pipeline):
     result = dcsvm("run", recipe(iris_pipeline + UNDIVIDED), "--jobs", "1")
     assert result.exit_code == 0
@@ -48,6 +49,7 @@ def test_the_table_is_aligned_and_says_all_that_was_measured(dcsvm, recipe, iris
     assert all(float(word) > 0.85 for word in table[1].split()[1:])
 
 
+@pytest.mark.slow
 def test_kernel_values_that_are_all_asked_once_are_told_once(dcsvm, recipe):
     text = 'data = { use = "two_moons" }\ndecomposer = "whole"\nlearner = "kernel_svm"\n'
     result = dcsvm("run", recipe(text + 'combiner = "route"\n'), "--out", "kept")
@@ -58,6 +60,7 @@ def test_kernel_values_that_are_all_asked_once_are_told_once(dcsvm, recipe):
     assert metrics["unique_kernel_evaluations_mean"] == metrics["kernel_evaluations_mean"]
 
 
+@pytest.mark.slow
 def test_data_go_to_standard_output_and_messages_to_standard_error(dcsvm, recipe, iris_pipeline):
     result = dcsvm("run", recipe(iris_pipeline + UNDIVIDED), "--json")
     found = json.loads(result.stdout)
@@ -67,6 +70,7 @@ def test_data_go_to_standard_output_and_messages_to_standard_error(dcsvm, recipe
     )
 
 
+@pytest.mark.slow
 def test_json_holds_the_measures_of_every_model(dcsvm, recipe, iris_pipeline):
     found = json.loads(dcsvm("run", recipe(iris_pipeline + UNDIVIDED), "--json").stdout)
     assert (found["n_train"], found["n_test"]) == (112, 38)
@@ -99,6 +103,7 @@ def test_json_holds_the_measures_of_every_model(dcsvm, recipe, iris_pipeline):
     }
 
 
+@pytest.mark.slow
 def test_a_cost_that_nobody_knows_has_no_line_and_one_that_some_know_is_called_unknown(
     dcsvm, recipe, iris_pipeline
 ):
@@ -120,6 +125,7 @@ def test_a_linear_model_shows_its_hyperplanes_and_no_kernel_values(dcsvm, recipe
     assert "kernel" not in shown
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_measures_for_any_number_of_jobs(
     dcsvm, recipe, iris_pipeline
 ):
@@ -136,6 +142,7 @@ def test_the_same_seed_gives_the_same_measures_for_any_number_of_jobs(
     assert runs[0]["seed"] == 3
 
 
+@pytest.mark.slow
 def test_another_seed_splits_otherwise(dcsvm, recipe, iris_pipeline):
     text = iris_pipeline.replace("class_pairs", "bootstrap")
     evaluations = [
@@ -147,6 +154,7 @@ def test_another_seed_splits_otherwise(dcsvm, recipe, iris_pipeline):
     assert evaluations[0] != evaluations[1]
 
 
+@pytest.mark.slow
 def test_nested_pipelines_lists_and_tables_of_components_run(dcsvm, recipe):
     text = """
     decomposer = { use = "sum", summands = ["class_pairs", { use = "class_rest" }] }
@@ -195,6 +203,7 @@ def test_published_test_rows_are_used(dcsvm, recipe, tmp_path, iris_pipeline):
     assert "30 rows to learn from, 20 held out" in dcsvm("run", recipe(text)).stdout
 
 
+@pytest.mark.slow
 def test_a_saved_model_answers_raw_rows_as_the_run_did(dcsvm, recipe, tmp_path, iris_pipeline):
     text = iris_pipeline.replace('use = "iris"', 'use = "wine"\nscale = "standard"')
     result = dcsvm("run", recipe(text), "--out", "model.dcsvm", "--json")
@@ -258,6 +267,7 @@ def test_warnings_are_told_once_in_one_line(dcsvm, recipe, iris_pipeline):
     ]
 
 
+@pytest.mark.slow
 def test_the_quickstart_divides_and_compares_with_the_undivided_model(dcsvm, recipe):
     text = default_registry().offers["recipe", "quickstart"].what
     found = json.loads(dcsvm("run", recipe(text.replace("24000", "4000")), "--json").stdout)
@@ -298,6 +308,7 @@ def messy(tmp_path):
     return ("--data", "my data.csv", "--target", "class; label", "--set", "data.missing=impute")
 
 
+@pytest.mark.slow
 def test_the_terminal_says_what_columns_were_taken_for_and_which_classes_are_rare(dcsvm, messy):
     lines = dcsvm("run", "global_svm", *messy, "--jobs", "1").stdout.splitlines()
     assert lines[1:6] == [
@@ -312,6 +323,7 @@ def test_the_terminal_says_what_columns_were_taken_for_and_which_classes_are_rar
     assert rare.split() == ["of", "the", "rare", "class", "ugly", "(1", "row)", "0.0000"]
 
 
+@pytest.mark.slow
 def test_the_terminal_tells_rows_that_are_counted_and_leading_zeros(dcsvm, tmp_path):
     import warnings
 
@@ -330,6 +342,7 @@ def test_the_terminal_tells_rows_that_are_counted_and_leading_zeros(dcsvm, tmp_p
     assert "leading zeros" not in result.stderr
 
 
+@pytest.mark.slow
 def test_a_class_that_is_never_answered_has_a_line_at_any_size(dcsvm, tmp_path):
     generator = np.random.default_rng(0)
     kinds = ["lost" if row % 10 == 0 else "found" for row in range(200)]
@@ -343,6 +356,7 @@ def test_a_class_that_is_never_answered_has_a_line_at_any_size(dcsvm, tmp_path):
     assert titles == [["of", "class", "lost", "(5", "rows)", "0.0000"]]
 
 
+@pytest.mark.slow
 def test_many_classes_that_are_never_answered_are_counted(dcsvm, tmp_path):
     lines = [f"{row % 5},{'rest' if row % 3 else f'c{row // 3 % 8}'}\n" for row in range(600)]
     (tmp_path / "rows.csv").write_text("".join(["x,kind\n", *lines]))
@@ -356,6 +370,7 @@ def test_many_classes_that_are_never_answered_are_counted(dcsvm, tmp_path):
     assert count.split()[-1] == "8"
 
 
+@pytest.mark.slow
 def test_scores_and_their_spread_over_folds_are_shown(dcsvm, messy):
     folds = ("--set", 'split={use="folds", folds=3}', "--set", 'search={score="f1_macro"}')
     suits = ("--set", "suits.features=[1, 100]")
@@ -372,6 +387,7 @@ def test_scores_and_their_spread_over_folds_are_shown(dcsvm, messy):
     ]
 
 
+@pytest.mark.slow
 def test_the_next_command_works_as_it_is_printed(
     dcsvm, recipe, iris_pipeline, plugin_text, tmp_path
 ):
@@ -475,6 +491,7 @@ def test_a_key_with_no_table_is_led_into_a_pipeline_inside_another(dcsvm, recipe
     assert result.stderr.endswith("has no key 'C'; did you mean 'learner.learner.C'?\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [(), ("--dry-run",)])
 def test_data_that_a_recipe_is_not_meant_for_are_told_in_one_line(dcsvm, more):
     warnings.simplefilter("always")  # undone by pytest after the test

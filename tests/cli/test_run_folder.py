@@ -166,6 +166,7 @@ def failed(dcsvm, recipe, iris_pipeline, tmp_path):
     return dcsvm("run", recipe(text), *given)
 
 
+@pytest.mark.slow
 def test_a_run_that_failed_before_training_makes_way_for_the_next(
     dcsvm, recipe, iris_pipeline, tmp_path
 ):
@@ -205,6 +206,7 @@ def test_bad_data_while_resuming_leave_the_folder(dcsvm, recipe, iris_pipeline, 
     assert loaded(status)["state"] == "failed"
 
 
+@pytest.mark.slow
 def test_a_killed_run_counts_as_interrupted_everywhere(dcsvm, recipe, iris_pipeline, tmp_path):
     dcsvm("run", recipe(iris_pipeline), "--out", "my run")
     for name in ("metrics.json", "result.json", "model.dcsvm"):
@@ -307,6 +309,7 @@ def test_what_a_search_tried_is_a_table(dcsvm, recipe, iris_pipeline, tmp_path):
     assert all(0 < float(line["score"]) <= 1 for line in lines)
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_left_half_written_is_taken_away(
     dcsvm, recipe, iris_pipeline, tmp_path
 ):

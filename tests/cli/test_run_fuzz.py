@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pytest
 from fuzzing import fuzzed, in_time
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,6 +98,7 @@ RECIPES = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @fuzzed(100)
 @given(recipe=RECIPES, seed=st.integers(0, 3))
 def test_any_pipeline_is_trained_or_refused(tmp_path_factory, recipe, seed):

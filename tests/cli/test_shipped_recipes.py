@@ -79,6 +79,7 @@ def test_a_recipe_is_short_and_says_when_to_use_it(name):
         assert "search" in table, "a recipe chooses its own parameters"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_recipe_runs_on_its_embedded_data(dcsvm, tmp_path: Path, name):
     budget = tomllib.loads(SHIPPED[name]).get("search", {}).get("seconds")

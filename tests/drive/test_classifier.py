@@ -260,6 +260,7 @@ def test_a_nested_pipeline_gives_the_same_bits_taken_apart_or_in_one_go(monkeypa
     np.testing.assert_array_equal(apart, run_inline)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner", [Centroids(0.5, 0.02), Slow(0.5, 0.02)], ids=["threads", "processes"]
 )

@@ -18,6 +18,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(values, values)
 def test_digests_agree_exactly_when_values_do(first, second):
     same = repr(_ordered(first)) == repr(_ordered(second))

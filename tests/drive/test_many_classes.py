@@ -41,6 +41,7 @@ def entries(clf) -> int:
     return sum(len(member.support) for member in clf.model_.committee.members)
 
 
+@pytest.mark.slow
 def test_memory_grows_with_support_vectors_and_not_with_rows() -> None:
     few, kept_by_few, most_of_few = learned(*clusters(30, 5, spread=0.05))
     many, kept_by_many, most_of_many = learned(*clusters(30, 200, spread=0.05))

@@ -23,6 +23,7 @@ def test_there_are_examples():
     assert len(RECIPES) >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_a_script_runs_and_prints_good_accuracies(script, tmp_path):
     result = run(script, cwd=tmp_path)
@@ -33,6 +34,7 @@ def test_a_script_runs_and_prints_good_accuracies(script, tmp_path):
     assert min(accuracies) > 0.88
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.stem)
 def test_a_recipe_runs_and_learns(recipe, tmp_path):
     result = run("-m", "dcsvm", "run", recipe, "--json", cwd=tmp_path)

@@ -53,6 +53,7 @@ def test_every_method_has_its_twenty_settings_and_no_two_alike(showcase):
         assert settings == showcase.settings_of(method)
 
 
+@pytest.mark.slow
 def test_the_best_setting_meets_the_test_rows_once_with_its_rounds(small):
     for method in small.GRIDS:
         small.conclude("letter", None, method)

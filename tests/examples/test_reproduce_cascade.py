@@ -26,6 +26,7 @@ def modules(monkeypatch, tmp_path):
         sys.modules.pop(name, None)
 
 
+@pytest.mark.slow
 def test_the_page_is_what_was_measured():
     run = subprocess.run(
         [sys.executable, str(FOLDER / "page.py"), "--check"], capture_output=True, text=True

@@ -53,6 +53,7 @@ def test_every_seventh_cell_meets_each_gamma_once_and_every_c(reproduction):
     assert {cell["C"] for cell in sample} == {10.0**power for power in range(-1, 6)}
 
 
+@pytest.mark.slow
 def test_work_beyond_the_cap_is_killed_and_counts_as_the_cap(reproduction):
     def forever():
         while True:

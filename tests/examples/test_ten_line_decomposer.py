@@ -75,6 +75,7 @@ use = "vote"
 """
 
 
+@pytest.mark.slow
 def test_it_works_through_the_command_line(tmp_path):
     plugin = tmp_path / "interleaved.py"
     plugin.write_text(PLUGIN.format(decomposer=inspect.getsource(Interleaved)))

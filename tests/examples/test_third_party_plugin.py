@@ -58,6 +58,7 @@ def test_the_example_is_a_complete_distribution_under_sixty_lines():
     assert sum(len(path.read_text().splitlines()) for path in files) < 60
 
 
+@pytest.mark.slow
 def test_a_fresh_environment_lists_it_beside_the_built_in_ones(run):
     lines = run("python", "-c", LISTING).splitlines()
     assert "cells dcsvm-cells 0.1.0 dcsvm_cells" in lines
@@ -65,10 +66,12 @@ def test_a_fresh_environment_lists_it_beside_the_built_in_ones(run):
     assert "venv" in lines[-1]
 
 
+@pytest.mark.slow
 def test_it_works_in_a_pipeline(run):
     assert run("python", "-c", USE) == "4 True\n"
 
 
+@pytest.mark.slow
 def test_its_own_test_runs_every_law_and_tells_how_many(run):
     output = run(
         *("python", "-m", "pytest", "-q", "-p", "dcsvm.testing.summary", "-p", "no:cacheprovider"),

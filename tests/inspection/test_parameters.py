@@ -1,6 +1,7 @@
 """How large a classifier is: what it keeps, shared support vectors counted once."""
 
 import numpy as np
+import pytest
 from fakes import Average, Centroids, Deal, Machine, Pairs, Regional, Strips, blobs
 from scipy import sparse
 
@@ -59,6 +60,7 @@ def test_hyperplanes_have_weights_and_biases() -> None:
     assert size_of(clf).parameters == 3 * (2 + 1)
 
 
+@pytest.mark.slow
 def test_sparse_support_vectors_count_what_they_store() -> None:
     X, y = blobs(60, k=2)
     X[::2, 0] = 0.0

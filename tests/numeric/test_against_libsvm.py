@@ -62,6 +62,7 @@ def check(K, y, C, solver):
         assert (np.sign(own[away]) == np.sign(theirs.decisions[away])).all()
 
 
+@pytest.mark.slow
 @given(
     rows=st.integers(4, 120),
     features=st.integers(1, 6),
@@ -99,6 +100,7 @@ def test_the_numpy_solver_is_as_good_as_libsvm(rows, seed, kind, C, gamma):
         check(K, y, C, lambda tol: solve(K, y, C, tol=tol))
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 10**6),
     kind=st.sampled_from(["linear", "poly", "laplacian", "trbf"]),
@@ -135,6 +137,7 @@ def test_real_leaves_are_solved_as_well_as_by_libsvm(dataset, name, gamma, C):
     check(K, y, C, lambda tol: solve(rbf_gram(X, gamma), y, C, tol=tol))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "C", "gamma"),
     [("covtype", 100.0, 3.0), ("adult", 100.0, 3.0), ("letter", 100.0, 3.0), ("letter", 1e4, 1.0)],
@@ -147,6 +150,7 @@ def test_large_parts_are_solved_as_well_as_by_libsvm(dataset, name, C, gamma):
     check(K, y, bounds, lambda tol: solve_large(kernel, X, y, bounds, tol=tol))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few", [1, 3, 20])
 @pytest.mark.parametrize(("C", "gamma"), [(1.0, 1.0), (1e3, 10.0), (1e5, 0.1)])
 def test_a_few_rows_against_thousands_are_solved_as_well_as_by_libsvm(few, C, gamma):

@@ -47,6 +47,7 @@ def test_with_the_linear_kernel_it_is_k_means():
     assert found.distortion == pytest.approx(KMeans(3, n_init=5, random_state=0).fit(X).inertia_)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 2**16),

@@ -65,6 +65,7 @@ def test_few_round_values_are_told_apart(seed, levels, scale):
     assert agrees(X, generator.integers(2, size=2000))
 
 
+@pytest.mark.slow
 def test_rows_of_zeros_and_ones_are_told_apart():
     X = (np.arange(2**16)[:, None] >> np.arange(16) & 1).astype(float)
     assert agrees(np.tile(X, (3, 1)), np.zeros(3 * 2**16, dtype=int))

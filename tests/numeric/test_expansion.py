@@ -210,6 +210,7 @@ print(len(labels), len(set(labels)), (after - before) * unit)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no getrusage")
 @pytest.mark.parametrize("implementation", ["native", "numpy"])
 @pytest.mark.parametrize("form", ["dense", "sparse"])

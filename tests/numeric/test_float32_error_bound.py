@@ -37,6 +37,7 @@ def hard_case(random, kernel, classes, features, scale, offset, size):
     return expansion, np.vstack([low, high, scale * random.normal(size=(60, features))])
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 10**6),
     kind=st.sampled_from(["rbf", "linear", "poly"]),

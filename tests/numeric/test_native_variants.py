@@ -57,6 +57,7 @@ def test_all_libraries_for_this_processor_are_built():
     assert levels() == list(native.LEVELS[: best + 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [*native.LEVELS, "numpy"])
 def test_every_library_solves_and_predicts_alike(use, level):
     if level not in [*levels(), "numpy"]:
@@ -97,6 +98,7 @@ print(numeric.__file__, numeric.implementation(), solution.converged, solution.o
 """
 
 
+@pytest.mark.slow
 def test_without_a_compiler_the_package_installs_and_numpy_serves(tmp_path):
     pytest.importorskip("hatchling")
     source, installed = tmp_path / "source", tmp_path / "installed"

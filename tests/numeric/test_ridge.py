@@ -53,6 +53,7 @@ def test_a_matrix_of_low_rank_is_decomposed_by_its_factor():
     np.testing.assert_allclose(spectrum.diagonal(0.5), np.diagonal(inverse), rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outputs", [1, ONE_BY_ONE + 3, FEW_COLUMNS + 3])
 @pytest.mark.parametrize("gamma", 10.0 ** np.arange(-4, 5))
 def test_every_ridge_is_solved_as_well_as_by_a_direct_solver(outputs, gamma):

@@ -120,6 +120,7 @@ def test_numbers_are_rounded_as_python_rounds_them(numbers):
     assert values.tolist() == [float(form) for form in forms]
 
 
+@pytest.mark.slow
 @given(st.lists(st.from_regex(r"-?[0-9]{1,25}(\.[0-9]{1,25})?(e-?[0-9]{1,2})?", fullmatch=True)))
 def test_any_digits_are_rounded_as_python_rounds_them(forms):
     values, kinds = column(forms).numbers(0)

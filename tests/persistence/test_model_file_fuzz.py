@@ -108,6 +108,7 @@ def places(tree):
             yield from places(value)
 
 
+@pytest.mark.slow
 @fuzzed(150)
 @given(data=st.data(), entry=st.sampled_from(["manifest.json", "objects.json"]))
 def test_edited_json_with_matching_checksums_never_ends_in_a_traceback(whole, path, data, entry):

@@ -257,6 +257,7 @@ def test_a_tree_cannot_point_outside_itself(forged, path):
     assert sentence.startswith(("is damaged: a decision tree", "is damaged: a neighbor tree"))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_a_damaged_estimator_never_ends_in_a_traceback(path, data):

@@ -57,6 +57,7 @@ def test_decomposers_made_of_others_need_what_these_need():
     assert "decomposer 'cascade'" in told
 
 
+@pytest.mark.slow
 def test_a_learner_that_says_nothing_is_refused_by_name_when_its_first_stage_is_learned():
     @component
     class Silent(LocalLearner):

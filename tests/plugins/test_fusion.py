@@ -166,6 +166,7 @@ def wide_committee(n_members, n_classes, n_rows=400):
     return committee, Problem(rows, y, n_classes, Seed(0))
 
 
+@pytest.mark.slow
 def test_many_classes_have_a_problem_each_and_the_log_says_so(caplog):
     committee, problem = wide_committee(20, 26, n_rows=6000)
     trbf = build("learner", "trbf_krr", space="intrinsic")

@@ -51,6 +51,7 @@ def check_round_trip(before, folder, asked=ASKED):
 COMBINATIONS = list(product(NAMES["decomposer"], NAMES["combiner"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("decomposer", "combiner"), COMBINATIONS)
 def test_every_combination_comes_back(decomposer, combiner, tmp_path):
     dividing, combining = small("decomposer", decomposer), small("combiner", combiner)

@@ -28,6 +28,7 @@ def _no_shrinking():
     settings.load_profile(before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "name", "mutation"),
     SEEDED,

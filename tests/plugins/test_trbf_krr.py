@@ -64,6 +64,7 @@ def test_the_cheaper_space_is_chosen_by_size():
     assert isinstance(trbf(order=3).fit(many), MappedHyperplanes)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_rows():
     """A row more takes a few numbers more, and never the J numbers of a mapped row."""
     peaks = {}

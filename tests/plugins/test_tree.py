@@ -317,6 +317,7 @@ def test_more_standard_errors_leave_fewer_leaves():
     assert counts[1] < counts[0]
 
 
+@pytest.mark.slow
 def test_rows_find_their_own_of_ten_thousand_leaves():
     generator = np.random.default_rng(0)
     X = generator.uniform(size=(100_000, 4))

@@ -203,6 +203,7 @@ def test_parts_that_ask_two_classes_are_called_by_them(rows) -> None:
     assert [part.title for part in rest.parts] == ["east v rest", "north v rest", "west v rest"]
 
 
+@pytest.mark.slow
 def test_a_report_of_very_many_parts_and_classes_stays_small() -> None:
     n, k = 50_000, 300
     generator = np.random.default_rng(0)
@@ -298,6 +299,7 @@ def test_a_search_is_shown_with_its_curves(rows) -> None:
     assert f"the best scored {search.best_score_:.4f}" in page.text
 
 
+@pytest.mark.slow
 def test_many_classes_get_a_picture_of_the_confusion(rows) -> None:
     y = np.arange(len(rows[0])) % 20
     clf = pipeline(Strips(2)).fit(rows[0], y)

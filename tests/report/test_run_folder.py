@@ -175,6 +175,7 @@ def test_parts_that_were_divided_further_are_not_listed(run: Path) -> None:
     assert "999" not in text
 
 
+@pytest.mark.slow
 def test_the_same_folder_gives_the_same_bytes(run: Path) -> None:
     first = write_report(run).read_bytes()
     assert write_report(run).read_bytes() == first
@@ -253,6 +254,7 @@ def test_rivals_are_compared_with_an_interval(run: Path) -> None:
     assert "within chance: 0 rows right only with mine, 1 only with whole (McNemar" in text
 
 
+@pytest.mark.slow
 def test_a_way_to_the_undivided_model_is_told_where_it_is_missing(run: Path) -> None:
     assert "was not trained beside it" not in Page(write_report(run).read_text()).text
     result = json.loads((run / "result.json").read_text())

@@ -55,6 +55,7 @@ PIPELINES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("pipeline", PIPELINES.values(), ids=PIPELINES.keys())
 def test_every_check_of_scikit_learn_passes_with_no_expected_failure(pipeline):

@@ -67,6 +67,7 @@ def failure_of(law, subject):
     return str(failure.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "check",
     [

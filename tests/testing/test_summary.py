@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from dcsvm.testing import summary
 
 TESTS = '''
@@ -37,6 +39,7 @@ def run_pytest(folder, *options):
     return subprocess.run(command, cwd=folder, capture_output=True, text=True).stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_a_run_ends_with_the_checks_of_each_component(tmp_path):
     lines = run_pytest(tmp_path, "-p", "dcsvm.testing.summary")
     title = next(number for number, line in enumerate(lines) if "conformance checks" in line)
