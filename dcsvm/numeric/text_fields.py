@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.numeric.backend import library
-from dcsvm.numeric.native import INTEGER, POINTER, address
+from dcsvm.numeric.native import address
 
 Offsets = npt.NDArray[np.int32]
 
@@ -21,16 +20,6 @@ WRONG_COUNT, AFTER_QUOTE, OPEN_QUOTE = 1, 2, 3
 # What a field holds.
 NUMBER, NOTHING, OTHER = 0, 1, 2
 
-_SIGNATURES: dict[str, list[Any]] = {
-    "dcsvm_fields": [
-        *(POINTER, INTEGER, INTEGER, INTEGER, INTEGER, INTEGER),
-        *(POINTER, POINTER, POINTER, POINTER),
-    ],
-    "dcsvm_numbers": [POINTER, POINTER, POINTER, INTEGER, INTEGER, POINTER, POINTER],
-    "dcsvm_distinct": [
-        *(POINTER, POINTER, POINTER, INTEGER, INTEGER, POINTER, INTEGER, POINTER, POINTER),
-    ],
-}
 _DIGITS = re.compile(rb"[-+.eE0-9 ]*")
 _DECIMAL = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,5})?")
 
@@ -75,7 +64,7 @@ class Cells:
         """The decimal numbers of one column, NaN elsewhere, and NUMBER, NOTHING or OTHER."""
         values = np.full(self.n_rows, np.nan)
         kinds = np.empty(self.n_rows, dtype=np.uint8)
-        compiled = _compiled()
+        compiled = library()
         if compiled is None:
             _numbers(self, column, values, kinds)
         else:
@@ -85,7 +74,7 @@ class Cells:
     def distinct(self, column: int) -> tuple[Offsets, list[int]]:
         """Which of the different fields of a column each row has, and where each appears first."""
         codes = np.empty(self.n_rows, dtype=np.int32)
-        compiled = _compiled()
+        compiled = library()
         if compiled is None:
             return _distinct(self, column, codes)
         slots = 1 << max(4, (2 * self.n_rows).bit_length())
@@ -141,7 +130,7 @@ def split_rows(
     Fault or None
         What is wrong with the next row.
     """
-    compiled = _compiled()
+    compiled = library()
     if compiled is None:
         return _split_rows(text, last, delimiter, columns)
     room = text.count(b"\n") + text.count(b"\r") + 1
@@ -156,17 +145,6 @@ def split_rows(
     consumed, n_lines, wrong, found, line = state.tolist()
     cells = Cells(text, starts[:n_rows], ends[:n_rows], lines[:n_rows])
     return cells, consumed, n_lines, Fault(wrong, line, found) if wrong else None
-
-
-def _compiled() -> ctypes.CDLL | None:
-    """The compiled library, if it has the functions of this module."""
-    compiled = library()
-    if compiled is None or not hasattr(compiled, "dcsvm_distinct"):
-        return None
-    for name, arguments in _SIGNATURES.items():
-        getattr(compiled, name).argtypes = arguments
-        getattr(compiled, name).restype = INTEGER
-    return compiled
 
 
 def _fields(cells: Cells, column: int) -> list[bytes]:

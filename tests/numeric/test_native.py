@@ -94,7 +94,7 @@ def test_a_library_without_sources_beside_it_is_taken(installed):
 def test_a_library_of_older_sources_is_refused_with_a_warning(installed, changed):
     with (installed / changed).open("a") as file:
         file.write("\n")
-    with pytest.warns(RuntimeWarning, match="built from other C sources .* install dcsvm again"):
+    with pytest.warns(RuntimeWarning, match="built from different C sources .* reinstall dcsvm"):
         assert native.load() is None
 
 
@@ -106,5 +106,5 @@ def test_a_library_that_does_not_know_its_sources_is_refused(build, installed, m
     monkeypatch.setattr(build, "HERE", installed)
     if not build.compile_libraries(installed):
         pytest.skip("no C compiler")
-    with pytest.warns(RuntimeWarning, match="built from other C sources"):
+    with pytest.warns(RuntimeWarning, match="built from different C sources"):
         assert native.load() is None

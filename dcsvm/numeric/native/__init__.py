@@ -1,4 +1,4 @@
-"""The compiled library: which one this processor gets, and its functions with their types."""
+"""The compiled library: loading the build for this processor, and its function types."""
 
 from __future__ import annotations
 
@@ -19,78 +19,51 @@ LEVELS = ("base", "avx2", "avx512")
 POINTER, INTEGER, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 
 
-class GramStructure(ctypes.Structure):
-    """The C struct ``gram``: a float32 matrix and where its exact values come from."""
+def _fields(layout: str) -> list[tuple[str, Any]]:
+    """Fields of a struct from ``name:type``, where p is a pointer, i an int64, r a double."""
+    types = {"p": POINTER, "i": INTEGER, "r": REAL}
+    return [(name, types[kind]) for name, kind in (each.split(":") for each in layout.split())]
 
-    _fields_ = [
-        ("G", POINTER),
-        ("n", INTEGER),
-        ("width", INTEGER),
-        ("shift", REAL),
-        ("matrix", POINTER),
-        ("X", POINTER),
-        ("depth", INTEGER),
-        ("gamma", REAL),
-        ("scale", REAL),
-    ]
+
+class GramStructure(ctypes.Structure):
+    """The C struct ``gram``: a float32 matrix and the source of its exact values."""
+
+    _fields_ = _fields("G:p n:i width:i shift:r matrix:p X:p depth:i gamma:r scale:r")
 
 
 class ExpansionStructure(ctypes.Structure):
-    """The C struct ``expansion``: points and coefficients, packed."""
+    """The C struct ``expansion``: packed points and coefficients."""
 
-    _fields_ = [
-        ("classes", INTEGER),
-        ("columns", INTEGER),
-        ("depth", INTEGER),
-        ("kind", INTEGER),
-        ("degree", INTEGER),
-        ("gamma", REAL),
-        ("coef0", REAL),
-        ("starts", POINTER),
-        ("panels", POINTER),
-        ("squares", POINTER),
-        ("coefficients", POINTER),
-        ("by_column", POINTER),
-    ]
+    _fields_ = _fields(
+        "classes:i columns:i depth:i kind:i degree:i gamma:r coef0:r "
+        "starts:p panels:p squares:p coefficients:p by_column:p"
+    )
 
 
 class ErrorBoundStructure(ctypes.Structure):
-    """The C struct ``doubt``: tables of how far off single precision may be."""
+    """The C struct ``doubt``: tables of float32 error bounds."""
 
-    _fields_ = [("shares", POINTER), ("largest", POINTER), ("weights", POINTER), ("lost", POINTER)]
+    _fields_ = _fields("shares:p largest:p weights:p lost:p")
 
 
 class RowsStructure(ctypes.Structure):
-    """The C struct ``rows``: rows in single precision, dense and padded or CSR."""
+    """The C struct ``rows``: float32 rows, dense and padded, or CSR."""
 
-    _fields_ = [
-        ("features", INTEGER),
-        ("stride", INTEGER),
-        ("dense", POINTER),
-        ("values", POINTER),
-        ("columns", POINTER),
-        ("starts", POINTER),
-    ]
+    _fields_ = _fields("features:i stride:i dense:p values:p columns:p starts:p")
 
 
 class PegasosStructure(ctypes.Structure):
     """The C struct ``pegasos_settings``."""
 
-    _fields_ = [
-        ("regularization", REAL),
-        ("bias_rate", REAL),
-        ("tolerance", REAL),
-        ("batch", INTEGER),
-        ("iterations", INTEGER),
-        ("project", INTEGER),
-        ("average", INTEGER),
-    ]
+    _fields_ = _fields(
+        "regularization:r bias_rate:r tolerance:r batch:i iterations:i project:i average:i"
+    )
 
 
 class DualStructure(ctypes.Structure):
     """The C struct ``dual_settings``."""
 
-    _fields_ = [("regularization", REAL), ("tolerance", REAL), ("passes", INTEGER)]
+    _fields_ = _fields("regularization:r tolerance:r passes:i")
 
 
 class GrowthStructure(ctypes.Structure):
@@ -98,102 +71,74 @@ class GrowthStructure(ctypes.Structure):
 
     _fields_ = [
         ("learner", PegasosStructure),
-        ("passes", REAL),
-        ("fewest", INTEGER),
-        ("deepest", INTEGER),
-        ("by_impurity", INTEGER),
+        *_fields("passes:r fewest:i deepest:i by_impurity:i"),
     ]
 
 
 class ObliqueStructure(ctypes.Structure):
     """The C struct ``oblique_tree``: hyperplanes and children by node."""
 
-    _fields_ = [
-        ("stride", INTEGER),
-        ("weights", POINTER),
-        ("thresholds", POINTER),
-        ("children", POINTER),
-    ]
+    _fields_ = _fields("stride:i weights:p thresholds:p children:p")
 
 
-EXPANSION = ctypes.POINTER(ExpansionStructure)
-ROWS, TREE = ctypes.POINTER(RowsStructure), ctypes.POINTER(ObliqueStructure)
-LABEL = [POINTER, INTEGER, INTEGER, INTEGER, POINTER, POINTER, INTEGER, POINTER, POINTER]
-
-SIGNATURES: dict[str, list[Any]] = {
-    "dcsvm_paths": [
-        *(ctypes.POINTER(GramStructure), POINTER, POINTER, INTEGER, POINTER, POINTER, POINTER),
-        *(INTEGER, POINTER, POINTER, REAL, INTEGER, REAL, POINTER, POINTER),
-    ],
-    "dcsvm_parts": [
-        *(POINTER, INTEGER, POINTER, POINTER, INTEGER, POINTER, POINTER, REAL, INTEGER, REAL),
-        *(POINTER, POINTER),
-    ],
-    "dcsvm_distances": [
-        *(POINTER, INTEGER, POINTER, INTEGER, INTEGER, REAL, INTEGER, POINTER, POINTER),
-        INTEGER,
-    ],
-    "dcsvm_leaves": [
-        *(POINTER, INTEGER, INTEGER, POINTER, POINTER, POINTER, POINTER, POINTER),
-    ],
-    "dcsvm_borders": [
-        *(POINTER, INTEGER, POINTER, POINTER, INTEGER, POINTER, POINTER, POINTER, POINTER),
-        *(POINTER, POINTER),
-    ],
-    "dcsvm_manhattan": [POINTER, INTEGER, POINTER, INTEGER, INTEGER, POINTER],
-    "dcsvm_exponentials": [POINTER, INTEGER, INTEGER, REAL, POINTER, INTEGER],
-    "dcsvm_values": [POINTER, INTEGER, REAL, POINTER],
-    "dcsvm_pack": [POINTER, INTEGER, INTEGER, POINTER, POINTER],
-    "dcsvm_rbf_rows": [
-        *(POINTER, POINTER, INTEGER, POINTER, POINTER, INTEGER, REAL, INTEGER, INTEGER),
-        *(POINTER, INTEGER, POINTER),
-    ],
-    "dcsvm_add_rows": [
-        *(POINTER, INTEGER, POINTER, POINTER, INTEGER, INTEGER, INTEGER, POINTER),
-    ],
-    "dcsvm_gather": [
-        *(POINTER, INTEGER, POINTER, POINTER, INTEGER, INTEGER, INTEGER, POINTER),
-    ],
-    "dcsvm_inner": [
-        *(POINTER, INTEGER, REAL, POINTER, POINTER, POINTER, REAL, INTEGER, REAL, POINTER),
-    ],
-    "dcsvm_expand_f32": [EXPANSION, POINTER, POINTER, INTEGER, POINTER],
-    "dcsvm_expand_f64": [EXPANSION, POINTER, POINTER, INTEGER, POINTER],
-    "dcsvm_label_f32": LABEL,
-    "dcsvm_label_f64": LABEL,
-    "dcsvm_pegasos": [
-        *(ROWS, POINTER, INTEGER, POINTER, ctypes.POINTER(PegasosStructure), POINTER),
-        ctypes.POINTER(REAL),
-    ],
-    "dcsvm_oblique_grow": [
-        *(ROWS, INTEGER, POINTER, INTEGER, POINTER, POINTER, ctypes.POINTER(GrowthStructure)),
-        TREE,
-    ],
-    "dcsvm_oblique_leaves": [TREE, ROWS, INTEGER, POINTER, POINTER],
-    "dcsvm_oblique_route": [
-        *(TREE, POINTER, POINTER, INTEGER, POINTER, POINTER, INTEGER, POINTER, POINTER),
-    ],
-    "dcsvm_oblique_settle": [
-        *(ROWS, INTEGER, POINTER, INTEGER, POINTER, POINTER, INTEGER),
-        *(ctypes.POINTER(DualStructure), TREE, INTEGER),
-    ],
-    "dcsvm_dual_plane": [
-        *(ROWS, POINTER, INTEGER, POINTER, ctypes.POINTER(DualStructure), POINTER),
-        ctypes.POINTER(REAL),
-    ],
-    "dcsvm_one": [
-        *(EXPANSION, EXPANSION, ctypes.POINTER(ErrorBoundStructure), POINTER, POINTER, INTEGER),
-        *(POINTER, POINTER, INTEGER, POINTER),
-    ],
-    "dcsvm_walk": [EXPANSION, POINTER, POINTER, INTEGER, POINTER, POINTER],
+TYPES: dict[str, Any] = {
+    "p": POINTER,
+    "i": INTEGER,
+    "r": REAL,
+    "B": ctypes.POINTER(REAL),
+    "G": ctypes.POINTER(GramStructure),
+    "E": ctypes.POINTER(ExpansionStructure),
+    "X": ctypes.POINTER(RowsStructure),
+    "T": ctypes.POINTER(ObliqueStructure),
+    "P": ctypes.POINTER(PegasosStructure),
+    "D": ctypes.POINTER(DualStructure),
+    "W": ctypes.POINTER(GrowthStructure),
+    "U": ctypes.POINTER(ErrorBoundStructure),
 }
+"""Argument types by letter: lower case for plain values, upper case for pointers to structs."""
+
+SIGNATURES = {
+    "paths": "Gppipppipprirpp",
+    "parts": "pippipprirpp",
+    "distances": "pipiirippi",
+    "leaves": "piippppp",
+    "borders": "pippipppppp",
+    "manhattan": "pipiip",
+    "exponentials": "piirpi",
+    "values": "pirp",
+    "pack": "piipp",
+    "rbf_rows": "ppippiriipip",
+    "add_rows": "pippiiip",
+    "gather": "pippiiip",
+    "inner": "pirppprirp",
+    "expand_f32": "Eppip",
+    "expand_f64": "Eppip",
+    "label_f32": "piiippipp",
+    "label_f64": "piiippipp",
+    "pegasos": "XpipPpB",
+    "oblique_grow": "XipippWT",
+    "oblique_leaves": "TXipp",
+    "oblique_route": "Tppippipp",
+    "oblique_settle": "XipippiDTi",
+    "dual_plane": "XpipDpB",
+    "one": "EEUppippip",
+    "walk": "Eppipp",
+    "fields": "piiiiipppp",
+    "numbers": "pppiipp",
+    "distinct": "pppiipipp",
+}
+"""The arguments of the functions dcsvm_*, as letters of `TYPES`."""
+INTEGER_RESULTS = (
+    *("borders", "manhattan", "one", "pegasos", "dual_plane", "inner"),
+    *("oblique_grow", "oblique_settle", "oblique_route", "fields", "numbers", "distinct"),
+)
 
 
 def load() -> ctypes.CDLL | None:
-    """The library for this processor, or None where numpy must serve.
+    """Load the library for this processor; None if the numpy implementation must be used.
 
-    None says: not built, forbidden by DCSVM_NUMERIC=numpy, or, with a warning, built from other
-    sources than stand here, so that its functions may expect something else.
+    None if it was not built, if DCSVM_NUMERIC=numpy, or, with a warning, if it was built from
+    different C sources.
     """
     if os.environ.get("DCSVM_NUMERIC", "") == "numpy":
         return None
@@ -207,12 +152,12 @@ def load() -> ctypes.CDLL | None:
             if better.exists():
                 library = ctypes.CDLL(str(better))
                 break
-    except (OSError, AttributeError):  # it cannot be loaded here
+    except (OSError, AttributeError):  # not loadable on this machine
         return None
     if not is_up_to_date(library):
         warnings.warn(
-            "the compiled library was built from other C sources than those beside it, and is "
-            "not used: numpy serves, slowly; install dcsvm again to compile it anew",
+            "the compiled library was built from different C sources and is ignored; the slower "
+            "numpy implementation is used instead; reinstall dcsvm to recompile it",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -221,33 +166,29 @@ def load() -> ctypes.CDLL | None:
 
 
 def is_up_to_date(library: ctypes.CDLL) -> bool:
-    """Whether a library was built from the sources beside it; where none are, it is trusted."""
+    """Whether a library was built from the C sources next to it; True if there are none."""
     wanted = fingerprint(HERE)
     try:
         built_from = library.dcsvm_sources
-    except AttributeError:  # it is older than this question
+    except AttributeError:  # built before sources were fingerprinted
         return False
     built_from.restype = ctypes.c_uint64
     return wanted in (0, built_from())
 
 
 def set_signatures(library: ctypes.CDLL) -> ctypes.CDLL:
-    """The library with the types of its functions' arguments and results."""
-    for name, arguments in SIGNATURES.items():
-        getattr(library, name).argtypes = arguments
-    for name in (
-        *("borders", "manhattan", "one", "pegasos", "dual_plane"),
-        *("oblique_grow", "oblique_settle", "oblique_route"),
-    ):
+    """Set the argument and result types of all functions."""
+    for name, letters in SIGNATURES.items():
+        getattr(library, f"dcsvm_{name}").argtypes = [TYPES[letter] for letter in letters]
+    for name in INTEGER_RESULTS:
         getattr(library, f"dcsvm_{name}").restype = INTEGER
-    library.dcsvm_inner.restype = INTEGER
     return library
 
 
 def address(array: npt.NDArray[np.generic] | None) -> int | None:
-    """Where an array's data begin; None for no array."""
+    """The address of an array's data; None for None."""
     if array is None:
         return None
     if not array.flags.c_contiguous:
-        raise ValueError("native: the C functions take C-ordered arrays")
+        raise ValueError("native: C functions need C-contiguous arrays")
     return array.ctypes.data

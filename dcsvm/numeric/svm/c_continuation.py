@@ -1,8 +1,8 @@
-"""How a large C is approached over smaller ones.
+"""Continuation in C: solve for a large C by way of smaller ones.
 
-Where many rows end at a bound, they get there together, by a factor on all coefficients, and not
-pair by pair. Each C on the way is solved roughly, from the one before; where too few rows are at a
-bound, the way is given up, and C is solved from zero.
+If many rows end at a bound, scaling all coefficients moves them there together instead of pair by
+pair. Each smaller C is solved roughly, starting from the previous one. If too few rows are at a
+bound, the continuation is abandoned and C is solved from zero.
 """
 
 from __future__ import annotations
@@ -13,33 +13,33 @@ import numpy as np
 import numpy.typing as npt
 
 from dcsvm.numeric.kernels.distances import Floats
-from dcsvm.numeric.svm.refinement import Bounded, Integers
+from dcsvm.numeric.svm.refinement import BoundedDual, Integers
 
 LEAST_ROWS, SAMPLED_ROWS = 300, 16
 FAR, NEAR = 100.0, 10.0
-"""The mean bound times the mean curvature: from where on it is worth it, and where it begins."""
+"""Mean bound times mean curvature: use the continuation from FAR on, and start it at NEAR."""
 ROUGH = 0.1
-"""The gap to stop at on the way."""
+"""The gap at which to stop for the smaller values of C."""
 MANY = 0.25
-"""The share at a bound, of the smaller side and as many others, below which it is given up."""
+"""Abandon below this share of bounded rows, relative to twice the smaller class."""
 
 
 def run_continuation(
-    problem: Bounded, y: Floats, bounds: Floats, curvature: float, solve: Callable[[], object]
+    problem: BoundedDual, y: Floats, bounds: Floats, curvature: float, solve: Callable[[], object]
 ) -> None:
-    """From coefficients of zero to a start for the bounds, which the problem has afterwards.
+    """Find a starting point for the given bounds, and set them.
 
     Parameters
     ----------
-    problem : Bounded
-        With coefficients of zero, changed in place.
+    problem : BoundedDual
+        With zero coefficients; changed in place.
     y : (n,) array of +1 and -1
     bounds : (n,) array
-        The largest size of each coefficient.
+        The largest absolute value of each coefficient.
     curvature : float
-        As `mean_curvature` gives it.
+        From `mean_curvature`.
     solve : callable
-        Solves the problem as it is, to a gap of `ROUGH`.
+        Solves the problem with its current bounds to a gap of `ROUGH`.
     """
     for share in _shares(len(y), float(bounds.mean()) * curvature):
         set_bounds(problem, y, share * bounds)
@@ -54,26 +54,26 @@ def run_continuation(
 
 
 def sample_rows(rows: int) -> Integers:
-    """Some rows that stand for all."""
+    """Evenly spaced rows that represent all."""
     return np.arange(0, rows, rows // SAMPLED_ROWS + 1)
 
 
 def mean_curvature(values: npt.NDArray[np.floating], diagonal: npt.NDArray[np.floating]) -> float:
-    """What two rows differ by in the space of the kernel, halved: the mean over some rows.
+    """Half the mean squared distance between rows in the feature space of the kernel.
 
     Parameters
     ----------
     values : (sample_rows, n) array
-        Kernel values of the `sample_rows` rows; a constant may be taken from all of them.
+        Kernel values of the rows from `sample_rows`, up to an additive constant.
     diagonal : (n,) array
-        Likewise.
+        The diagonal, less the same constant.
     """
     own = diagonal[sample_rows(len(diagonal))]
     return float(np.mean(0.5 * (own[:, None] + diagonal) - values))
 
 
-def rescale(problem: Bounded, y: Floats, most: float) -> float:
-    """Start the next C at the best multiple of the solution, up to the growth of C."""
+def rescale(problem: BoundedDual, y: Floats, most: float) -> float:
+    """Scale the solution by the best factor, at most `most`, to start the next C."""
     linear, quadratic = float(problem.beta @ y), float(problem.beta @ (problem.f + y))
     factor = min(max(linear / quadratic, 1.0), most) if quadratic > 0 else 1.0
     problem.f = factor * (problem.f + y) - y
@@ -81,15 +81,15 @@ def rescale(problem: Bounded, y: Floats, most: float) -> float:
     return factor
 
 
-def set_bounds(problem: Bounded, y: Floats, bounds: Floats) -> None:
-    """Give the coefficients their bounds, and keep them within."""
+def set_bounds(problem: BoundedDual, y: Floats, bounds: Floats) -> None:
+    """Set the bounds, and clip the coefficients to them."""
     problem.upper = np.where(y > 0, bounds, 0.0)
     problem.lower = np.where(y > 0, 0.0, -bounds)
     problem.beta = np.clip(problem.beta, problem.lower, problem.upper)
 
 
 def _shares(rows: int, size: float) -> Iterator[float]:
-    """The shares of C on the way to it, ascending."""
+    """Increasing shares of C to solve on the way to C."""
     if rows < LEAST_ROWS or size < FAR:
         return
     share = 1.0

@@ -1,9 +1,7 @@
-"""Class pairs of a whole data set: small ones in full, large ones by working sets."""
+"""Binary and one-vs-one problems of any size, solved by the method that suits their size."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
@@ -18,12 +16,12 @@ from dcsvm.numeric.svm.active_set import solve_active_set, suits_active_set
 from dcsvm.numeric.svm.batch_solve import solve_parts
 from dcsvm.numeric.svm.large_solver import CACHE_BYTES, solve_large
 from dcsvm.numeric.svm.multiclass import solve_grid
-from dcsvm.numeric.svm.multiclass_coefficients import OneVsOneSolution
-from dcsvm.numeric.svm.numpy_solver import Integers
+from dcsvm.numeric.svm.multiclass_coefficients import OneVsOneSolution, PairLayout
+from dcsvm.numeric.svm.numpy_solver import OUTCOME
 from dcsvm.numeric.svm.solver import Solution, solve
 
 FULL_ROWS = 1500
-"""Up to so many rows a full Gram matrix is quicker than the rows that turn out to be needed."""
+"""Up to this many rows, a full Gram matrix is faster than computing rows on demand."""
 
 
 def solve_part(
@@ -36,7 +34,7 @@ def solve_part(
     threads: int = 1,
     **options: Any,
 ) -> Solution:
-    """One binary problem of any size: in full, by working sets, or by the rows that matter.
+    """Solve one binary problem with a full matrix, an active set or working sets.
 
     Parameters
     ----------
@@ -83,7 +81,7 @@ def solve_pairs_large(
     threads: int = 1,
     **options: Any,
 ) -> OneVsOneSolution:
-    """One-against-one machines without a Gram matrix of all rows.
+    """Solve one-vs-one problems without a Gram matrix of all rows.
 
     Parameters
     ----------
@@ -93,89 +91,45 @@ def solve_pairs_large(
         Codes 0 .. k - 1.
     C : float
     weights : (n,) array, optional
-        What C is multiplied with, by row.
+        Multiplies C, by row.
     start : OneVsOneSolution, optional
-        Machines on the same rows, not compressed.
+        A solution on the same rows, not compressed.
     cache_bytes : int
-        Room for kernel rows, of one large pair at a time.
+        Memory for kernel rows, for one large pair at a time.
     threads : int
-        Small pairs run side by side, large ones share their work; the result is the same.
+        Small pairs run in parallel, large ones share their work. Does not affect the result.
     **options
-        ``tol``, ``max_iterations``, ``max_seconds`` of each machine, as in `solve`.
+        ``tol``, ``max_iterations``, ``max_seconds`` of each pair, as in `solve`.
     """
     codes = np.asarray(labels, dtype=np.int64)
     if len(codes) <= FULL_ROWS and start is None:
         cells = solve_grid(kernel, X, codes, [C], [kernel.gamma], weights=weights, **options)
         return cast(OneVsOneSolution, next(cells)[2])
-    order = np.argsort(codes, kind="stable").astype(np.int64)
-    counts = np.bincount(codes).astype(np.int64)
-    ends = np.concatenate([[0], np.cumsum(counts)])
+    layout = PairLayout.of(codes)
     bounds = C * (np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=float))
-    places = [_Place(a, b, ends) for a, b in itertools.combinations(range(len(counts)), 2)]
+    betas, outcomes = np.empty(len(layout.rows)), np.zeros(len(layout.offsets) - 1, dtype=OUTCOME)
 
-    def fit(place: _Place, threads: int) -> Solution:
-        rows = order[place.rows]
-        begin = None if start is None else np.abs(place.read(start.coefficients))
-        return solve_part(
-            *(kernel, X[rows], place.signs, bounds[rows]),
+    def fit(pair: int, threads: int) -> None:
+        part = slice(layout.offsets[pair], layout.offsets[pair + 1])
+        rows, signs = layout.rows[part], layout.signs[part]
+        begin = None if start is None else np.abs(start.coefficients.ravel()[layout.places[part]])
+        solution = solve_part(
+            *(kernel, X[rows], signs, bounds[rows]),
             start=begin,
             cache_bytes=cache_bytes,
             threads=threads,
             **options,
         )
+        betas[part], outcomes[pair] = solution.alphas * signs, solution.outcome
 
-    solutions = _fit_all(fit, places, threads)
-    coefficients = np.zeros((len(codes), max(len(counts) - 1, 0)))
-    for place, solution in zip(places, solutions, strict=True):
-        place.write(coefficients, solution.alphas * place.signs)
-    return _as_pairs(order, counts, coefficients, solutions)
-
-
-def _fit_all(
-    fit: Callable[[_Place, int], Solution], places: list[_Place], threads: int
-) -> list[Solution]:
-    """Large pairs one after the other on all threads, then small ones side by side."""
-    solutions: dict[int, Solution] = {}
-    small = [i for i, place in enumerate(places) if len(place.rows) <= FULL_ROWS]
-    for i in sorted(set(range(len(places))) - set(small)):
-        solutions[i] = fit(places[i], threads)
+    # Large pairs run one by one on all threads, then small ones in parallel.
+    sizes = np.diff(layout.offsets)
+    for pair in np.flatnonzero(sizes > FULL_ROWS):
+        fit(pair, threads)
     with ThreadPoolExecutor(max(threads, 1)) as pool:
-        solutions.update(zip(small, pool.map(lambda i: fit(places[i], 1), small), strict=True))
-    return [solutions[i] for i in range(len(places))]
-
-
-def _as_pairs(
-    order: Integers,
-    counts: Integers,
-    coefficients: npt.NDArray[np.float64],
-    solutions: list[Solution],
-) -> OneVsOneSolution:
-    return OneVsOneSolution(
-        *(order, counts, coefficients),
-        biases=np.array([solution.bias for solution in solutions]),
-        objectives=np.array([solution.objective for solution in solutions]),
-        gaps=np.array([solution.gap for solution in solutions]),
-        iterations=np.array([solution.iterations for solution in solutions], dtype=np.int64),
-        converged=np.array([solution.converged for solution in solutions], dtype=bool),
-    )
-
-
-class _Place:
-    """Where the pair (a, b) stands among the rows sorted by class."""
-
-    def __init__(self, a: int, b: int, ends: Integers) -> None:
-        first, second = np.arange(ends[a], ends[a + 1]), np.arange(ends[b], ends[b + 1])
-        self.rows = np.concatenate([first, second])
-        self.columns = np.repeat([b - 1, a], [len(first), len(second)])
-        self.signs = np.repeat([1.0, -1.0], [len(first), len(second)])
-
-    def read(self, table: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """The pair's coefficients from the compressed table."""
-        return np.asarray(table[self.rows, self.columns])
-
-    def write(self, table: npt.NDArray[np.float64], values: npt.NDArray[np.float64]) -> None:
-        """Put the pair's coefficients into the compressed table."""
-        table[self.rows, self.columns] = values
+        for _ in pool.map(lambda pair: fit(pair, 1), np.flatnonzero(sizes <= FULL_ROWS)):
+            pass
+    return layout.cell(betas, outcomes)
 
 
 def _gram(kernel: Kernel, X: Rows) -> Gram:

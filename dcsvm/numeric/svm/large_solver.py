@@ -1,4 +1,4 @@
-"""The dual of large problems: working sets, a cache of kernel rows, shrinking, warm starts."""
+"""Solver for large dual problems: working sets, cached kernel rows and warm starts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dcsvm.numeric.kernels.distances import Floats, Rows, row_slices
 from dcsvm.numeric.kernels.kernel import Kernel
 from dcsvm.numeric.kernels.row_cache import Integers, KernelRows
 from dcsvm.numeric.svm.numpy_solver import MOST_ROUNDS, OUTCOME, PLAIN_ROUNDS, tolerance_share
-from dcsvm.numeric.svm.refinement import Refinement
+from dcsvm.numeric.svm.refinement import BoundedDual, Refinement
 from dcsvm.numeric.svm.solver import (
     MAX_ITERATIONS,
     Solution,
@@ -28,7 +28,7 @@ LEAST_WORKING_SET, MOST_WORKING_SET = 2048, 4096
 LEAST_OF_FEW, TIMES_SMALLER = 256, 32
 CACHE_BYTES = 1 << 30
 EXACT_BYTES = 1 << 27
-"""What one block of exact kernel values may take."""
+"""Memory for one block of exact kernel values."""
 
 
 def solve_large(
@@ -44,12 +44,11 @@ def solve_large(
     max_iterations: int = MAX_ITERATIONS,
     max_seconds: float | None = None,
 ) -> Solution:
-    """Solve the dual without its Gram matrix, for tens of thousands of rows.
+    """Solve the dual without a full Gram matrix, for tens of thousands of rows.
 
-    Again and again the rows that violate optimality most are made a small problem, which is
-    solved in full; the gradient of all rows follows from the kernel rows that moved. Those are
-    float32; where that may show in the gap, the gradient is put right with exact kernel values,
-    a block of support vectors at a time, and the descent goes on.
+    Each iteration solves the subproblem of the rows that violate optimality most and updates the
+    gradient from their float32 kernel rows. If rounding may affect the gap, the gradient is
+    corrected with exact kernel values, and the descent continues.
 
     Parameters
     ----------
@@ -58,14 +57,14 @@ def solve_large(
     signs : (n,) array of +1 and -1
     C : float or (n,) array
     start : (n,) array, optional
-        Alphas to start from; made feasible first.
+        Initial alphas; made feasible first.
     tol : float
     cache_bytes : int
-        Room for kernel rows.
+        Memory for kernel rows.
     threads : int
-        The result does not depend on it.
+        Does not affect the result.
     max_iterations, max_seconds
-        Guards, as in `solve`.
+        Limits, as in `solve`.
     """
     y = as_signs(signs)
     bounds = np.array(np.broadcast_to(np.asarray(C, dtype=np.float64), y.shape))
@@ -76,43 +75,19 @@ def solve_large(
         run = _Descent(
             kernel, X, tol * tolerance_share(len(y)), cache_bytes, pool, max_iterations, deadline
         )
-        run.to_the_end(state)
-    outcome = _conclude(state, y, run.iterations, tol)
+        run.solve(state)
+    outcome = np.array([state.conclude(y, run.iterations, 0, tol)], dtype=OUTCOME)
     warn_unless_converged(outcome, "solve_large")
-    return Solution(
-        alphas=np.abs(state.beta),
-        bias=float(outcome["bias"][0]),
-        objective=float(outcome["objective"][0]),
-        gap=float(outcome["gap"][0]),
-        iterations=run.iterations,
-        converged=bool(outcome["converged"][0]),
-    )
+    return Solution.of(state.beta, outcome[0].item())
 
 
 @attrs.define(eq=False)
-class _State:
+class _State(BoundedDual):
     """Signed coefficients, bounds and gradient of some rows."""
-
-    lower: Floats
-    upper: Floats
-    beta: Floats
-    f: Floats
 
     @classmethod
     def of(cls, y: Floats, bounds: Floats, beta: Floats) -> _State:
         return cls(np.where(y > 0, 0.0, -bounds), np.where(y > 0, bounds, 0.0), beta, -y)
-
-    def sides(self) -> tuple[Floats, Floats]:
-        """f where it can grow and infinity elsewhere; f where it can fall and minus infinity."""
-        return (
-            np.where(self.beta < self.upper, self.f, np.inf),
-            np.where(self.beta > self.lower, self.f, -np.inf),
-        )
-
-    def gap(self) -> float:
-        """The largest violation of optimality by a pair of rows."""
-        grow, fall = self.sides()
-        return float(fall.max(initial=-np.inf) - grow.min(initial=np.inf))
 
     @property
     def working_set_size(self) -> int:
@@ -134,11 +109,11 @@ class _Descent:
     deadline: float
     iterations: int = 0
 
-    def spent(self) -> bool:
+    def is_spent(self) -> bool:
         return self.left <= 0 or time.monotonic() > self.deadline
 
-    def to_the_end(self, state: _State) -> None:
-        """The gradient of the start, then the descent, until the exact gradient agrees."""
+    def solve(self, state: _State) -> None:
+        """Compute the initial gradient and descend until the exact gradient has converged."""
         n = len(state.beta)
         rows = KernelRows(self.kernel, self.X, self.cache_bytes, state.working_set_size, self.pool)
         size = 1.0 if rows.shift else float(np.abs(self.kernel.diagonal(self.X)).max(initial=0.0))
@@ -153,7 +128,7 @@ class _Descent:
             converged, rounds = self._descend(rows, state, refinement.ridge), rounds + 1
 
     def _products(self, rows: Integers, steps: Floats) -> Floats:
-        """The exact kernel matrix times steps of some rows, less what a constant would add."""
+        """The exact shifted kernel matrix times the steps of some rows."""
         result, ones = np.zeros(self.X.shape[0]), float(steps.sum())
         for part in row_slices(len(rows), 24 * self.X.shape[0], EXACT_BYTES):
             result += steps[part] @ self.kernel(self.X[rows[part]], self.X)
@@ -162,12 +137,12 @@ class _Descent:
     def _descend(self, rows: KernelRows, state: _State, ridge: float) -> bool:
         previous = np.empty(0, dtype=np.int64)
         while True:
-            grow, fall, gap = *state.sides(), state.gap()
+            gap = state.gap()
             if gap < self.tol:
                 return True
-            if self.spent():
+            if self.is_spent():
                 return False
-            chosen = _choose(grow, fall, state, previous, state.working_set_size)
+            chosen = _choose(state, previous, state.working_set_size)
             part, square = state.take(chosen), rows.square(chosen)
             if ridge:
                 square[np.arange(len(chosen)), np.arange(len(chosen))] += np.float32(ridge)
@@ -184,12 +159,12 @@ class _Descent:
             previous = chosen
 
     def _seconds(self) -> float:
-        """What is left until the deadline, for one inner problem; zero where there is none."""
+        """The time left for one subproblem; zero means unlimited."""
         return max(self.deadline - time.monotonic(), 1e-3) if np.isfinite(self.deadline) else 0.0
 
 
 def _move(rows: KernelRows, state: _State, moved: Integers, steps: Floats, ridge: float) -> None:
-    """The gradient after steps of some rows, with a ridge on the diagonal."""
+    """Update the gradient after steps of some rows, with a ridge on the diagonal."""
     padded = np.zeros(rows.stride)
     padded[: rows.n] = state.f
     rows.add(moved, steps, padded)
@@ -198,37 +173,24 @@ def _move(rows: KernelRows, state: _State, moved: Integers, steps: Floats, ridge
 
 
 def working_set_size(rows: int, smaller: int) -> int:
-    """A sixth of the rows, two thousand at least: fewer take many more rounds at a large C.
+    """A sixth of the rows, but at least 2048: smaller sets need many more rounds at a large C.
 
-    Where the smaller side has few rows, a multiple of them will do: they support most of it.
+    If the smaller class has few rows, a multiple of their number is enough.
     """
     size = min(max(rows // 6, LEAST_WORKING_SET), MOST_WORKING_SET)
     return min(size, max(LEAST_OF_FEW, TIMES_SMALLER * smaller))
 
 
-def _choose(grow: Floats, fall: Floats, state: _State, previous: Integers, size: int) -> Integers:
-    """The worst rows on either side, and free ones of the last time to fill up."""
+def _choose(state: _State, previous: Integers, size: int) -> Integers:
+    """The worst violators on either side, filled up with free rows of the previous set."""
+    grow = np.where(state.can_grow(), state.f, np.inf)
+    fall = np.where(state.can_fall(), state.f, -np.inf)
     if len(grow) <= size:
         return np.arange(len(grow), dtype=np.int64)
     half = size // 4
     up = np.argpartition(grow, half)[:half]
     down = np.argpartition(-fall, half)[:half]
     up, down = up[np.isfinite(grow[up])], down[np.isfinite(fall[down])]
-    free = previous[
-        (state.beta[previous] > state.lower[previous])
-        & (state.beta[previous] < state.upper[previous])
-    ]
+    free = previous[(state.can_fall() & state.can_grow())[previous]]
     chosen = np.unique(np.concatenate([up, down, free[: size - 2 * half]]))
     return chosen.astype(np.int64)
-
-
-def _conclude(state: _State, y: Floats, iterations: int, tol: float) -> npt.NDArray[np.void]:
-    grow, fall = state.sides()
-    lowest, highest = float(grow.min(initial=np.inf)), float(fall.max(initial=-np.inf))
-    free = (state.beta > state.lower) & (state.beta < state.upper)
-    ends = [value for value in (lowest, highest) if np.isfinite(value)]
-    bias = -float(state.f[free].mean()) if free.any() else -float(np.mean(ends)) if ends else 0.0
-    outcome = np.zeros(1, dtype=OUTCOME)
-    objective = 0.5 * float(state.beta @ (state.f - y))
-    outcome[0] = (bias, objective, highest - lowest, iterations, 0, highest - lowest < tol)
-    return outcome

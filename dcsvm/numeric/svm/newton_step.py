@@ -1,4 +1,4 @@
-"""Newton steps on the free rows of the dual, in numpy."""
+"""Newton steps on the free rows of the dual."""
 
 from __future__ import annotations
 
@@ -6,34 +6,35 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from dcsvm.numeric.kernels.distances import Floats
-from dcsvm.numeric.svm.refinement import Bounded, Integers
+from dcsvm.numeric.svm.refinement import BoundedDual, Integers
 
 SOON = 0.2
-"""How much longer a step is looked at for rows that would stop it."""
+"""Rows that would hit a bound within this share beyond the step are dropped, too."""
 
 
-def newton_steps(problem: Bounded, free: Integers, A: Floats, ridge: float) -> tuple[Floats, int]:
-    """To the minimum over the free rows with their sum kept, dropping each that hits a bound.
+def newton_steps(
+    problem: BoundedDual, free: Integers, A: Floats, ridge: float
+) -> tuple[Floats, int]:
+    """Minimise over the free rows at constant sum, dropping rows that hit a bound.
 
-    Rows that would soon hit one are dropped with it, where they are: they are left to pairwise
-    steps.
+    Rows about to hit a bound are dropped as well and left to pairwise steps.
 
     Parameters
     ----------
-    problem : Bounded
-        Its coefficients are moved, its gradient is not.
+    problem : BoundedDual
+        Its coefficients are updated, its gradient is not.
     free : (m,) array of int
     A : (m, m) array
-        The matrix among the free rows, positive semidefinite.
+        The matrix of the free rows, positive semidefinite.
     ridge : float
-        What is added to its diagonal; more where that is not enough.
+        Added to its diagonal; increased if the factorisation fails.
 
     Returns
     -------
     (m,) array
-        How far each row moved.
+        The step of each row.
     int
-        The linear systems solved.
+        The number of linear systems solved.
     """
     before, gradient = problem.beta[free].copy(), problem.f[free].copy()
     rows, solves = free, 0
@@ -48,7 +49,7 @@ def newton_steps(problem: Bounded, free: Integers, A: Floats, ridge: float) -> t
         u, v = cho_solve(factor, np.stack([gradient, np.ones(len(rows))], axis=1)).T
         level = u.sum() / v.sum()
         direction = level * v - u
-        direction -= direction.mean()  # where curvature is close to none, rounding moves the sum
+        direction -= direction.mean()  # with little curvature, rounding shifts the sum
         if not gradient @ direction < 0:
             break
         share, hit = _longest_step(problem, rows, direction)
@@ -66,8 +67,8 @@ def newton_steps(problem: Bounded, free: Integers, A: Floats, ridge: float) -> t
     return problem.beta[free] - before, solves
 
 
-def _longest_step(problem: Bounded, rows: Integers, direction: Floats) -> tuple[float, int]:
-    """The share of a step that the bounds leave room for, and which row stops it, or -1."""
+def _longest_step(problem: BoundedDual, rows: Integers, direction: Floats) -> tuple[float, int]:
+    """The share of a step allowed by the bounds, and the row that limits it, or -1."""
     target = np.where(direction > 0, problem.upper[rows], problem.lower[rows])
     room = np.full(len(rows), np.inf)
     moving = direction != 0

@@ -1,14 +1,15 @@
-"""The dual solver in plain numpy: the C library's algorithm, for reading and as its fallback.
+"""The dual solver in numpy: the algorithm of the C library, as its readable fallback.
 
-With b the signed coefficients and y the signs, it minimises 1/2 b'Kb - y'b between bounds while
-sum(b) stays zero. f = Kb - y is the gradient; at the optimum no row that can grow has a smaller f
-than a row that can fall.
+With b the signed coefficients and y the signs, it minimises 1/2 b'Kb - y'b within bounds and
+subject to sum(b) = 0. f = Kb - y is the gradient. At the optimum, no row that can grow has a
+smaller f than a row that can fall.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 import attrs
@@ -26,7 +27,7 @@ from dcsvm.numeric.svm.c_continuation import (
     set_bounds,
 )
 from dcsvm.numeric.svm.newton_step import newton_steps
-from dcsvm.numeric.svm.refinement import Refinement
+from dcsvm.numeric.svm.refinement import BoundedDual, Refinement
 
 Integers = npt.NDArray[np.int64]
 Singles = npt.NDArray[np.float32]
@@ -41,18 +42,18 @@ NEWTON_ROUND, PLAIN_ROUNDS, MOST_ROUNDS = 1, 2, 1000
 SMALLEST_CURVATURE = 1e-12
 FIRST_NEWTON, SHRUNK_NEWTON, FEW_ROWS = 500, 200, 300
 MOST_FREE, MOST_EXACT = 3000, 1500
-#: Exact rows of a matrix by their numbers, or None where nothing exact is known.
+#: Maps row indices to exact matrix rows, or to None if exact values are unknown.
 Exact: TypeAlias = Callable[[Integers], Floats | None]
 
 
 @attrs.frozen(eq=False)
 class Tasks:
-    """Binary problems on rows of one Gram matrix, one after the other.
+    """Concatenated binary problems on rows of one Gram matrix.
 
-    Task t has the entries offsets[t]:offsets[t + 1] of the other arrays: `rows` into the
-    matrix, `signs` +1.0 or -1.0, `weights` that multiply C. `starts` are signed coefficients to
-    start from, (values of C, entries), where `given` is not 0: the first C from them, a later one
-    if they are better than the solution of the C before.
+    Task t owns the entries offsets[t]:offsets[t + 1] of the other arrays: `rows` of the matrix,
+    `signs` (+1.0 or -1.0) and `weights` that multiply C. `starts`, (values of C, entries), are
+    signed coefficients to start from where `given` is not 0. A later C uses them only if they are
+    better than the solution for the previous C.
     """
 
     rows: Integers
@@ -63,47 +64,23 @@ class Tasks:
     given: npt.NDArray[np.int8] | None = None
 
     def start(self, index: int, begin: int, end: int) -> Floats | None:
-        """Where a task may start from for one C."""
+        """The starting point of a task for one C, if any."""
         if self.starts is None or self.given is None or not self.given[index]:
             return None
         return self.starts[index, begin:end].copy()
 
 
 @attrs.define(eq=False)
-class DualProblem:
-    """One binary problem: matrix, bounds, coefficients and gradient, changed in place."""
+class DualProblem(BoundedDual):
+    """One binary problem with its matrix; changed in place."""
 
     K: Singles
     shift: float
-    lower: Floats
-    upper: Floats
-    beta: Floats
-    f: Floats
-
-    def can_grow(self) -> npt.NDArray[np.bool_]:
-        """Which coefficients are below their upper bound."""
-        return self.beta < self.upper
-
-    def can_fall(self) -> npt.NDArray[np.bool_]:
-        """Which coefficients are above their lower bound."""
-        return self.beta > self.lower
-
-    def gap(self) -> float:
-        """The largest violation of optimality by a pair of rows."""
-        lowest, highest = self.extremes()
-        return highest - lowest
-
-    def extremes(self) -> tuple[float, float]:
-        """The smallest f that can grow and the largest that can fall."""
-        return (
-            float(self.f.min(initial=np.inf, where=self.can_grow())),
-            float(self.f.max(initial=-np.inf, where=self.can_fall())),
-        )
 
 
 @attrs.define
 class Effort:
-    """What a problem may still take, and what it took."""
+    """Limits of a problem, and what was used so far."""
 
     tol: float
     left: int
@@ -111,16 +88,16 @@ class Effort:
     iterations: int = 0
     newton: int = 0
 
-    def spent(self) -> bool:
-        """Whether a limit is reached."""
+    def is_spent(self) -> bool:
+        """Whether a limit was reached."""
         return self.left <= 0 or (0 < self.deadline < time.monotonic())
 
 
 def tolerance_share(rows: int) -> float:
-    """The share of the tolerance to stop at.
+    """The share of the tolerance at which to stop.
 
-    No answer shall be worse than that of a solver which stops just below the tolerance; the
-    fewer the rows, the more of the objective one pair can hold.
+    No solution should be worse than that of a solver that stops just below the tolerance. With
+    fewer rows, a single pair accounts for more of the objective.
     """
     return min(0.01 * rows, max(0.2, 1e-3 * rows), 0.5)
 
@@ -137,9 +114,9 @@ def solve_paths(
         first = tasks.start(0, begin, end)
         beta = np.zeros(end - begin) if first is None else first
         K = gram.values[np.ix_(rows, rows)]
-        problem = DualProblem(K, gram.shift, beta, beta, beta, K.astype(np.float64) @ beta - y)
-        exact = _exact(gram, rows)
-        refinement = Refinement(_products(exact), np.zeros(len(y)), -y)
+        problem = DualProblem(beta, beta, beta, K.astype(np.float64) @ beta - y, K, gram.shift)
+        exact = partial(_exact_rows, gram, rows)
+        refinement = Refinement(partial(_multiply, exact), np.zeros(len(y)), -y)
         for index, C in enumerate(Cs):
             deadline = time.monotonic() + limits[1] if limits[1] > 0 else 0.0
             effort = Effort(tol * tolerance_share(len(y)), limits[0], deadline)
@@ -153,12 +130,12 @@ def solve_paths(
                 _consider(problem, y, start, refinement)
             _solve_exactly(problem, effort, refinement, exact)
             betas[index, begin:end] = problem.beta
-            outcomes[index, task] = _conclude(problem, y, effort, tol)
+            outcomes[index, task] = problem.conclude(y, effort.iterations, effort.newton, tol)
     return betas, outcomes
 
 
 def _consider(problem: DualProblem, y: Floats, start: Floats, refinement: Refinement) -> None:
-    """Go on from another start where it is better than what the C before led to."""
+    """Continue from another start if it is better than the solution for the previous C."""
     beta = np.clip(start, problem.lower, problem.upper)
     f = problem.K.astype(np.float64) @ beta - y
     if beta @ (f - y) < problem.beta @ (problem.f - y):
@@ -175,8 +152,8 @@ def solve_inner(
     tol: float,
     limits: tuple[int, float],
 ) -> tuple[Floats, int]:
-    """One problem from its own gradient; see `backend.solve_inner`."""
-    problem = DualProblem(K, shift, *bounds, beta.copy(), f.copy())
+    """Solve one problem from a given gradient; see `backend.solve_inner`."""
+    problem = DualProblem(*bounds, beta.copy(), f.copy(), K, shift)
     deadline = time.monotonic() + limits[1] if limits[1] > 0 else 0.0
     effort = Effort(tol, limits[0], deadline)
     _solve(problem, effort)
@@ -192,28 +169,22 @@ def _run_continuation(problem: DualProblem, y: Floats, bounds: Floats, effort: E
     effort.tol = wanted
 
 
-def _exact(gram: Gram, rows: Integers) -> Exact:
-    """The exact matrix of a task, by some of its rows."""
-    return lambda some: gram.exact(rows[some], rows)
+def _exact_rows(gram: Gram, rows: Integers, some: Integers) -> Floats | None:
+    return gram.exact(rows[some], rows)
 
 
-def _products(exact: Exact) -> Callable[[Integers, Floats], Floats | None]:
-    """What the exact matrix of a task makes of coefficients."""
-
-    def multiply(moved: Integers, steps: Floats) -> Floats | None:
-        values = exact(moved)
-        return None if values is None else steps @ values
-
-    return multiply
+def _multiply(exact: Exact, moved: Integers, steps: Floats) -> Floats | None:
+    values = exact(moved)
+    return None if values is None else steps @ values
 
 
 def _solve_exactly(
     problem: DualProblem, effort: Effort, refinement: Refinement, exact: Exact
 ) -> None:
-    """Solve; where the matrix's rounding may show, put the gradient right and go on.
+    """Solve, and repeat with a corrected gradient while float32 rounding matters.
 
-    If a few rounds of that run in a circle, they become proximal steps with an exact search, each
-    followed by exact Newton steps on the rows that are free.
+    If a few rounds do not converge, they become proximal steps with an exact line search, each
+    followed by exact Newton steps on the free rows.
     """
     converged, rounds = _solve(problem, effort), 0
     while converged and refinement.correct(problem, effort.tol, search=rounds > PLAIN_ROUNDS):
@@ -228,29 +199,14 @@ def _solve_exactly(
         converged, rounds = _solve(problem, effort), rounds + 1
 
 
-def _conclude(
-    problem: DualProblem, y: Floats, effort: Effort, tol: float
-) -> tuple[float, float, float, int, int, int]:
-    lowest, highest = problem.extremes()
-    free = problem.can_grow() & problem.can_fall()
-    if free.any():
-        bias = -float(problem.f[free].mean())
-    else:
-        bounds = [value for value in (lowest, highest) if np.isfinite(value)]
-        bias = -float(np.mean(bounds)) if bounds else 0.0
-    objective = 0.5 * float(problem.beta @ (problem.f - y))
-    gap = highest - lowest
-    return bias, objective, gap, effort.iterations, effort.newton, int(gap < tol)
-
-
 def _solve(problem: DualProblem, effort: Effort) -> bool:
-    """SMO on the whole problem first, then on what shrinking leaves of it."""
+    """SMO on the whole problem first, then on the rows left by shrinking."""
     first = True
     while True:
         lowest, highest = problem.extremes()
         if highest - lowest < effort.tol:
             return True
-        if effort.spent():
+        if effort.is_spent():
             return False
         grow, fall = problem.can_grow(), problem.can_fall()
         active = np.flatnonzero(
@@ -268,9 +224,8 @@ def _solve(problem: DualProblem, effort: Effort) -> bool:
 def _solve_shrunk(problem: DualProblem, effort: Effort, active: Integers, gap: float) -> None:
     """SMO on the rows that can still form a violating pair."""
     small = DualProblem(
-        problem.K[np.ix_(active, active)],
-        problem.shift,
         *(array[active] for array in (problem.lower, problem.upper, problem.beta, problem.f)),
+        *(problem.K[np.ix_(active, active)], problem.shift),
     )
     tol = max(0.9 * effort.tol, 0.05 * gap)
     _smo(small, effort, tol, effort.left, SHRUNK_NEWTON)
@@ -280,14 +235,14 @@ def _solve_shrunk(problem: DualProblem, effort: Effort, active: Integers, gap: f
 
 
 def _smo(problem: DualProblem, effort: Effort, tol: float, most: int, newton_after: int) -> None:
-    """Sequential minimal optimisation with second-order choice of the pair."""
+    """Sequential minimal optimisation with second-order working set selection."""
     K, f, beta = problem.K, problem.f, problem.beta
     diagonal = np.diagonal(K).astype(np.float64)
     last = effort.iterations + most
     next_newton = effort.iterations + newton_after if newton_after else last
     while effort.iterations < last:
         lowest, highest = problem.extremes()
-        if highest - lowest < tol or (effort.iterations % 256 == 255 and effort.spent()):
+        if highest - lowest < tol or (effort.iterations % 256 == 255 and effort.is_spent()):
             break
         effort.iterations += 1
         effort.left -= 1
@@ -308,12 +263,12 @@ def _smo(problem: DualProblem, effort: Effort, tol: float, most: int, newton_aft
 
 
 def _newton(problem: DualProblem, effort: Effort) -> int:
-    """Newton steps on the free rows; gives how many iterations of SMO should follow at least."""
+    """Newton steps on the free rows; return the least number of SMO iterations to follow."""
     free = _free(problem)
     if not 2 <= len(free) <= MOST_FREE:
         return 4 * len(problem.f)
     A = problem.K[np.ix_(free, free)].astype(np.float64)
-    # Entries carry the rounding of float32; a ridge of that size hides it from the factor.
+    # Entries are rounded to float32; a ridge of that size keeps the factorisation stable.
     ridge = 2e-9 * np.abs(A).max() + 1e-13 * abs(np.diagonal(A).mean() + problem.shift)
     steps, solves = newton_steps(problem, free, A + problem.shift, ridge)
     problem.f += steps @ problem.K[free].astype(np.float64)
@@ -326,7 +281,7 @@ def _newton_exactly(
 ) -> None:
     """Newton steps on the free rows with exact entries, once the gradient is exact.
 
-    Where curvature is below the rounding, the rounded matrix would lead nowhere.
+    Needed where the curvature is smaller than the rounding error of the matrix.
     """
     free = _free(problem)
     values = exact(free) if 2 <= len(free) <= MOST_EXACT else None

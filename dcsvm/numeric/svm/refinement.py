@@ -1,9 +1,8 @@
-"""Iterative refinement in numpy: the solver's matrix is float32, its gradient need not be."""
+"""Iterative refinement: exact gradients for a solver with a float32 matrix."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 import attrs
 import numpy as np
@@ -14,36 +13,68 @@ from dcsvm.numeric.kernels.distances import Floats
 Integers = npt.NDArray[np.int64]
 
 ROUNDING = 1.7e-8
-"""A float32 entry of size one is off by 3e-8 at most, by this on the average square."""
+"""Root mean square rounding error of a float32 entry of size one."""
 NOTICEABLE = 0.1
-"""The share of the tolerance that rounding may take."""
+"""The share of the tolerance that rounding errors may use up."""
 MOST_OF_THE_WAY = 0.8
 
 
-class Bounded(Protocol):
-    """Bounds, coefficients and gradient of a problem, changed in place."""
+@attrs.define(eq=False)
+class BoundedDual:
+    """Signed coefficients of a dual problem, their bounds and gradient; changed in place."""
 
     lower: Floats
     upper: Floats
     beta: Floats
     f: Floats
 
+    def can_grow(self) -> npt.NDArray[np.bool_]:
+        """Which coefficients are below their upper bound."""
+        return self.beta < self.upper
+
+    def can_fall(self) -> npt.NDArray[np.bool_]:
+        """Which coefficients are above their lower bound."""
+        return self.beta > self.lower
+
+    def extremes(self) -> tuple[float, float]:
+        """The smallest f that can grow and the largest f that can fall."""
+        return (
+            float(self.f.min(initial=np.inf, where=self.can_grow())),
+            float(self.f.max(initial=-np.inf, where=self.can_fall())),
+        )
+
+    def gap(self) -> float:
+        """The largest violation of optimality by a pair of rows."""
+        lowest, highest = self.extremes()
+        return highest - lowest
+
+    def conclude(self, y: Floats, iterations: int, newton: int, tol: float) -> tuple[float, ...]:
+        """The entries of `OUTCOME` for the current coefficients."""
+        lowest, highest = self.extremes()
+        free = self.can_grow() & self.can_fall()
+        ends = [value for value in (lowest, highest) if np.isfinite(value)]
+        middle = -float(np.mean(ends)) if ends else 0.0
+        bias = -float(self.f[free].mean()) if free.any() else middle
+        objective = 0.5 * float(self.beta @ (self.f - y))
+        gap = highest - lowest
+        return (bias, objective, gap, iterations, newton, gap < tol)
+
 
 @attrs.define(eq=False)
 class Refinement:
-    """What turns a gradient of the rounded matrix into one of the exact matrix.
+    """Corrects the gradient of the rounded matrix to that of the exact matrix.
 
     Parameters
     ----------
     products : callable
-        Given rows and a coefficient for each, the exact matrix times them by row, or None where
-        nothing exact is known.
+        Multiplies given rows of the exact matrix by a coefficient each and sums them; None if
+        exact values are unknown.
     beta, f : (n,) arrays
-        Coefficients, and their exact gradient.
+        Coefficients and their exact gradient.
     size : float
         The largest absolute entry of the rounded matrix.
     ridge : float
-        What was added to its diagonal.
+        The value added to its diagonal.
     """
 
     products: Callable[[Integers, Floats], Floats | None]
@@ -52,10 +83,10 @@ class Refinement:
     size: float = 1.0
     ridge: float = 0.0
 
-    def correct(self, problem: Bounded, tol: float, *, search: bool) -> bool:
-        """Put the gradient right; False where that would not show.
+    def correct(self, problem: BoundedDual, tol: float, *, search: bool) -> bool:
+        """Correct the gradient; return False if the rounding error is negligible.
 
-        With `search`, go on beyond the step from the last point, while the exact value falls.
+        With `search`, extend the step since the last correction by an exact line search.
         """
         change = problem.beta - self.beta
         moved = np.flatnonzero(change)
@@ -74,10 +105,10 @@ class Refinement:
         self.beta, self.f = problem.beta.copy(), problem.f.copy()
         return True
 
-    def _share(self, problem: Bounded, change: Floats, rise: Floats) -> float:
-        """To the end of the bounds, or most of the way to the least value.
+    def _share(self, problem: BoundedDual, change: Floats, rise: Floats) -> float:
+        """The step length: up to the bounds, or most of the way to the minimum.
 
-        All of the way, every time, would run in zigzag.
+        Always going all the way would zigzag.
         """
         slope, curvature = float(self.f @ change), float(change @ rise)
         if slope >= 0.0:
@@ -89,15 +120,15 @@ class Refinement:
         return most if least >= most else min(least, max(MOST_OF_THE_WAY * least, 1.0))
 
     def stiffen(self) -> float:
-        """What to add to the rounded diagonal: the size that rounding has in any direction.
+        """Return what to add to the rounded diagonal: a bound on the rounding error.
 
-        With it a round of refinement is a proximal step: directions of almost no curvature no
-        longer follow the rounding. Zero where it was added before.
+        It turns refinement rounds into proximal steps, so that directions with almost no
+        curvature do not follow rounding errors. Zero if it was added before.
         """
         before, self.ridge = self.ridge, ROUNDING * self.size * float(np.sqrt(len(self.beta)))
         return self.ridge - before
 
     def rescale(self, factor: float, signs: Floats) -> None:
-        """Follow coefficients that were multiplied by a factor."""
+        """Follow a scaling of the coefficients."""
         self.beta = factor * self.beta
         self.f = factor * (self.f + signs) - signs

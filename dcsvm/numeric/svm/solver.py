@@ -1,4 +1,4 @@
-"""The dual of the C-SVM on a given Gram matrix: one problem, or a path over C."""
+"""Solver for the dual of the C-SVM on a given Gram matrix, for one C or a path."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from dcsvm.numeric.kernels.gram import Gram, as_gram
 from dcsvm.numeric.svm.numpy_solver import Tasks
 
 MAX_ITERATIONS = 10_000_000
-"""Where a problem is left alone, with a warning, unless the caller says otherwise."""
+"""The default limit of iterations."""
 
 
 class ConvergenceWarning(UserWarning):
-    """A limit of iterations or of time was reached before the tolerance."""
+    """A limit of iterations or time was reached before convergence."""
 
 
 @attrs.frozen(eq=False)
 class Solution:
-    """What the dual of one binary problem came to.
+    """Solution of the dual of one binary problem.
 
     Parameters
     ----------
     alphas : (n,) array
-        By row, none negative.
+        Nonnegative, by row.
     bias : float
         The decision is ``K @ (signs * alphas) + bias``.
     objective : float
-        1/2 sum_ij alpha_i alpha_j s_i s_j K_ij - sum_i alpha_i, which is minimised.
+        The minimised 1/2 sum_ij alpha_i alpha_j s_i s_j K_ij - sum_i alpha_i.
     gap : float
         The largest violation of optimality by a pair of rows.
     iterations : int
@@ -49,9 +49,14 @@ class Solution:
     iterations: int
     converged: bool
 
+    @property
+    def outcome(self) -> tuple[float, float, float, int, int, bool]:
+        """The entries of `OUTCOME`; Newton steps are not known."""
+        return self.bias, self.objective, self.gap, self.iterations, 0, self.converged
+
     @classmethod
     def of(cls, beta: Floats, outcome: tuple[Any, ...], scale: float = 1.0) -> Solution:
-        """From signed coefficients and what the solver says, on the scale of its matrix."""
+        """Build from signed coefficients and an `OUTCOME`, both on the scale of the matrix."""
         bias, objective, gap, iterations, _, converged = outcome
         return cls(np.abs(beta) / scale, bias, objective / scale, gap, iterations, bool(converged))
 
@@ -76,13 +81,13 @@ def solve(
     C : float or (n,) array
         The upper bound of each alpha.
     start : (n,) array, optional
-        Alphas to start from; whatever they are, they are made feasible first.
+        Initial alphas; made feasible first.
     rows : (n,) array of int, optional
-        Which rows of a larger matrix these are.
+        Indices of the rows in a larger matrix.
     tol : float
-        The gap at which to stop, as libsvm's.
+        Stop when the gap is below this, as in libsvm.
     max_iterations, max_seconds
-        Guards: where one is reached, a ConvergenceWarning says so.
+        Limits; reaching one raises a ConvergenceWarning.
 
     Examples
     --------
@@ -117,7 +122,7 @@ def solve_path(
     max_iterations: int = MAX_ITERATIONS,
     max_seconds: float | None = None,
 ) -> list[Solution]:
-    """Solve the dual for increasing values of C, each from the one before.
+    """Solve the dual for increasing values of C, each warm-started from the previous one.
 
     Parameters
     ----------
@@ -125,11 +130,11 @@ def solve_path(
     signs : (n,) array of +1 and -1
     Cs : increasing values
     weights : (n,) array, optional
-        What C is multiplied with, by row.
+        Multiplies C, by row.
     start : (n,) array, optional
-        Alphas to start the first value from.
+        Initial alphas for the first C.
     rows : (n,) array of int, optional
-        Which rows of a larger matrix these are.
+        Indices of the rows in a larger matrix.
     tol, max_iterations, max_seconds
         For each value, as in `solve`.
     """
@@ -153,10 +158,10 @@ def solve_path(
 
 
 def make_feasible(alphas: Floats, signs: Floats, bounds: Floats) -> Floats:
-    """Alphas within their bounds and with equal sums on both sides, near the given ones.
+    """Move alphas into their bounds and make the sums of both classes equal.
 
-    The side with the larger sum gives way: first by shrinking the alphas between their bounds,
-    and only then those at the upper bound, so that a good start keeps its bounded rows.
+    The class with the larger sum is scaled down: free alphas first, bounded ones only if
+    necessary, so that a good start keeps its bounded rows.
 
     Parameters
     ----------
@@ -176,29 +181,29 @@ def make_feasible(alphas: Floats, signs: Floats, bounds: Floats) -> Floats:
 
 
 def as_signs(signs: npt.ArrayLike) -> Floats:
-    """Signs as float64, refused unless each is +1 or -1."""
+    """Convert signs to float64; raise unless each is +1 or -1."""
     result = np.ascontiguousarray(signs, dtype=np.float64)
     if result.ndim != 1 or not (np.abs(result) == 1.0).all():
-        raise ValueError("solve: signs are a vector of +1 and -1")
+        raise ValueError("solve: signs must be a vector of +1 and -1")
     return result
 
 
 def as_path(Cs: Sequence[float]) -> Floats:
-    """Values of C as float64, refused unless positive and increasing."""
+    """Convert C values to float64; raise unless they are positive and increasing."""
     result = np.array(Cs, dtype=np.float64)
     if not len(result) or result[0] <= 0.0 or (np.diff(result) <= 0.0).any():
-        raise ValueError(f"solve_path: values of C are positive and increasing, not {list(Cs)}")
+        raise ValueError(f"solve_path: C values must be positive and increasing, got {list(Cs)}")
     return result
 
 
 def warn_unless_converged(outcomes: npt.NDArray[np.void], where: str) -> None:
-    """Say how many problems ran into a limit, if any did."""
+    """Warn if any problem reached a limit."""
     failed = outcomes.size - int(np.count_nonzero(outcomes["converged"]))
     if failed:
         worst = float(outcomes["gap"].max())
         warnings.warn(
             f"{where}: {failed} of {outcomes.size} problems reached a limit of iterations or "
-            f"time; the largest optimality gap left is {worst:.3g}",
+            f"time; the largest remaining optimality gap is {worst:.3g}",
             ConvergenceWarning,
             stacklevel=3,
         )
