@@ -124,10 +124,10 @@ def solve_pairs_large(
 
     # Large pairs run one by one on all threads, then small ones in parallel.
     sizes = np.diff(layout.offsets)
-    for pair in np.flatnonzero(sizes > FULL_ROWS):
+    for pair in np.flatnonzero(sizes > FULL_ROWS).tolist():
         fit(pair, threads)
     with ThreadPoolExecutor(max(threads, 1)) as pool:
-        for _ in pool.map(lambda pair: fit(pair, 1), np.flatnonzero(sizes <= FULL_ROWS)):
+        for _ in pool.map(lambda pair: fit(pair, 1), np.flatnonzero(sizes <= FULL_ROWS).tolist()):
             pass
     return layout.cell(betas, outcomes)
 

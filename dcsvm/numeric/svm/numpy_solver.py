@@ -224,7 +224,7 @@ def _solve(problem: DualProblem, effort: Effort) -> bool:
 def _solve_shrunk(problem: DualProblem, effort: Effort, active: Integers, gap: float) -> None:
     """SMO on the rows that can still form a violating pair."""
     small = DualProblem(
-        *(array[active] for array in (problem.lower, problem.upper, problem.beta, problem.f)),
+        *(problem.lower[active], problem.upper[active], problem.beta[active], problem.f[active]),
         *(problem.K[np.ix_(active, active)], problem.shift),
     )
     tol = max(0.9 * effort.tol, 0.05 * gap)
