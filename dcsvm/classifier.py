@@ -34,7 +34,7 @@ from dcsvm.drive.validation import check_labels, validated
 from dcsvm.numeric.array_types import FloatArray, Matrix
 
 Result = TypeVar("Result")
-#: Work for the engine: lists of subproblems go out, the results of each list come back.
+#: A generator for the engine: it yields lists of subproblems and is sent their results.
 Work: TypeAlias = Generator[list[Subproblem], list[FitResult], Result]
 
 
@@ -62,7 +62,7 @@ class Strategy:
         """Divide the problem, train each stage, combine the answers.
 
         A generator, so that one engine serves strategies nested to any depth: it yields the
-        subproblems of a stage and is sent what was learned on each of them.
+        subproblems of a stage and is sent the result of each.
         """
         ledger: list[Record] = []
         committee = yield from self.train(problem, problem.seed, ledger)
@@ -73,7 +73,7 @@ class Strategy:
         return FittedStrategy(committee, combination, ledger)
 
     def train(self, problem: Problem, seed: Seed, ledger: list[Record]) -> Work[Committee]:
-        """Divide by the problem's seed, train the parts by `seed`, seat those that predict."""
+        """Divide with the problem's seed, and train the parts with `seed`."""
         division = StagedDivision(self.decomposer.divide(problem.with_child_seed(DIVISION)))
         for stage, parts in enumerate(division):
             jobs = subproblems(
@@ -89,7 +89,7 @@ class Strategy:
 
 @component
 class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner):
-    """A classifier that divides a problem, learns each part and combines the answers.
+    """A classifier that divides a problem, learns each part and combines the predictions.
 
     Parameters
     ----------
@@ -98,11 +98,11 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         May itself be a DivideAndConquerClassifier, to any depth.
     combiner : Combiner or str, default="route"
     class_weight : dict or "balanced", optional
-        Weights of the classes, multiplied with those of the rows.
+        Weights of the classes, multiplied with the row weights.
     n_jobs : int, optional
-        How many parts are trained at the same time. The result does not depend on it.
+        How many parts are trained in parallel. The result does not depend on it.
     random_state : int, RandomState instance or None
-        Where random numbers come from; a nested classifier takes its parent's instead.
+        Seed of the random numbers; ignored in a nested classifier, which is seeded by its parent.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
     ledger_ : list of Record
         One record for every part trained, nested ones included.
     n_rows_ : int
-        How many rows were learned from, those of weight zero left out.
+        Number of training rows, without those of weight zero.
     n_features_in_ : int
     feature_names_in_ : (d,) array of str, only for input with column names
 
@@ -127,7 +127,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
 
     name = "divide_and_conquer"
 
-    # scikit-learn wants constructors that accept anything: `fit` checks these, not attrs.
+    # scikit-learn requires that constructors accept anything; `fit` validates these.
     decomposer: Any = attrs.field(default="tree", metadata={"kind": "decomposer"})
     learner: Any = attrs.field(default="kernel_svm", metadata={"kind": "learner"})
     combiner: Any = attrs.field(default="route", metadata={"kind": "combiner"})
@@ -155,9 +155,9 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         sample_weight: Any = None,
         names: Sequence[str] | None = None,
     ) -> DivideAndConquerClassifier:
-        """Like `fit`, on an engine of one's own: watched, or with checkpoints.
+        """Like `fit`, with a given engine, for observers and checkpoints.
 
-        `names` are those of the features, where X is an array.
+        `names` are the feature names, if X is an array.
         """
         strategy = self._strategy()
         problem = self._problem(X, y, sample_weight, names)
@@ -181,12 +181,14 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         known = set(self.get_params(deep=False))
         for name in params:
             if name.partition("__")[0] not in known:
-                raise SettingError(f"{self.name} has no setting {name!r}; {self._homes_of(name)}")
+                raise SettingError(
+                    f"{self.name} has no setting {name!r}; {self._suggest_setting(name)}"
+                )
         super().set_params(**params)
         return self
 
-    def _homes_of(self, name: str) -> str:
-        """The settings of its components that have this name, or what there is."""
+    def _suggest_setting(self, name: str) -> str:
+        """Suggest nested settings with this name, or list all settings."""
         settings = self.get_params()
         for kind in KINDS:
             given = getattr(self, kind)
@@ -206,13 +208,13 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> Any:
-        """The labels of rows X (n, d)."""
+        """Predict the labels of rows X (n, d)."""
         rows = self._rows(X)
         winners = ask_in_chunks(self.model_, self.model_.labels, rows, self.n_jobs)
         return self.classes_[winners[0] if len(winners) == 1 else np.concatenate(winners)]
 
     def cost(self, X: Any) -> Cost:
-        """What it takes to answer rows X, counted row by row."""
+        """The cost of predicting each row of X."""
         rows = self._rows(X)
         return count_cost(self.model_, rows, self.n_jobs)
 
@@ -236,12 +238,12 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         return tags
 
     def _rows(self, X: Any) -> Matrix:
-        if self._is_as_it_should_be(X):
+        if self._is_valid(X):
             return X
-        return checked_rows(self, X)
+        return check_rows(self, X)
 
-    def _is_as_it_should_be(self, X: Any) -> bool:
-        """Whether rows need no check: scikit-learn's takes longer than a row's whole answer."""
+    def _is_valid(self, X: Any) -> bool:
+        """A fast check that X needs no validation, which takes longer than predicting a row."""
         return (
             type(X) is np.ndarray
             and X.dtype == np.float64
@@ -270,10 +272,9 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         self.classes_, y = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             found = ", ".join(repr(label) for label in self.classes_.tolist())
-            weighing = "" if weights is None else f" in the {len(y)} rows that weigh anything"
+            weighing = "" if weights is None else f" in the {len(y)} rows with positive weight"
             raise DataError(
-                f"y holds one class only{weighing} ({found}): a classifier needs two classes or "
-                "more"
+                f"y has a single class{weighing} ({found}): a classifier needs two classes or more"
             )
         self.n_rows_ = len(y)
         entropy = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -288,15 +289,15 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         )
 
 
-def checked_rows(classifier: DivideAndConquerClassifier, X: Any) -> Matrix:
-    """Rows X (n, d) as a fitted classifier takes them, or an error that says what they are not."""
+def check_rows(classifier: DivideAndConquerClassifier, X: Any) -> Matrix:
+    """Validate rows X (n, d) for a fitted classifier."""
     check_is_fitted(classifier)
     rows: Matrix = validated(classifier, X, reset=False)
     return rows
 
 
 def is_finite(X: FloatArray) -> bool:
-    """Whether all numbers are finite; of many numbers, the sum tells."""
+    """Whether all numbers are finite; many numbers are checked by their sum."""
     if X.size < 4096:
         return bool(np.isfinite(X).all())
     with np.errstate(over="ignore", invalid="ignore"):

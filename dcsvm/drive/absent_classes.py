@@ -1,8 +1,8 @@
 """Scores of classes that are absent from a part.
 
-A member scores only the classes that its part held: its `code` is 0 for the others, and what it
-says of them is masked with NaN. A combination ignores masked scores, and a class that nobody can
-score stays NaN until here, where scikit-learn wants finite numbers.
+A member scores only the classes in its part: its `code` is 0 for the others. Combinations ignore
+them, and a class that no member scores is NaN. As scikit-learn expects finite scores, NaN is
+replaced here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dcsvm.numeric.array_types import FloatArray
 
 
 def floor_masked(scores: FloatArray) -> FloatArray:
-    """Replace NaN in scores (n, classes) by a number below all other scores, at most -1."""
+    """Replace NaN in scores (n, classes) by a number below the row's other scores, at most -1."""
     masked = np.isnan(scores)
     if not masked.any():
         return scores

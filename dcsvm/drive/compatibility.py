@@ -1,4 +1,4 @@
-"""Whether the components of a pipeline fit together, known before anything is trained."""
+"""Compatibility of decomposer, learner and combiner, checked before training."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from dcsvm.drive.registry import Registry, default_registry
 def check_compatible(
     decomposer: Decomposer, learner: LocalLearner, combiner: Combiner, registry: Registry
 ) -> None:
-    """Raise if the three components do not fit together or one has settings that cannot work."""
+    """Raise if the components do not fit together, or one has conflicting settings."""
     check_composition(decomposer, combiner, registry)
-    for each in (*with_inner(decomposer), learner):
+    for each in (*iterate_nested(decomposer), learner):
         each.check()
     check_support(decomposer, learner, registry)
 
 
 def check_composition(decomposer: Decomposer, combiner: Combiner, registry: Registry) -> None:
-    """Refuse a combiner that cannot work with what the decomposer yields; name those that can."""
+    """Raise if the combiner cannot work with what the decomposer yields."""
     unfit = decomposer.yields - combiner.accepts
     if not unfit:
         return
@@ -43,45 +43,42 @@ def check_composition(decomposer: Decomposer, combiner: Combiner, registry: Regi
 
 
 def check_support(decomposer: Decomposer, learner: LocalLearner, registry: Registry) -> None:
-    """Refuse a learner that says it keeps no support vectors, where the decomposer needs them."""
+    """Raise if the decomposer needs support vectors and the learner never has them."""
     if learner.keeps_support is False and needs_support(decomposer):
-        raise without_support(decomposer, learner, registry)
+        raise lacks_support_error(decomposer, learner, registry)
 
 
 def check_kept(decomposer: Decomposer, learner: LocalLearner, members: list[Member]) -> None:
     """Raise if the decomposer needs support vectors and a model of the learner has none."""
     own = [each for each in members if each.part is None or each.part.learner is None]
     if needs_support(decomposer) and not all(each.model.tells_support for each in own):
-        raise without_support(decomposer, learner, default_registry())
+        raise lacks_support_error(decomposer, learner, default_registry())
 
 
 def needs_support(decomposer: Decomposer) -> bool:
-    """Whether a decomposer, or one that it is made of, lives on what members kept."""
-    return any(each.needs_support for each in with_inner(decomposer))
+    """Whether a decomposer, or one nested in it, needs support vectors."""
+    return any(each.needs_support for each in iterate_nested(decomposer))
 
 
-def without_support(
+def lacks_support_error(
     decomposer: Decomposer, learner: LocalLearner, registry: Registry
 ) -> CompositionError:
-    """What to raise where a learner keeps no support vectors: it names those that do."""
-    needing = next((each for each in with_inner(decomposer) if each.needs_support), decomposer)
+    """The error for a learner without support vectors; it names learners that have them."""
+    needing = next((each for each in iterate_nested(decomposer) if each.needs_support), decomposer)
     while isinstance(inner := getattr(learner, "learner", None), (str, LocalLearner)):
         learner = registry.resolve("learner", inner)
     learners = [
         offer.name for offer in registry.of_kind("learner") if offer.what.keeps_support is True
     ]
     return CompositionError(
-        f"learner {_title(learner)!r} does not fit decomposer {_title(needing)!r}, which goes on "
-        "with the training rows that a learner kept: it keeps no support vectors; "
+        f"learner {_title(learner)!r} does not fit decomposer {_title(needing)!r}, which needs "
+        "support vectors: its models have none; "
         f"learners that fit: {', '.join(learners) or 'none'}"
     )
 
 
 def without_levels(decomposer: Decomposer, registry: Registry) -> str:
-    """What is to say where no search can go through a division's levels; else nothing.
-
-    It names decomposers that have some.
-    """
+    """The message for a decomposer without levels, naming others; empty if it has some."""
     while isinstance(decomposer, Repeat) and isinstance(decomposer.decomposer, Decomposer):
         decomposer = decomposer.decomposer
     if type(decomposer).levels is not Decomposer.levels:
@@ -97,13 +94,13 @@ def without_levels(decomposer: Decomposer, registry: Registry) -> str:
     )
 
 
-def with_inner(decomposer: Decomposer) -> Iterator[Decomposer]:
-    """A decomposer and those among its settings, at any depth."""
+def iterate_nested(decomposer: Decomposer) -> Iterator[Decomposer]:
+    """Yield a decomposer and those nested in its settings."""
     yield decomposer
     for value in decomposer.get_params(deep=False).values():
         for each in value if isinstance(value, tuple | list) else (value,):
             if isinstance(each, Decomposer):
-                yield from with_inner(each)
+                yield from iterate_nested(each)
 
 
 def _title(component: Decomposer | LocalLearner | Combiner) -> str:

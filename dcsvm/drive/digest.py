@@ -1,4 +1,4 @@
-"""Names for values: a digest that is the same exactly when everything that matters is the same."""
+"""Digests of values: equal if and only if the values are equal."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from dcsvm.base.errors import ContractError
 
 
 def digest(*values: Any) -> str:
-    """The digest of values made of numbers, texts, arrays, matrices, components and attrs classes.
+    """Return the digest of numbers, strings, arrays, matrices, components and attrs classes.
 
-    Components count by their class and settings, other attrs classes by their stored fields.
+    Components are identified by class and settings, other attrs classes by stored fields.
     """
     hasher = hashlib.blake2b(digest_size=16)
     for value in values:

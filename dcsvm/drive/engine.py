@@ -1,4 +1,4 @@
-"""Running parts through joblib: one engine for every depth of nesting."""
+"""Engine: trains parts in parallel with joblib, at any depth of nesting."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from dcsvm.drive.validation import check_jobs
 
 Result = TypeVar("Result")
 
-#: How many small jobs one call may be given; each of several cores gets some calls at least.
+#: The largest number of small jobs in one call, and the least number of calls per core.
 TOGETHER, CALLS = 64, 4
-#: Rounds with fewer jobs than this may leave cores idle.
+#: In rounds with fewer jobs, nested strategies are split to keep all cores busy.
 FEW_JOBS = 32
 
 
 class Done(Protocol):
-    """What comes back from any kind of work on a part."""
+    """The result of a Runnable."""
 
     @property
     def n_rows(self) -> int: ...
@@ -37,7 +37,7 @@ class Done(Protocol):
 
 
 class Runnable(Protocol):
-    """Work that the engine can run: a Subproblem, or any other kind of work on a part."""
+    """A job that the engine can run: a Subproblem, or other work on a part."""
 
     @property
     def learner(self) -> LocalLearner: ...
@@ -60,9 +60,9 @@ Numbered: TypeAlias = tuple[int, Runnable]
 
 
 class Checkpoints(Protocol):
-    """Where outcomes are kept, so that a run that was cut short need not train them again.
+    """Stores results, so that an interrupted run can be resumed.
 
-    An outcome is what the `run` of a Runnable returns: a FitResult or another attrs class.
+    A result is what the `run` of a Runnable returns: a FitResult or another attrs class.
     """
 
     def get(self, key: str) -> Any: ...
@@ -72,12 +72,11 @@ class Checkpoints(Protocol):
 
 @attrs.define
 class Engine:
-    """Runs work in steps: every round's jobs at the same time, results as they come.
+    """Runs the jobs of each round in parallel.
 
-    A job whose learner is made of others is taken apart, and its own jobs join the round, where a
-    round would else leave cores idle (fewer than FEW_JOBS jobs) or where finished jobs are kept.
-    The same bits come out for any `n_jobs` and any joblib backend: a job's seed is its place in
-    the division, BLAS has one thread per job, and outcomes are put back in the order of the jobs.
+    In rounds of fewer than FEW_JOBS jobs, and with checkpoints, the jobs of nested strategies
+    join the round. Results do not depend on `n_jobs` or the joblib backend, to the last bit: a
+    job's seed is its path in the division, and BLAS has one thread per job.
     """
 
     n_jobs: int | None = attrs.field(
@@ -87,12 +86,12 @@ class Engine:
     checkpoints: Checkpoints | None = None
 
     def run(self, steps: Generator[list[Any], list[Any], Result]) -> Result:
-        """Drive `steps` to its end, with one BLAS thread per job, and return what it returns."""
+        """Run `steps` to the end, with one BLAS thread per job, and return its result."""
         with threadpool_limits(**ONE_BLAS_THREAD):
             return self.drive(steps)
 
     def drive(self, steps: Generator[list[Any], list[Any], Result]) -> Result:
-        """Drive `steps` to its end with BLAS as it is: for work that already runs in a worker."""
+        """Like `run`, but leave BLAS as it is: for work inside a worker."""
         outcomes: Any = None
         while True:
             # Between rounds no job runs, so the division may use the cores.
@@ -153,7 +152,7 @@ class Engine:
             return
         for prefer, releases in (("threads", True), ("processes", False)):
             mine = [(number, job) for number, job in jobs if job.learner.releases_gil is releases]
-            # The largest parts first: one that came last would be alone on its core.
+            # Largest first, so that no large part is left for the end.
             mine.sort(key=lambda numbered: -numbered[1].n_rows)
             if mine:
                 parallel = joblib.Parallel(
@@ -165,7 +164,7 @@ class Engine:
 
 
 def _steps_of(job: Any) -> Generator[list[Runnable], list[Any], Any]:
-    """One job as work in steps: a learner made of others is taken apart, any other is one step."""
+    """Turn a job into steps: those of a nested strategy, or a single one."""
     if job.is_nested:
         cut = job.extract()
         started = time.perf_counter()
@@ -180,12 +179,12 @@ def _steps_of(job: Any) -> Generator[list[Runnable], list[Any], Any]:
 
 
 def run_inline(steps: Steps) -> LocalModel:
-    """Run steps in the calling thread: how a nested learner fits when nobody takes it apart."""
+    """Run steps in the calling thread, for a nested strategy inside a worker."""
     return Engine(n_jobs=1).drive(steps)
 
 
 def _bundles(jobs: list[Numbered], size: int) -> Iterator[list[Numbered]]:
-    """Jobs in their order: up to `size` small ones of one learner together, others alone."""
+    """Yield jobs in order: up to `size` small ones of one learner together, others alone."""
     bundle: list[Numbered] = []
     for number, job in jobs:
         joins = job.can_be_batched and size > 1

@@ -1,4 +1,4 @@
-"""A fitted pipeline: what a classifier keeps, and what nests in another pipeline."""
+"""Fitted strategies, and their prediction in chunks of rows."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 
 Answer = TypeVar("Answer")
 
-#: Rows answered at a time. A constant, so that the bits of an answer depend on nothing else; with
-#: many regions more, so that each is asked about so many at a time, up to a limit.
+#: Rows per chunk. It grows with the number of regions, for enough rows in each, up to a limit. It
+#: does not depend on the machine, so neither do the results.
 CHUNK_ROWS, EACH_REGION, MOST_ROWS = 2**15, 256, 2**18
-#: Below this many rows BLAS stays as it is: capping its threads would take longer than answering.
+#: Below this many rows, limiting the threads of BLAS would take longer than the prediction.
 SMALL = 256
 
 
 @attrs.frozen(eq=False)
 class FittedStrategy(LocalModel):
-    """A fitted pipeline: a committee and the combination of its answers. This is what nests."""
+    """A committee with its combination: the model of a DivideAndConquerClassifier."""
 
     committee: Committee
     combination: Combination
@@ -50,7 +50,7 @@ class FittedStrategy(LocalModel):
         return winners(self.scores(X)) if labels is None else labels
 
     def _combine(self, committee: Committee, X: Matrix) -> FloatArray:
-        """One finite score for each row and class: (n, classes)."""
+        """Return a finite score for each row and class: (n, classes)."""
         scores = self.combination.combine(committee, X)
         if scores.shape != (X.shape[0], committee.n_classes):
             raise ContractError(
@@ -65,18 +65,18 @@ class FittedStrategy(LocalModel):
 
     @property
     def tells_support(self) -> bool:
-        """Whether every member, at any depth, says which rows it kept."""
+        """Whether all members, at any depth, know their support vectors."""
         return all(member.model.tells_support for member in self.committee.members)
 
     @property
     def cost(self) -> Cost:
-        raise ContractError("a pipeline's cost differs by row: use answer(X)")
+        raise ContractError("the cost of a strategy differs by row: use answer(X)")
 
 
 def ask_in_chunks(
     model: LocalModel, question: Callable[[Matrix], Answer], X: Matrix, n_jobs: int | None = None
 ) -> list[Answer]:
-    """Ask a question of the model about chunks of rows X; the answers come in their order."""
+    """Call a method of the model on chunks of rows X; results are in order."""
     if n_jobs is not None:
         check_jobs(n_jobs)
     if X.shape[0] < SMALL:
@@ -90,7 +90,7 @@ def ask_in_chunks(
 
 
 def chunk_size(model: LocalModel) -> int:
-    """How many rows a chunk has: threads that ask thousands of regions wait for each other."""
+    """The number of rows per chunk: small chunks are slow with thousands of regions."""
     if not isinstance(model, FittedStrategy):
         return CHUNK_ROWS
     groups = model.committee.groups
@@ -100,13 +100,13 @@ def chunk_size(model: LocalModel) -> int:
 
 
 def count_cost(model: LocalModel, X: Matrix, n_jobs: int | None = None) -> Cost:
-    """What it takes to answer rows X, row by row."""
+    """The cost of predicting each row of X."""
     answers = ask_in_chunks(model, model.answer, X, n_jobs)
     return Cost(*np.hstack([_by_row(cost, len(scores)) for scores, cost in answers]))
 
 
 def _in_columns(scores: FloatArray) -> FloatArray:
-    """Scores of classes as a model's columns: one for two classes, positive for the second."""
+    """Turn scores by class into a model's columns: one for two classes."""
     return (scores[:, 1:] - scores[:, :1]) / 2 if scores.shape[1] == 2 else scores
 
 

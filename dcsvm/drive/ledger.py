@@ -27,10 +27,10 @@ def record_results(
 
 @attrs.frozen
 class Record:
-    """What one part was and what became of it.
+    """A part and its trained model, summarized.
 
-    `path` holds (stage, place) pairs, one for each depth of nesting. `about` holds what the
-    decomposer says of the part and the model of its learning.
+    `path` holds (stage, place) pairs, one for each depth of nesting. `about` joins facts from
+    the decomposer about the part and from the model about its training.
     """
 
     path: tuple[int, ...]
@@ -49,26 +49,26 @@ class Record:
         stage: int,
         place: int,
         job: Subproblem,
-        outcome: FitResult,
+        result: FitResult,
         parameters: Mapping[str, Any],
     ) -> Record:
         return cls(
             path=(stage, place),
-            rows=outcome.n_rows,
-            classes=int(np.count_nonzero(outcome.code.any(axis=0))),
-            support_vectors=len(outcome.support),
-            seconds=outcome.seconds,
+            rows=result.n_rows,
+            classes=int(np.count_nonzero(result.code.any(axis=0))),
+            support_vectors=len(result.support),
+            seconds=result.seconds,
             learner=job.learner.name or type(job.learner).__name__,
             parameters=parameters,
-            model=type(outcome.model).__name__,
-            about={**job.part.about, **outcome.model.facts},
+            model=type(result.model).__name__,
+            about={**job.part.about, **result.model.facts},
         )
 
     @property
     def kept(self) -> int:
-        """How many of its rows a next stage would be given, as `support_of` counts them."""
+        """How many of its rows `support_of` passes to the next stage."""
         return self.rows if self.model == Constant.__name__ else self.support_vectors
 
     def below(self, stage: int, place: int) -> Record:
-        """The same record, seen from the pipeline that this part's pipeline is nested in."""
+        """Return the same record with its path in the enclosing strategy."""
         return attrs.evolve(self, path=(stage, place, *self.path))

@@ -15,7 +15,7 @@ except ImportError:  # scikit-learn before 1.9
     Function = TypeVar("Function", bound=Callable[..., Any])
 
     class CallbackSupport:  # type: ignore[no-redef]
-        """Stands in where scikit-learn has no callbacks."""
+        """Placeholder for scikit-learn without callbacks."""
 
     def with_callbacks(method: Function) -> Function:
         return method
@@ -25,17 +25,18 @@ __all__ = ["CallbackSupport", "Observer", "ObserverGroup", "SklearnCallbacks", "
 
 
 class Observer:
-    """Follows training and runs; override what you want to hear. Every method does nothing.
+    """Base class for observers of training and runs: every method does nothing.
 
-    The engine calls the first three. A run calls the others too: a step counts rows, or what
-    `on_count_begin` names (`n` of them, for at most `seconds`), or else the parts of each round.
+    The engine calls the first three methods, a run also the others. The progress of a step is
+    counted in rows, in what `on_count_begin` names (`n` items, for at most `seconds`), or else in
+    the parts of each round.
     """
 
     def on_round_begin(self, n_jobs: int) -> None:
         """The engine starts a round of `n_jobs` jobs."""
 
     def on_part_done(self, job: Runnable, outcome: Done) -> None:
-        """A job is done, or its result was taken from a checkpoint."""
+        """A job is done, or its result was loaded from a checkpoint."""
 
     def on_round_end(self) -> None:
         """All jobs of the round are done."""
@@ -44,16 +45,16 @@ class Observer:
         """A run starts its next step."""
 
     def on_rows_done(self, n_rows: int) -> None:
-        """So many more rows of the step are done."""
+        """`n_rows` more rows of the step are done."""
 
     def on_count_begin(self, what: str, n: int, seconds: float | None = None) -> None:
-        """The step counts `n` of something other than rows."""
+        """The step counts `n` items other than rows."""
 
     def on_count(self) -> None:
-        """One more of them is done."""
+        """One more item is done."""
 
     def wants_pilot(self) -> bool:
-        """Whether a few rows should be trained first, to forecast how long all will take."""
+        """Whether to train on a few rows first, to estimate the total time."""
         return False
 
 
@@ -96,7 +97,7 @@ class ObserverGroup(Observer):
 
 
 class SklearnCallbacks(Observer):
-    """Passes every round and part on to the scikit-learn callbacks of an estimator."""
+    """Calls the scikit-learn callbacks of an estimator for every round and part."""
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator

@@ -1,4 +1,4 @@
-"""Answers to the training rows for combiners that learn, in-sample or out of fold."""
+"""Scores of the training rows for combiners that learn, in-sample or out of fold."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 def training_answers(
     strategy: Strategy, committee: Committee, problem: Problem
 ) -> Generator[list[Any], list[Any], FloatArray]:
-    """Answer the training rows: in-sample, or with committees trained without the row's fold.
+    """Score the training rows: in-sample, or by committees trained without the row's fold.
 
-    A row that is the only one of its class is in no fold: the whole committee answers it.
+    The only row of a class is in no fold, and scored by the whole committee.
     """
     combiner, decomposer = strategy.combiner, strategy.decomposer
     if combiner.folds < 2:
         return committee.table(problem.X)
     generator = problem.seed.child(FOLDS).generator()
     fold_of = deal_folds_by_class(problem.y, problem.n_classes, combiner.folds, generator)
-    # A fold is divided by the seed of the whole: a subspace drawn at random is the same one.
+    # Folds are divided with the same seed, so that random subspaces are the same.
     committees = yield from together(
         strategy.train(
             problem.subset(np.flatnonzero(fold_of != fold)), problem.seed.child(FOLDS, fold), []
@@ -42,7 +42,7 @@ def training_answers(
     for fold, other in enumerate([*committees, committee]):
         if _differ(other.table_code, committee.table_code):
             raise CompositionError(
-                f"combiner {combiner.name!r} asks for answers from {combiner.folds} folds, but "
+                f"combiner {combiner.name!r} needs scores from {combiner.folds} folds, but "
                 f"decomposer {decomposer.name!r} divides each fold into different parts; set "
                 "folds = 0"
             )

@@ -1,4 +1,4 @@
-"""The plugin door: who offers which component, loaded one by one and told apart."""
+"""Registry of components, recipes and reports, loaded from plugins."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from dcsvm.drive import hookspecs
 GROUP = "dcsvm"
 RECIPE = "recipe"
 REPORT = "report"
-#: The learner that takes classifiers of scikit-learn by their names.
+#: The name of the learner that wraps scikit-learn classifiers.
 WRAPPER = "sklearn"
 KINDS: dict[str, type] = {
     "decomposer": Decomposer,
@@ -47,7 +47,7 @@ KINDS: dict[str, type] = {
 
 @attrs.frozen
 class Offer:
-    """One component or recipe, and where it comes from."""
+    """A component, recipe or report, and the distribution that it comes from."""
 
     kind: str
     name: str
@@ -57,15 +57,15 @@ class Offer:
 
     @property
     def summary(self) -> str:
-        """One line on what it is: a docstring's first, or what a recipe says `about` itself."""
+        """The first line of the docstring, or the `about` of a recipe."""
         if self.kind == RECIPE:
-            return _about(self.what)
+            return _read_about(self.what)
         return (inspect.getdoc(self.what) or "").partition("\n")[0]
 
 
 @attrs.frozen
 class Broken:
-    """A plugin that could not be loaded, and why."""
+    """A plugin that could not be loaded, with the reason."""
 
     plugin: str
     distribution: str
@@ -73,14 +73,14 @@ class Broken:
 
 
 class Registry:
-    """Every component and recipe that the loaded plugins offer.
+    """All components, recipes and reports of the loaded plugins.
 
     Parameters
     ----------
     entry_points : iterable of EntryPoint, optional
-        What to load. None means the installed entry points of the group `dcsvm`, or those of them
-        that the environment variable DCSVM_LOAD_PLUGINS names (by distribution or entry point,
-        separated by commas).
+        The plugins to load. None means the installed entry points of the group `dcsvm`,
+        restricted to the comma-separated distributions or entry points in the environment
+        variable DCSVM_LOAD_PLUGINS, if it is set.
     """
 
     def __init__(
@@ -91,11 +91,11 @@ class Registry:
         self._files: set[Path] = set()
         self._manager = pluggy.PluginManager(hookspecs.PROJECT)
         self._manager.add_hookspecs(hookspecs)
-        for point in _installed() if entry_points is None else entry_points:
+        for point in _find_installed() if entry_points is None else entry_points:
             self._load(point)
 
     def add_module(self, module: ModuleType, distribution: str, version: str = "") -> None:
-        """Register the hooks of one plugin module: all that it offers, or nothing."""
+        """Register a plugin module; if anything in it is invalid, raise and register nothing."""
         if self._manager.is_registered(module):
             return
         _check_hooks(module)
@@ -106,7 +106,7 @@ class Registry:
             for caller in self._manager.get_hookcallers(module) or []:
                 for hook in caller.get_hookimpls():
                     if hook.plugin is module:
-                        self._take(caller.name, hook.function(), distribution, version)
+                        self._register(caller.name, hook.function(), distribution, version)
         except BaseException:
             self.offers = before
             if self._manager.is_registered(module):
@@ -114,7 +114,7 @@ class Registry:
             raise
 
     def add_file(self, path: str | Path) -> None:
-        """Load a single .py file as a plugin; a second time changes nothing."""
+        """Load a single .py file as a plugin, unless it is already loaded."""
         path = Path(path)
         if not path.is_file():
             raise PluginError(f"plugin file {str(path)!r} does not exist")
@@ -129,14 +129,14 @@ class Registry:
         sys.modules[name] = module
         try:
             spec.loader.exec_module(module)
-            _picklable(module)
+            _register_by_value(module)
             self.add_module(module, str(path))
         except (Exception, SystemExit) as error:
             del sys.modules[name]
             if isinstance(error, PluginError):
                 raise
             raise PluginError(
-                f"plugin file {str(path)!r} cannot be loaded: {_reason(error)}"
+                f"plugin file {str(path)!r} cannot be loaded: {_describe(error)}"
             ) from error
         self._files.add(place)
 
@@ -165,7 +165,7 @@ class Registry:
     def build(self, kind: str, name: str, **settings: Any) -> Any:
         """Make a component of that kind and name with these settings."""
         if kind not in KINDS:
-            raise UnknownNameError(self._about_kind(kind, name))
+            raise UnknownNameError(self._explain_kind(kind, name))
         cls = self.get(kind, name)
         check_names(cls, settings)
         for key, field in settings_of(cls).items():
@@ -176,14 +176,14 @@ class Registry:
     def resolve(self, kind: str, given: Any, where: str = "") -> Any:
         """Turn a name, or a component whose own settings hold names, into a component.
 
-        `where` says whose setting it is, for a refusal.
+        `where` names the setting in error messages.
         """
         if isinstance(given, str):
             return self.resolve(kind, self.build(kind, given))
         if not isinstance(given, KINDS[kind]):
             raise SettingError(
                 f"{where or kind} must be a {KINDS[kind].__name__} or the name of one, got "
-                f"{given!r}" + self._instead(kind, given)
+                f"{given!r}" + self._suggest_wrapper(kind, given)
             )
         title = getattr(given, "name", "") or type(given).__name__
         nested = {
@@ -195,19 +195,19 @@ class Registry:
             return given
         return clone(given).set_params(**nested)
 
-    def _instead(self, kind: str, given: Any) -> str:
-        """How a classifier of scikit-learn becomes a learner, for those who tried one."""
+    def _suggest_wrapper(self, kind: str, given: Any) -> str:
+        """A hint for a scikit-learn classifier that was given as a learner."""
         cls = given if isinstance(given, type) else type(given)
         wraps = kind == "learner" and (kind, WRAPPER) in self.offers
         if not wraps or not issubclass(cls, ClassifierMixin):
             return ""
         return (
-            f"; a classifier of scikit-learn goes by its name: "
+            f"; wrap a scikit-learn classifier by its name: "
             f'build("learner", "{WRAPPER}", classifier="{cls.__name__}")'
         )
 
-    def _about_kind(self, kind: str, name: str) -> str:
-        """That there is no such kind, and what was meant where the arguments are swapped."""
+    def _explain_kind(self, kind: str, name: str) -> str:
+        """The message for an unknown kind, with a hint if the arguments are swapped."""
         message = f"build: the kind must be decomposer, learner or combiner, got {kind!r}"
         if name in KINDS:
             return f'{message}; it comes first: build("{name}", "{kind}")'
@@ -224,7 +224,7 @@ class Registry:
         return given if same else resolved
 
     def stored_types(self) -> set[type]:
-        """Every type that a registered component may leave in a model file."""
+        """All types that registered components may store in a model file."""
         return {
             stored
             for offer in self.offers.values()
@@ -240,9 +240,9 @@ class Registry:
         except PluginError:
             raise
         except (Exception, SystemExit) as error:
-            self.broken.append(Broken(point.name, distribution, _reason(error)))
+            self.broken.append(Broken(point.name, distribution, _describe(error)))
 
-    def _take(self, hook: str, what: Any, distribution: str, version: str) -> None:
+    def _register(self, hook: str, what: Any, distribution: str, version: str) -> None:
         kind = hook.removeprefix("dcsvm_").removesuffix("s")
         items = what.items() if isinstance(what, Mapping) else [(each.name, each) for each in what]
         for name, each in items:
@@ -252,26 +252,28 @@ class Registry:
                 _check_report(each, distribution)
             taken = self.offers.get((kind, name))
             if taken is not None and taken.what is not each:
-                raise PluginError(_collision(kind, name, taken.distribution, distribution))
+                raise PluginError(
+                    _describe_collision(kind, name, taken.distribution, distribution)
+                )
             self.offers[kind, name] = Offer(kind, name, each, distribution, version)
 
 
 @cache
 def default_registry() -> Registry:
-    """The registry of everything that is installed; made at first use."""
+    """The registry of all installed plugins, created at first use."""
     return Registry()
 
 
 def load_plugin(path: str | Path) -> None:
-    """Load a single .py file as a plugin, as `--plugin` does; a second time changes nothing.
+    """Load a single .py file as a plugin, like `--plugin`, unless it is already loaded.
 
-    What it offers is known by name from then on, and models made with it can be saved and loaded.
+    Its components can then be used by name, and its models can be saved and loaded.
 
     Parameters
     ----------
     path : path
-        A Python file with hooks such as `dcsvm_decomposers`. A file that cannot be loaded is a
-        PluginError.
+        A Python file with hooks such as `dcsvm_decomposers`. If it cannot be loaded, a
+        PluginError is raised.
     """
     default_registry().add_file(path)
 
@@ -282,9 +284,9 @@ def build(kind: str, name: str, **settings: Any) -> Any:
 
 
 def refuse_class(name: str) -> None:
-    """Say how a component is made to those who look for its class in `dcsvm`.
+    """Raise an ImportError that says how to build a component, if `name` is its class.
 
-    It is an ImportError, as `from dcsvm import ...` tells nothing of what an AttributeError says.
+    `from dcsvm import ...` would hide the message of an AttributeError.
     """
     for offer in default_registry().offers.values():
         if offer.kind in KINDS and offer.what.__name__ == name:
@@ -294,7 +296,7 @@ def refuse_class(name: str) -> None:
             )
 
 
-def _installed() -> list[importlib.metadata.EntryPoint]:
+def _find_installed() -> list[importlib.metadata.EntryPoint]:
     points = sorted(
         importlib.metadata.entry_points(group=GROUP),
         key=lambda point: (_distribution(point), point.name),
@@ -317,18 +319,18 @@ def _distribution(point: importlib.metadata.EntryPoint) -> str:
     return point.dist.name if point.dist else "an unknown distribution"
 
 
-def _about(recipe: str) -> str:
+def _read_about(recipe: str) -> str:
     try:
         return str(tomllib.loads(recipe).get("about", ""))
     except tomllib.TOMLDecodeError:
         return ""
 
 
-def _reason(error: BaseException) -> str:
+def _describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _collision(kind: str, name: str, first: str, second: str) -> str:
+def _describe_collision(kind: str, name: str, first: str, second: str) -> str:
     if first == second:
         return f"{first} offers two different {kind}s called {name!r}; rename one"
     return (
@@ -338,7 +340,7 @@ def _collision(kind: str, name: str, first: str, second: str) -> str:
 
 
 def _check_hooks(module: ModuleType) -> None:
-    """Refuse a hook of an unknown name, and one that lacks its mark: pluggy would pass it over."""
+    """Raise if a hook is unknown or not marked; pluggy would ignore it."""
     known = [name for name in vars(hookspecs) if name.startswith("dcsvm_")]
     for name, function in vars(module).items():
         is_marked = getattr(function, f"{hookspecs.PROJECT}_impl", None) is not None
@@ -373,11 +375,11 @@ def _check_methods(cls: type, distribution: str) -> None:
         raise ContractError(f"{cls.__name__} of {distribution} does not define {missing}")
 
 
-def _picklable(module: ModuleType) -> None:
-    """Let worker processes rebuild what a single-file plugin defines: they cannot import it."""
+def _register_by_value(module: ModuleType) -> None:
+    """Pickle the classes of a single-file plugin by value: workers cannot import it."""
     try:
         from joblib.externals import cloudpickle
-    except ImportError:  # joblib no longer brings a copy of its own
+    except ImportError:  # joblib without a copy of its own
         import cloudpickle
 
     cloudpickle.register_pickle_by_value(module)

@@ -1,4 +1,4 @@
-"""A part to be trained: cut out of its problem, learned, and what came of it."""
+"""Subproblems: parts with their learner and seed, extracted and trained by workers."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from dcsvm.base.threads import CORES
 from dcsvm.drive.digest import digest
 from dcsvm.numeric.array_types import FloatArray, IntArray
 
-#: Parts of no more rows may be learned several in one call.
+#: Parts with at most this many rows may be trained several in one call.
 SMALL_ROWS = 300
 
 
 def subproblems(
     problem: Problem, parts: list[Part], decomposer: Decomposer, learner: LocalLearner, seed: Seed
 ) -> list[Subproblem]:
-    """The subproblems of a stage; raise if a part is none that a decomposer may yield."""
+    """Make the subproblems of a stage; raise if a part is invalid."""
     check_parts(parts, problem, decomposer)
     return [
         Subproblem(problem, part, part.learner or learner, seed.child(place))
@@ -38,14 +38,14 @@ def subproblems(
 
 
 def check_parts(parts: list[Part], problem: Problem, decomposer: Decomposer) -> None:
-    """Raise if a stage is empty, or a part is empty or has rows that the problem has not."""
+    """Raise if a stage or a part is empty, or a row id is out of range."""
     title = decomposer.name or type(decomposer).__name__
     if not parts:
         raise ContractError(f"{title} yielded a stage without parts")
     checked: set[int] = set()
     for place, part in enumerate(parts):
         if not isinstance(part, Part):
-            raise ContractError(f"{title} yielded a {type(part).__name__} where a Part belongs")
+            raise ContractError(f"{title} yielded a {type(part).__name__} instead of a Part")
         if part.n_rows == 0:
             raise ContractError(f"{title} yielded part {place} without rows")
         for rows in part.sets:
@@ -61,7 +61,7 @@ def check_parts(parts: list[Part], problem: Problem, decomposer: Decomposer) -> 
 
 @attrs.frozen(eq=False)
 class Subproblem:
-    """A part to be trained: everything that decides its outcome, and nothing else."""
+    """A part to be trained, with everything that determines the result."""
 
     problem: Problem
     part: Part
@@ -69,10 +69,10 @@ class Subproblem:
     seed: Seed
 
     def member(self, result: FitResult) -> Member:
-        """The part with what was learned on it.
+        """Return the member for the result of training.
 
-        A view like the part's own is the part's own: members of one view share points and costs,
-        and a result from another process or from a file brings a copy.
+        If the fitted view equals the part's own, that one is used: members share points only with
+        the same view object, and results from other processes or files have copies.
         """
         described, fitted = self.part.view, result.view
         is_same = type(fitted) is type(described) and (
@@ -82,7 +82,7 @@ class Subproblem:
         return Member(result.model, result.code, view, result.support, result.n_rows, self.part)
 
     def extract(self) -> LocalProblem:
-        """Cut the part's own problem out of the whole: rows, task, view, weights, classes."""
+        """Extract the local problem of the part."""
         rows, start = self.part.rows, self.part.start
         weights = _product(self.problem.weights, rows, self.part.weights)
         y = self.problem.y[rows]
@@ -90,16 +90,16 @@ class Subproblem:
             present, y = np.unique(y, return_inverse=True)
             code, sides = _code(present, self.problem.n_classes), len(present)
         else:
-            answers = self.part.task.code(self.problem.n_classes)
-            signs = answers[y]
+            signs_by_class = self.part.task.code(self.problem.n_classes)
+            signs = signs_by_class[y]
             if not signs.all():
-                asked = np.flatnonzero(signs)
-                rows, y, signs = rows[asked], y[asked], signs[asked]
-                weights = None if weights is None else weights[asked]
-                start = None if start is None else start[asked]
-            absent = np.bincount(y, minlength=len(answers)) == 0
-            answers[absent] = 0
-            code, y = answers[None], (signs > 0).astype(np.intp)
+                used = np.flatnonzero(signs)
+                rows, y, signs = rows[used], y[used], signs[used]
+                weights = None if weights is None else weights[used]
+                start = None if start is None else start[used]
+            absent = np.bincount(y, minlength=len(signs_by_class)) == 0
+            signs_by_class[absent] = 0
+            code, y = signs_by_class[None], (signs > 0).astype(np.intp)
             sides = len(set(signs.tolist()))
         return LocalProblem(self, rows, y, sides, weights, start, code)
 
@@ -109,16 +109,16 @@ class Subproblem:
 
     @property
     def can_be_batched(self) -> bool:
-        """Whether it is small, and its learner can learn several in one call."""
+        """Whether it is small, and its learner overrides `fit_together`."""
         return self.n_rows <= SMALL_ROWS and _learns_together(type(self.learner))
 
     @property
     def is_nested(self) -> bool:
-        """Whether the learner can hand its work to the engine in steps."""
+        """Whether the learner may implement `fit_in_steps`."""
         return type(self.learner).fit_in_steps is not LocalLearner.fit_in_steps
 
     def key(self) -> str:
-        """The name of this job's outcome: the same exactly when all that decides it is."""
+        """The checkpoint key: equal for subproblems with equal inputs."""
         part = self.part
         described = (part.rows, part.view, part.task, part.weights, part.start)
         return digest(_problem_key(self.problem), *described, self.learner, self.seed)
@@ -132,7 +132,7 @@ class Subproblem:
 
 
 def run_batch(jobs: Sequence[Subproblem]) -> list[FitResult]:
-    """Train parts of one learner in one call; called in a worker."""
+    """Train several parts with the same learner; called in a worker."""
     started = time.perf_counter()
     cuts = [job.extract() for job in jobs]
     problems = [cut.problem for cut in cuts if cut.n_classes > 1]
@@ -144,9 +144,9 @@ def run_batch(jobs: Sequence[Subproblem]) -> list[FitResult]:
 
 @attrs.frozen(eq=False, slots=False)
 class LocalProblem:
-    """A part's own problem, and what leads back from it to the problem it was cut from.
+    """The problem of a part, with its rows and code in the divided problem.
 
-    Its features are gathered when they are first asked for: a part of one class never asks.
+    Features are extracted on demand: a part with a single class does not need them.
     """
 
     job: Subproblem
@@ -163,7 +163,7 @@ class LocalProblem:
 
     @property
     def view(self) -> View | None:
-        """The fitted view that a member needs; the answer of a single class needs none."""
+        """The fitted view; None for a single class."""
         return None if self.n_classes == 1 else self._extracted[1]
 
     @cached_property
@@ -189,14 +189,14 @@ class LocalProblem:
             return view
         if given.X.shape[1] != given.n_rows:
             raise DataError(
-                "a precomputed kernel takes the kernel of all training rows with each other, "
-                f"(n, n), in place of features; these rows are {given.X.shape}"
+                "for a precomputed kernel, X must be the (n, n) kernel matrix of the training "
+                f"rows, got shape {given.X.shape}"
             )
         between = Columns(self.rows)
         return between if view is None else Chain((between, view))
 
     def constant(self) -> LocalModel | None:
-        """The answer to a part with one class, or with one side of its task, only."""
+        """The model of a part with a single class, or a single side of its task; else None."""
         if self.n_classes > 1:
             return None
         return Constant(float(self.code[0].sum() > 0) * 2.0 - 1.0)
@@ -209,7 +209,7 @@ class LocalProblem:
 
 @attrs.frozen(eq=False)
 class FitResult:
-    """What comes back from a worker: the model, and what a Member needs beside it."""
+    """What a worker returns: the model, and the other data of a Member."""
 
     model: LocalModel
     view: View | None
@@ -221,7 +221,7 @@ class FitResult:
 
 @cache
 def _learns_together(kind: type[LocalLearner]) -> bool:
-    """Whether a learner has a `fit_together` of its own, made for the `fit` that it has."""
+    """Whether a learner overrides `fit_together`, and no subclass changes `fit` after that."""
     together, alone = (
         next(each for each in kind.__mro__ if name in vars(each))
         for name in ("fit_together", "fit")
@@ -239,7 +239,7 @@ def _problem_key(problem: Problem) -> str:
 
 
 def _code(present: IntArray, n_classes: int) -> IntArray:
-    """What the columns of a model of these classes will mean for each class of the problem."""
+    """The code of a model of the classes that are present."""
     if len(present) == 2:
         code = np.zeros((1, n_classes), dtype=np.int8)
         code[0, present] = (-1, 1)

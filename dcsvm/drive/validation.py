@@ -1,4 +1,4 @@
-"""Rows and labels checked as they are given, with a way out where something is wrong."""
+"""Validation of rows and labels, with messages that suggest a fix."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def is_number(text: str) -> bool:
 
 
 def check_labels(y: Any) -> None:
-    """Refuse labels of which only some are texts; numpy would write the others out as texts."""
+    """Raise if only some labels are strings; numpy would convert the others to strings."""
     if not isinstance(y, list | tuple):
         y = np.asarray(y)
         if y.dtype != object:
@@ -93,7 +93,7 @@ def check_labels(y: Any) -> None:
 
 
 def check_jobs(n_jobs: Any) -> None:
-    """Refuse what joblib cannot take for a number of things to do at the same time."""
+    """Raise if n_jobs is not valid for joblib."""
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise SettingError(
             "n_jobs must be a whole number other than 0 (-1 means as many as there are cores) or "

@@ -11,7 +11,7 @@ import numpy as np
 from dcsvm.base.errors import DataError
 from dcsvm.base.member import Member
 from dcsvm.base.models import KernelExpansion
-from dcsvm.classifier import checked_rows
+from dcsvm.classifier import check_rows
 from dcsvm.drive.absent_classes import floor_masked
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.fitted import FittedStrategy
@@ -51,7 +51,7 @@ def explain(classifier: Any, x: Any, heaviest: int = 3) -> Explanation:
         x = x.to_frame().T if hasattr(x, "iloc") else np.asarray(x)[None]
     preparation = find_preparation(classifier)
     classifier, x = unwrap(classifier, x, "explain")
-    x = checked_rows(classifier, x)
+    x = check_rows(classifier, x)
     if x.shape[0] != 1:
         raise DataError(f"explain takes one row at a time, not {x.shape[0]}")
     names = Names.of(classifier, preparation)

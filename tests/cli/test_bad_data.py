@@ -452,7 +452,7 @@ def test_features_where_a_precomputed_kernel_wants_a_matrix(dcsvm, recipe):
     """
     result = dcsvm("run", recipe(text))
     assert result.stderr == (
-        "error: a precomputed kernel takes the kernel of all training rows with each other, "
-        "(n, n), in place of features; these rows are (112, 4)\n"
+        "error: for a precomputed kernel, X must be the (n, n) kernel matrix of the training "
+        "rows, got shape (112, 4)\n"
     )
     assert result.exit_code == 4

@@ -58,8 +58,8 @@ CASES = {
     ),
     "a decomposer and a learner that do not fit": (
         pipeline(decomposer='"cascade"', learner='"linear_svm"'),
-        "recipe.toml:2: learner 'linear_svm' does not fit decomposer 'cascade', which goes on "
-        "with the training rows that a learner kept: it keeps no support vectors; learners that "
+        "recipe.toml:2: learner 'linear_svm' does not fit decomposer 'cascade', which needs "
+        "support vectors: its models have none; learners that "
         "fit: kernel_svm, krr, rbf_network",
     ),
     "settings of a decomposer that do not fit": (

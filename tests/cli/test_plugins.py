@@ -265,7 +265,7 @@ def test_a_classifier_of_scikit_learn_as_a_learner_is_told_how(iris_pipeline):
         with pytest.raises(package.SettingError) as caught:
             package.DivideAndConquerClassifier("whole", given).fit(X, y)
         assert str(caught.value).endswith(
-            "a classifier of scikit-learn goes by its name: "
+            "wrap a scikit-learn classifier by its name: "
             'build("learner", "sklearn", classifier="SVC")'
         )
 

@@ -369,11 +369,11 @@ def test_what_is_not_a_component_is_refused_in_a_sentence():
 
 def test_one_class_only_is_refused_in_a_sentence():
     clf = DivideAndConquerClassifier(Everything(), Centroids(), Average())
-    sentence = r"^y holds one class only \('a'\): a classifier needs two classes or more$"
+    sentence = r"^y has a single class \('a'\): a classifier needs two classes or more$"
     with pytest.raises(DataError, match=sentence):
         clf.fit(X, np.full(len(X), "a"))
     rows = int((y == 1).sum())
-    sentence = rf"^y holds one class only in the {rows} rows that weigh anything \(1\): a class"
+    sentence = rf"^y has a single class in the {rows} rows with positive weight \(1\): a class"
     with pytest.raises(DataError, match=sentence):
         clf.fit(X, y, sample_weight=(y == 1).astype(float))
 
@@ -399,7 +399,7 @@ def test_labels_of_which_some_are_texts_are_refused_in_a_sentence(form, other, t
     ("stage", "sentence"),
     [
         ([], "odd yielded a stage without parts"),
-        ([3], "odd yielded a int where a Part belongs"),
+        ([3], "odd yielded a int instead of a Part"),
         ([Part(np.zeros(0, dtype=int))], "odd yielded part 0 without rows"),
         ([part([999])], "odd yielded part 0 with row 999, but the problem's rows are 0 to 119"),
     ],

@@ -94,7 +94,7 @@ class Tens(Deal):
 
 def test_folds_over_parts_that_differ_from_fold_to_fold_are_refused():
     sentence = (
-        "combiner 'learning' asks for answers from 2 folds, but decomposer 'tens' divides each "
+        "combiner 'learning' needs scores from 2 folds, but decomposer 'tens' divides each "
         "fold into different parts; set folds = 0"
     )
     with pytest.raises(CompositionError) as error:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from dcsvm.base.errors import DataError
 from dcsvm.base.models import Hyperplanes, KernelExpansion, LocalModel
-from dcsvm.classifier import DivideAndConquerClassifier, checked_rows
+from dcsvm.classifier import DivideAndConquerClassifier, check_rows
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.drive.unwrap import unwrap
@@ -83,7 +83,7 @@ def training_rows(
     Returns it, X as it sees them, and y as class numbers.
     """
     classifier, X = unwrap(given, X, asker)
-    X, y = checked_rows(classifier, X), np.asarray(y)
+    X, y = check_rows(classifier, X), np.asarray(y)
     learned = getattr(classifier, "n_rows_", X.shape[0])
     if X.shape[0] != learned:
         raise DataError(
