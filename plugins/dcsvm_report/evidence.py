@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from dcsvm.base.member import Member
-from dcsvm.classifier import DivideAndConquerClassifier, checked_rows
+from dcsvm.classifier import DivideAndConquerClassifier, check_rows
 from dcsvm.drawing import Scene, shorten
 from dcsvm.drive.committee.committee import Committee, Group
 from dcsvm.drive.registry import default_registry
@@ -175,7 +175,7 @@ def _counted(committee: Committee, routed: bool, n_rows: int) -> str:
 def _see(model: Any, X: Any) -> Matrix:
     """Rows X (n, d) as the classifier of a pipeline sees them."""
     classifier, rows = unwrap(model, X, "report")
-    return checked_rows(classifier, rows)
+    return check_rows(classifier, rows)
 
 
 def _scene(

@@ -48,7 +48,7 @@ def test_show_prints_settings_with_types_defaults_and_what_is_allowed(dcsvm):
         "parts",
         "10",
         "a whole number of at least 1",
-        "how many parts",
+        "number of parts",
     ]
 
 
