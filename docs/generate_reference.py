@@ -36,7 +36,11 @@ TABLES: dict[str, Any] = {
 }
 #: Modules with public names of their own.
 MODULES = tuple(
-    f"dcsvm.{each}" for each in ("explain", "bounds", "significance", "dataset", "testing")
+    f"dcsvm.{each}"
+    for each in (
+        *("toolbox", "drawing", "inspection", "inspection.bounds", "model_selection.significance"),
+        *("datasets.loading", "testing"),
+    )
 )
 #: What the schema does not say of the keys that hold tables.
 MEANINGS = {

@@ -21,9 +21,10 @@ import measured
 import numpy as np
 from data import TASKS, Rows, split
 from sklearn.model_selection import StratifiedKFold
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 
 from dcsvm import DivideAndConquerClassifier, TablePreparation, build
+from dcsvm.drive.unwrap import find_classifier
 from dcsvm.inspection import compile_tree
 from dcsvm.inspection.bounds import plane_terms
 
@@ -201,6 +202,13 @@ def scaled(name: str, method: str, cell: Mapping[str, Any], seed: int = 0) -> An
     return make_pipeline(TablePreparation(cell["scale"]), model)
 
 
+def count_cost(model: Any, X: Any) -> Any:
+    """What answering rows X costs, behind a preparation too."""
+    if isinstance(model, Pipeline):
+        return model[-1].cost(model[:-1].transform(X))
+    return model.cost(X)
+
+
 def cells(name: str, method: str) -> list[dict[str, Any]]:
     grid = SMALLER.get((name, method), GRIDS[method])
     cells = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
@@ -241,7 +249,7 @@ def cross_validated(name: str, method: str, cell: dict[str, Any], rows: Rows) ->
         model = scaled(name, method, cell).fit(X[learned], y[learned])
         seconds = time.process_time() - started
         error = float((model.predict(X[judged]) != y[judged]).mean())
-        cost = model.cost(X[judged][:2000])
+        cost = count_cost(model, X[judged][:2000])
         total = float((cost.hyperplanes + cost.unique_kernel_evaluations).mean())
         total = total if np.isfinite(total) else 0.0
         print(name, method, cell, number, f"{error:.4%}", f"{seconds:.1f} s", flush=True)
@@ -264,7 +272,7 @@ def tested(name: str, method: str, seed: int, cell: dict[str, Any]) -> None:
     asked = time.process_time()
     answers = model.predict(X_test)
     asking = time.process_time() - asked
-    cost = model.cost(X_test)
+    cost = count_cost(model, X_test)
     record = {
         **key,
         "cell": cell,
@@ -287,7 +295,7 @@ def tested(name: str, method: str, seed: int, cell: dict[str, Any]) -> None:
 
 def tree_facts(model: Any, X: Any, y: Any, X_test: Any) -> dict[str, Any]:
     """What only a tree of hyperplanes has: its complexity, and its answers when compiled."""
-    inner = model.model_.committee.members[0]
+    inner = find_classifier(model).model_.committee.members[0]
     try:
         fast = compile_tree(model)
     except ValueError:

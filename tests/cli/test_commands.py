@@ -91,11 +91,11 @@ def test_inspect_shows_structure_parts_and_cost(dcsvm, recipe, iris_pipeline):
     run_in(dcsvm, "kept", recipe(iris_pipeline))
     shown = dcsvm("model", "inspect", "kept")
     assert shown.exit_code == 0, shown.stderr
-    assert '[learner.decomposer]\nuse = "class_pairs"' in shown.stdout
+    assert '[decomposer]\nuse = "class_pairs"' in shown.stdout
     assert "4 features; 3 classes: setosa, versicolor, virginica" in shown.stdout
     found = json.loads(dcsvm("model", "inspect", "kept/model.dcsvm", "--json").stdout)
     inner = found["parts"][-1]
-    assert (inner["depth"], inner["kind"], inner["parts"]) == (1, "KernelExpansion", 3)
+    assert (inner["depth"], inner["kind"], inner["parts"]) == (0, "KernelExpansion", 3)
     metrics = json.loads(Path("kept/metrics.json").read_text())
     assert inner["support vectors"] == metrics["n_support_vectors"]
     assert found["size"]["different support vectors"] == metrics["n_unique_support_vectors"]

@@ -25,7 +25,7 @@ def test_version(dcsvm):
     ],
 )
 def test_every_command_has_help(dcsvm, command):
-    result = dcsvm(*command.split(), "--help")
+    result = dcsvm(*command, "--help")
     assert result.exit_code == 0
     assert result.stdout.startswith("Usage: ")
     if command:

@@ -74,6 +74,6 @@ def test_a_larger_ridge_turns_directions_towards_the_principal_components():
 
 def test_a_ridge_too_small_for_features_that_depend_on_each_other_is_refused():
     few = gaussians(2, rows=8, features=20)
-    with pytest.raises(DataError, match=r"a ridge of 1e-300 is too small .* make it larger"):
+    with pytest.raises(DataError, match=r"ridge = 1e-300 is too small .* use a larger ridge"):
         matrix(few, ridge=1e-300)
     assert np.isfinite(matrix(few)).all()

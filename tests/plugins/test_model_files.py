@@ -132,7 +132,7 @@ def test_a_kernel_that_is_a_function_is_refused(tmp_path):
         dcsvm.save(model, tmp_path / "model")
     assert str(caught.value) == (
         "cannot save kernel_svm: kernel is a function (product_kernel), and a model file holds no "
-        "code; choose one that has a name"
+        "code; choose a function that has a registered name"
     )
     assert not (tmp_path / "model").exists()
 

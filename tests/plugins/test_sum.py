@@ -51,7 +51,7 @@ def test_its_mean_is_the_mean_over_all_members():
 
 def test_a_sum_of_nothing_is_refused():
     clf = DivideAndConquerClassifier(Sum(()), "kernel_svm", "mean")
-    with pytest.raises(SettingError, match="sum: summands must name one decomposer or more"):
+    with pytest.raises(SettingError, match="sum: summands must name at least one decomposer"):
         clf.fit([[0.0], [1.0]], [0, 1])
 
 

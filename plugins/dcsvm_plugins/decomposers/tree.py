@@ -20,16 +20,8 @@ from dcsvm.numeric import (
     merge_duplicates,
     round_thresholds,
 )
-from dcsvm.toolbox import (
-    Branches,
-    Level,
-    LocalScaling,
-    Stages,
-    hold_out,
-    local_view,
-    parts_by,
-    prune,
-)
+from dcsvm.toolbox import Branches, Level, LocalScaling, Stages, hold_out, local_view, parts_by
+from dcsvm.toolbox import prune as prune_branches
 
 #: A split must gain more than a rounding error; otherwise the node is halved.
 NO_GAIN = 1e-12
@@ -224,7 +216,7 @@ class Tree(Decomposer):
         branches = Branches.of(
             np.column_stack([grown.left, grown.right]), masses[0], masses[1], len(held)
         )
-        grown = grown.collapse(prune(branches, self.standard_errors))
+        grown = grown.collapse(prune_branches(branches, self.standard_errors))
         # Levels go by the number of all rows.
         counts = np.bincount(grown.tree().leaves(problem.X), minlength=len(grown.left))
         return attrs.evolve(grown, rows=_sum_up(counts, grown.left, grown.right))
@@ -256,7 +248,8 @@ class Tree(Decomposer):
         borders = BoxNeighbors(
             problem.X, [part.rows for part in parts], *tree.boxes(problem.n_features)
         )
-        around = borders.nearest(np.where(mixed, np.round(self.border * sizes), 0).astype(np.intp))
+        wanted = np.minimum(np.round(self.border * sizes), problem.n_rows)
+        around = borders.nearest(np.where(mixed, wanted, 0).astype(np.intp))
         return [
             attrs.evolve(part, rows=np.concatenate([part.rows, near]))
             for part, near in zip(parts, around, strict=True)

@@ -28,15 +28,13 @@ from dcsvm.numeric import (
 )
 from dcsvm.toolbox import GAMMA_HELP, Gamma, KernelExpansion
 
-#: Up to this many rows one matrix of distances serves a whole grid; beyond, cells are solved one
-#: after the other without it.
+#: Up to this many rows one matrix of distances serves a whole grid.
 GRID_ROWS = 6000
-#: In larger parts where all but a share of the rows are of one class, few rows support anything,
-#: and most of the matrix would be made for nothing.
+#: In larger parts with fewer rows of other classes than this share, few are support vectors.
 LARGE_ROWS, FEW = 2500, 0.05
 #: One matrix of a problem with no more rows than this serves all of its parts that have a task.
 SHARED_ROWS = 4096
-#: Up to this many rows a problem is solved with all of its kernel matrix, however it is asked.
+#: Up to this many rows a problem is always solved with all of its kernel matrix.
 SMALL_ROWS = 400
 #: The kernels that a setting means something to; a function of one's own is given neither.
 LOOKED_AT = {"degree": ("poly", "trbf"), "coef0": ("poly", "sigmoid")}
@@ -46,9 +44,8 @@ LOOKED_AT = {"degree": ("poly", "trbf"), "coef0": ("poly", "sigmoid")}
 class KernelSVM(LocalLearner):
     """The soft-margin support vector machine with a kernel.
 
-    Several classes are taken one against one, with Max Wins, or one against the rest; both come
-    from one kernel matrix. `fit_path` solves a whole grid of C and gamma from one matrix of
-    distances, each C from the solution before it.
+    Several classes are taken one against one, with Max Wins, or one against the rest. `fit_path`
+    solves a grid of C and gamma from one matrix of distances, each C from the one before.
 
     Examples
     --------
@@ -207,7 +204,7 @@ class _Batch:
                     weights=problem.weights,
                     start=machines,
                     tol=self.machine.tol,
-                    cache_bytes=self._count_cache_bytes(),
+                    cache_bytes=int(self.machine.cache_size * 2**20),
                     threads=problem.threads,
                 )
                 model = _build_expansion(machines, kernel, problem, self.machine.precision)
@@ -245,7 +242,7 @@ class _Batch:
             bounds,
             start=start,
             tol=self.machine.tol,
-            cache_bytes=self._count_cache_bytes(),
+            cache_bytes=int(self.machine.cache_size * 2**20),
             threads=problem.threads,
         )
 
@@ -257,9 +254,6 @@ class _Batch:
         return whole.once(
             ("gram", kernel), lambda: next(iterate_grams(kernel, whole.X, [kernel.gamma]))[1]
         )
-
-    def _count_cache_bytes(self) -> int:
-        return int(self.machine.cache_size * 2**20)
 
     def _solve_grid(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
         """All cells from one matrix of distances, each C from the one before."""
