@@ -24,7 +24,6 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from dcsvm import DivideAndConquerClassifier, TablePreparation, build
-from dcsvm.drive.unwrap import find_classifier
 from dcsvm.inspection import compile_tree
 from dcsvm.inspection.bounds import plane_terms
 
@@ -295,7 +294,6 @@ def tested(name: str, method: str, seed: int, cell: dict[str, Any]) -> None:
 
 def tree_facts(model: Any, X: Any, y: Any, X_test: Any) -> dict[str, Any]:
     """What only a tree of hyperplanes has: its complexity, and its answers when compiled."""
-    inner = find_classifier(model).model_.committee.members[0]
     try:
         fast = compile_tree(model)
     except ValueError:
@@ -310,9 +308,7 @@ def tree_facts(model: Any, X: Any, y: Any, X_test: Any) -> dict[str, Any]:
         alone.one(row)
     single = (time.process_time() - asked) / len(some)
     assert (answers == model.predict(X_test)).all()
-    bare = DivideAndConquerClassifier("whole", "majority")
-    bare.model_, bare.classes_, bare.n_features_in_ = inner.model, model.classes_, X.shape[1]
-    terms = plane_terms(bare, X if inner.view is None else inner.view.apply(X), y)
+    terms = plane_terms(model, X, y)
     return {
         "batch_seconds_per_row": batch,
         "single_seconds_per_row": single,
