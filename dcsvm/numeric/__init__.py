@@ -1,4 +1,4 @@
-"""The numeric core: kernels, dual solvers, ridge regression and fast kernel expansions."""
+"""The numeric core: kernels, dual solvers, trees and fast kernel expansions."""
 
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
 from dcsvm.numeric.backend import gram_from_distances, implementation, rbf_gram
@@ -16,6 +16,7 @@ from dcsvm.numeric.expansion.expansion import (
 from dcsvm.numeric.kernels.distances import products, squared_distances
 from dcsvm.numeric.kernels.gram import Gram, as_gram
 from dcsvm.numeric.kernels.kernel import Kernel, make_kernel
+from dcsvm.numeric.kernels.kernel_matrices import KernelMatrices
 from dcsvm.numeric.kernels.manhattan import manhattan_distances
 from dcsvm.numeric.linear.dual_coordinate_descent import DualSettings, fit_linear_dual
 from dcsvm.numeric.linear.pegasos_solver import (
@@ -26,7 +27,6 @@ from dcsvm.numeric.linear.pegasos_solver import (
     fit_pegasos,
 )
 from dcsvm.numeric.moments import block_products, covariance, directions, means
-from dcsvm.numeric.ridge.ridge_path import Ridge, kernel_matrices, ridge_grid, ridge_path
 from dcsvm.numeric.svm.batch_solve import solve_parts, solve_tasks
 from dcsvm.numeric.svm.global_pairs import solve_pairs_large, solve_part
 from dcsvm.numeric.svm.large_solver import solve_large
@@ -54,12 +54,12 @@ __all__ = [
     "Hyperplane",
     "IntArray",
     "Kernel",
+    "KernelMatrices",
     "Matrix",
     "OneVsOneSolution",
     "OneVsRestSolution",
     "PegasosSettings",
     "PlaneTree",
-    "Ridge",
     "Solution",
     "UniqueRows",
     "as_gram",
@@ -76,7 +76,6 @@ __all__ = [
     "implementation",
     "iterate_grams",
     "kernel_kmeans",
-    "kernel_matrices",
     "make_feasible",
     "make_kernel",
     "manhattan_distances",
@@ -86,8 +85,6 @@ __all__ = [
     "prepare",
     "products",
     "rbf_gram",
-    "ridge_grid",
-    "ridge_path",
     "round_thresholds",
     "solve",
     "solve_grid",

@@ -10,7 +10,8 @@ import numpy as np
 from sidebyside import Case, main
 from sklearn.kernel_ridge import KernelRidge
 
-from dcsvm.numeric import Kernel, ridge_grid
+from dcsvm.numeric import Kernel
+from dcsvm_plugins.learners.krr.ridge_path import ridge_grid
 
 RIDGES = 10.0 ** np.arange(-4, 5)
 GAMMAS = 10.0 ** np.arange(-4, 5)

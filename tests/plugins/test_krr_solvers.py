@@ -5,8 +5,13 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 
 from dcsvm.numeric import Kernel
-from dcsvm.numeric.ridge.ridge_path import decompose, ridge_grid, ridge_path
-from dcsvm.numeric.ridge.shifted_systems import FEW_COLUMNS, ONE_BY_ONE, Factors, solve_shifted
+from dcsvm_plugins.learners.krr.ridge_path import decompose, ridge_grid, ridge_path
+from dcsvm_plugins.learners.krr.shifted_systems import (
+    FEW_COLUMNS,
+    ONE_BY_ONE,
+    Factors,
+    solve_shifted,
+)
 
 
 def rows(count=40, features=3, outputs=2, seed=0):

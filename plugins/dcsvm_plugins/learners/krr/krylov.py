@@ -9,7 +9,7 @@ from scipy.linalg import eigvals_banded
 from scipy.linalg.blas import dsymv
 from scipy.linalg.lapack import dpbsv
 
-from dcsvm.numeric.kernels.distances import Floats
+from dcsvm.numeric import FloatArray
 
 FAR, PATIENCE = 5.0, 2
 """A shift is far that, as fast as it came nearer last time, would need more looks than this; when
@@ -20,14 +20,14 @@ PRECISION = 1e-15
 """The backward error of an answer, as a Cholesky factorisation would leave it."""
 
 
-def times(matrix: Floats, block: Floats) -> Floats:
+def times(matrix: FloatArray, block: FloatArray) -> FloatArray:
     """A symmetric matrix times an (n, columns) array; half of it is read for one column."""
     if block.shape[1] == 1:
         return np.asarray(dsymv(1.0, matrix.T, block[:, 0]))[:, None]
     return np.asarray(matrix @ block)
 
 
-def lengths(block: Floats) -> Floats:
+def lengths(block: FloatArray) -> FloatArray:
     """The norm of each column."""
     return np.asarray(np.sqrt(np.einsum("ij,ij->j", block, block)))
 
@@ -45,7 +45,7 @@ class Krylov:
         Room for so many vectors.
     """
 
-    def __init__(self, matrix: Floats, right: Floats, most: int) -> None:
+    def __init__(self, matrix: FloatArray, right: FloatArray, most: int) -> None:
         self.matrix = matrix
         self.right_lengths = lengths(right)
         block, self.first = np.linalg.qr(right)
@@ -56,10 +56,10 @@ class Krylov:
         self.size = 0
         self.largest = 0.0
 
-    def grow_for(self, shifts: Sequence[float]) -> dict[float, Floats]:
+    def grow_for(self, shifts: Sequence[float]) -> dict[float, FloatArray]:
         """Take steps while they answer further shifts precisely, and return these answers."""
         each = max(8 // self.width, 1)
-        found: dict[float, Floats] = {}
+        found: dict[float, FloatArray] = {}
         before: dict[float, float] = {}
         far = 0
         while self.size + self.width <= self.projected.shape[1] and far < PATIENCE:
@@ -96,11 +96,11 @@ class Krylov:
         """Whether the matrix leads out of the basis no more."""
         return bool(np.abs(self._rest()).max() <= 1e-12 * np.abs(self.projected).max())
 
-    def _rest(self) -> Floats:
+    def _rest(self) -> FloatArray:
         end = self.size
         return self.projected[end : end + self.width, end - self.width : end]
 
-    def solve(self, shifts: Sequence[float]) -> tuple[dict[float, Floats], dict[float, float]]:
+    def solve(self, shifts: Sequence[float]) -> tuple[dict[float, FloatArray], dict[float, float]]:
         """The answers in the basis, (size, columns) arrays, to those shifts that are precise.
 
         For the others, how many times their error is too large.
@@ -125,7 +125,7 @@ class Krylov:
                 missing[shift] = float((outside[allowed > 0] / allowed[allowed > 0]).max())
         return found, missing
 
-    def _bands(self) -> Floats:
+    def _bands(self) -> FloatArray:
         """The projected matrix, which is zero off its band, as LAPACK keeps upper bands."""
         matrix = self.projected[: self.size, : self.size]
         bands = np.zeros((self.width + 1, self.size))
@@ -134,7 +134,7 @@ class Krylov:
             bands[self.width - place, place:] = 0.5 * (above + below)
         return bands
 
-    def lift(self, answer: Floats) -> Floats:
+    def lift(self, answer: FloatArray) -> FloatArray:
         """An answer in the basis as an (n, columns) array."""
         return np.asarray(self.basis[:, : self.size] @ answer)
 

@@ -8,8 +8,9 @@ from scipy import linalg
 from sklearn.base import clone
 
 from dcsvm import DataError, LocalLearner, LocalModel, Problem, component, setting
-from dcsvm.numeric import FloatArray, Kernel, kernel_matrices, ridge_path
+from dcsvm.numeric import FloatArray, Kernel, KernelMatrices
 from dcsvm.toolbox import GAMMA_HELP, Gamma, KernelExpansion
+from dcsvm_plugins.learners.krr.ridge_path import ridge_path
 
 #: Kernels that need not be positive semidefinite, which the decomposition wants.
 INDEFINITE = frozenset({"sigmoid", "callable", "precomputed"})
@@ -73,7 +74,9 @@ class KRR(LocalLearner):
             found.setdefault(machine._kernel(problem), []).append((machine.ridge, cell))
         together = [kernel for kernel in found if kernel.kind not in INDEFINITE]
         targets, weights = _targets(problem), problem.weights
-        for kernel, gram in zip(together, kernel_matrices(together, problem.X), strict=True):
+        matrices = KernelMatrices(problem.X)
+        for kernel in together:
+            gram = matrices.build(kernel)
             ridges, cells = zip(*found.pop(kernel), strict=True)
             for cell, model in zip(cells, ridge_path(gram, targets, ridges, weights), strict=True):
                 yield cell, _expansion(model.coefficients, kernel, problem)

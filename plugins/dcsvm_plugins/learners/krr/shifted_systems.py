@@ -10,8 +10,8 @@ from scipy.linalg import lstsq
 from scipy.linalg.blas import strsm, strsv
 from scipy.linalg.lapack import dpotrf, dpotrs, spotrf
 
-from dcsvm.numeric.kernels.distances import Floats
-from dcsvm.numeric.ridge.krylov import PRECISION, Krylov, lengths, times
+from dcsvm.numeric import FloatArray
+from dcsvm_plugins.learners.krr.krylov import PRECISION, Krylov, lengths, times
 
 Singles = npt.NDArray[np.float32]
 
@@ -21,7 +21,9 @@ FEW_COLUMNS, ONE_BY_ONE = 8, 4
 MOST_REFINEMENTS = 16
 
 
-def solve_shifted(matrix: Floats, right: Floats, ridges: Sequence[float]) -> list[Floats]:
+def solve_shifted(
+    matrix: FloatArray, right: FloatArray, ridges: Sequence[float]
+) -> list[FloatArray]:
     """Solutions of (K + ridge) x = b for every ridge, each as precise as by Cholesky.
 
     Large ridges and smooth kernels are answered from one small subspace; every other ridge has
@@ -59,14 +61,14 @@ class Factors:
         Symmetric and positive semidefinite.
     """
 
-    def __init__(self, matrix: Floats) -> None:
+    def __init__(self, matrix: FloatArray) -> None:
         self.matrix = matrix
         self.least_size = float(np.linalg.norm(matrix)) / np.sqrt(len(matrix))
         with np.errstate(over="ignore"):
             self.single = matrix.astype(np.float32)
         self.room = np.empty_like(self.single)
 
-    def solve(self, right: Floats, ridge: float) -> Floats:
+    def solve(self, right: FloatArray, ridge: float) -> FloatArray:
         """The solution of (K + ridge) x = b, as precise as by a factor in double precision."""
         refined = self._refined(right, ridge) if right.shape[1] <= FEW_COLUMNS else None
         if refined is not None:
@@ -79,7 +81,7 @@ class Factors:
         # Only a matrix that is not positive semidefinite comes here.
         return np.asarray(lstsq(self.matrix + ridge * np.eye(len(right)), right)[0])
 
-    def _refined(self, right: Floats, ridge: float) -> Floats | None:
+    def _refined(self, right: FloatArray, ridge: float) -> FloatArray | None:
         """Conjugate gradients behind a single-precision factor, or None if they stall."""
         np.copyto(self.room, self.single)
         with np.errstate(over="ignore"):
@@ -106,7 +108,7 @@ class Factors:
         return None
 
 
-def _by_factor(factor: Singles, block: Singles) -> Floats:
+def _by_factor(factor: Singles, block: Singles) -> FloatArray:
     """The single-precision answer; for a few columns, one by one is much the quickest."""
     if block.shape[1] > ONE_BY_ONE:
         half = strsm(1.0, factor, block, lower=1)
@@ -115,6 +117,6 @@ def _by_factor(factor: Singles, block: Singles) -> Floats:
     return np.stack(answers, axis=1).astype(np.float64)
 
 
-def _share(part: Floats, whole: Floats) -> Floats:
+def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
     """part / whole, and 0 for a column that has nothing left."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0.0)

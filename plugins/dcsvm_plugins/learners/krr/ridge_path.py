@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import attrs
@@ -11,13 +11,8 @@ import numpy.typing as npt
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dpstrf
 
-from dcsvm.numeric import backend
-from dcsvm.numeric.kernels.distances import Floats, Rows, as_dense, is_sparse
-from dcsvm.numeric.kernels.kernel import Kernel
-from dcsvm.numeric.ridge.shifted_systems import solve_shifted
-
-SHARING = frozenset({"rbf", "laplacian", "linear", "poly", "sigmoid"})
-"""Kinds of kernels whose matrices for all gammas come from one matrix."""
+from dcsvm.numeric import FloatArray, Kernel, KernelMatrices, Matrix
+from dcsvm_plugins.learners.krr.shifted_systems import solve_shifted
 
 
 @attrs.frozen(eq=False)
@@ -32,11 +27,11 @@ class Ridge:
     """
 
     ridge: float
-    coefficients: Floats
+    coefficients: FloatArray
     _matrix: Weighted = attrs.field(repr=False)
 
     @property
-    def left_out(self) -> Floats:
+    def left_out(self) -> FloatArray:
         """What a regression without row i would predict for row i, (n, outputs); exact.
 
         The first of a Gram matrix decomposes it, the other ridges then take next to nothing.
@@ -57,9 +52,9 @@ class Weighted:
     `gram` makes again where one of them needs it.
     """
 
-    gram: Callable[[], Floats]
-    targets: Floats
-    roots: Floats
+    gram: Callable[[], FloatArray]
+    targets: FloatArray
+    roots: FloatArray
     _spectrum: Spectrum | None = None
 
     @property
@@ -69,13 +64,13 @@ class Weighted:
             self._spectrum = decompose(self.weighted(self.gram()))
         return self._spectrum
 
-    def weighted(self, gram: Floats) -> Floats:
+    def weighted(self, gram: FloatArray) -> FloatArray:
         """``sqrt(w) K sqrt(w)``; K itself where all weights are one."""
         if (self.roots == 1.0).all():
             return gram
         return gram * self.roots[:, None] * self.roots[None, :]
 
-    def solve(self, gram: Floats, ridges: Sequence[float]) -> list[Ridge]:
+    def solve(self, gram: FloatArray, ridges: Sequence[float]) -> list[Ridge]:
         """The regression of every ridge."""
         roots = self.roots[:, None]
         duals = solve_shifted(self.weighted(gram), roots * self.targets, ridges)
@@ -91,11 +86,11 @@ class Spectrum:
     A matrix of rank r < n has r values; what their vectors leave of each unit vector is `rest`.
     """
 
-    values: Floats
-    squares: Floats
-    rest: Floats
+    values: FloatArray
+    squares: FloatArray
+    rest: FloatArray
 
-    def diagonal(self, ridge: float) -> Floats:
+    def diagonal(self, ridge: float) -> FloatArray:
         """The diagonal of the inverse of the matrix plus ridge, an (n,) array."""
         return np.asarray(self.squares @ (1.0 / (self.values + ridge)) + self.rest / ridge)
 
@@ -123,8 +118,8 @@ def ridge_path(
 
 
 def _path(
-    matrix: Floats,
-    gram: Callable[[], Floats],
+    matrix: FloatArray,
+    gram: Callable[[], FloatArray],
     targets: npt.ArrayLike,
     ridges: Sequence[float],
     weights: npt.ArrayLike | None,
@@ -143,14 +138,14 @@ def _path(
     return Weighted(gram, y, np.sqrt(given)).solve(matrix, ridges)
 
 
-def decompose(matrix: Floats) -> Spectrum:
+def decompose(matrix: FloatArray) -> Spectrum:
     """The eigendecomposition of a symmetric, positive semidefinite matrix."""
     values, vectors = _eigenpairs(matrix)
     squares = vectors * vectors
     return Spectrum(values, squares, np.maximum(1.0 - squares.sum(axis=1), 0.0))
 
 
-def _eigenpairs(matrix: Floats) -> tuple[Floats, Floats]:
+def _eigenpairs(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Eigenvalues that rounding has not swallowed, and their vectors."""
     n = len(matrix)
     # A smooth kernel has a low numerical rank: its pivoted Cholesky factor stops early, and the
@@ -169,7 +164,7 @@ def _eigenpairs(matrix: Floats) -> tuple[Floats, Floats]:
 
 def ridge_grid(
     kernel: Kernel,
-    X: Rows,
+    X: Matrix,
     targets: npt.ArrayLike,
     ridges: Sequence[float],
     gammas: Sequence[float],
@@ -191,44 +186,10 @@ def ridge_grid(
     ------
     (ridge, gamma, Ridge)
     """
-    matrices = Matrices(X)
+    matrices = KernelMatrices(X)
     room = None
     for gamma in gammas:
         one = attrs.evolve(kernel, gamma=gamma)
-        room = matrices.of(one, room)
-        for model in _path(room, partial(matrices.of, one), targets, ridges, weights):
+        room = matrices.build(one, room)
+        for model in _path(room, partial(matrices.build, one), targets, ridges, weights):
             yield model.ridge, gamma, model
-
-
-def kernel_matrices(kernels: Iterable[Kernel], X: Rows) -> Iterator[Floats]:
-    """The Gram matrices of several kernels; those of one kind share distances or products."""
-    matrices = Matrices(X)
-    for kernel in kernels:
-        yield matrices.of(kernel)
-
-
-class Matrices:
-    """Gram matrices of one set of rows; those of one kind share distances or products.
-
-    Parameters
-    ----------
-    X : (n, features) array or CSR
-    """
-
-    def __init__(self, X: Rows) -> None:
-        self.X = X
-        self.common: dict[str, Floats] = {}
-
-    def of(self, kernel: Kernel, room: Floats | None = None) -> Floats:
-        """The matrix of a kernel, in `room` where that saves taking more memory."""
-        kind = kernel.kind
-        if kind not in SHARING:
-            return kernel(self.X)
-        if kind not in self.common:
-            dense = kind == "rbf" and not is_sparse(self.X)
-            self.common[kind] = (
-                backend.distances(as_dense(self.X)) if dense else kernel.common(self.X)
-            )
-        if kind == "rbf":
-            return backend.rbf_values(self.common[kind], kernel.gamma, room)
-        return kernel.from_common(self.common[kind])
