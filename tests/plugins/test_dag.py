@@ -243,7 +243,7 @@ def test_an_order_that_lacks_a_class_is_refused(digits) -> None:
     with pytest.raises(SettingError) as caught:
         classifier(order=(0, 1, 2)).fit(X[:100], y[:100])
     assert str(caught.value) == (
-        "dag: order must hold each class number from 0 to 9 once, got [0, 1, 2]"
+        "dag: order must list each class number from 0 to 9 once, got [0, 1, 2]"
     )
 
 
@@ -258,7 +258,7 @@ def test_a_word_that_is_no_order_is_refused() -> None:
 def test_members_that_do_not_know_pairs_are_refused(digits) -> None:
     X, y = digits
     clf = DivideAndConquerClassifier("class_rest", "linear_svm", "argmax").fit(X[:100], y[:100])
-    with pytest.raises(DcsvmError, match="dag: member 0 does not speak of two classes"):
+    with pytest.raises(DcsvmError, match="dag: member 0 does not separate two classes"):
         build("combiner", "dag").fit(clf.model_.committee, None, None)
 
 
@@ -270,15 +270,15 @@ def test_a_missing_pair_is_named(digits) -> None:
     X, y = X[y < 3], y[y < 3]
     members = classifier().fit(X, y).model_.committee.members
     two = Committee(members[:2], (Group(0, 2),), 3)
-    with pytest.raises(DcsvmError, match="dag: no member knows the classes 1 and 2"):
+    with pytest.raises(DcsvmError, match="dag: there is no member for the classes 1 and 2"):
         build("combiner", "dag").fit(two, None, None)
     twice = Committee((*members, members[0]), (Group(0, 4),), 3)
-    with pytest.raises(DcsvmError, match="dag: two members know the same two classes"):
+    with pytest.raises(DcsvmError, match="dag: two members separate the same two classes"):
         build("combiner", "dag").fit(twice, None, None)
 
 
 def test_an_unfitted_dag_says_that_it_must_be_fitted(fitted, digits) -> None:
-    with pytest.raises(DcsvmError, match="dag must be fitted before it combines"):
+    with pytest.raises(DcsvmError, match="dag must be fitted first"):
         build("combiner", "dag").combine(fitted.model_.committee, digits[0][:1])
 
 

@@ -228,7 +228,7 @@ def test_a_second_level_with_a_precomputed_kernel_is_refused():
             fusion(learner=build("learner", "krr", kernel="precomputed")),
         ).fit(X, Y)
     assert str(refusal.value) == (
-        "fusion: its learner takes answers as features, and can have no precomputed kernel"
+        "fusion: the learner must not use a precomputed kernel; its features are answers"
     )
 
 

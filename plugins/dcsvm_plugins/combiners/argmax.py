@@ -1,4 +1,4 @@
-"""The class whose own member is surest."""
+"""The class whose own member gives the largest score."""
 
 import numpy as np
 
@@ -9,10 +9,11 @@ from dcsvm.toolbox import mean_or_nan, rank_classes
 
 @component
 class Argmax(Combiner):
-    """One against the rest: the class whose own member is surest wins.
+    """One against the rest: the class whose own member gives the largest score wins.
 
-    A class's score is what the member with that class on its positive side says, or the mean
-    where there are several such members.
+    The score of a class is the answer of the member that has it on the positive side, or the mean
+    over several such members. All members are asked about every row. Scores of different members
+    are compared directly, so members should be on the same scale.
 
     Examples
     --------

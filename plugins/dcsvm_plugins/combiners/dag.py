@@ -1,4 +1,4 @@
-"""The decision graph over class pairs: first against last, the loser leaves the list."""
+"""The decision graph over class pairs: the first class of a list against the last."""
 
 import html
 from collections.abc import Callable, Iterator, Sequence
@@ -21,11 +21,11 @@ from dcsvm.drawing import GraphNode, Scene, draw_graph
 from dcsvm.numeric import FloatArray, IntArray, Matrix, squared_distances
 from dcsvm.toolbox import Combination
 
-#: What a winner by a margin of zero is above the class it beat.
+#: The smallest score of a winner, for a margin of zero.
 HAIR = 1e-300
-#: Classes up to which the graph can be looked at.
+#: The largest number of classes that is drawn.
 DRAWN = 40
-#: How the picture is drawn: the way of the row is dark.
+#: The style of the picture: the path of the row is highlighted.
 STYLE = (
     "text{font:11px sans-serif;text-anchor:middle}line{stroke:#bbb}"
     "ellipse{fill:#fff;stroke:#bbb}line.way{stroke:#c30;stroke-width:3}"
@@ -35,16 +35,16 @@ STYLE = (
 
 @attrs.frozen(eq=False)
 class DecisionGraph(Combination):
-    """The list of classes and who decides between any two of them.
+    """A fitted DAG: the list of classes and the member that decides between any two of them.
 
     Parameters
     ----------
     order : (k,) int array
-        The list: classes in the order in which they stand at the start.
+        The initial list of classes.
     node : (n_classes, n_classes) int array
-        The member that knows the two classes; -1 where there is none.
+        The member for the two classes; -1 if there is none.
     sign : (n_classes, n_classes) int array
-        +1 where that member's positive side is the first of the two, otherwise -1.
+        +1 if the first of the two is the positive side of that member, otherwise -1.
     """
 
     order: IntArray
@@ -77,7 +77,7 @@ class DecisionGraph(Combination):
     def _walk(
         self, ask: Callable[[IntArray], FloatArray], n: int
     ) -> tuple[IntArray, IntArray, FloatArray]:
-        """Who leaves the list of each row at each step, who beat it, by how much: (n, k - 1)."""
+        """Return who leaves the list at each step, who beat it and by how much, as (n, k - 1)."""
         k = len(self.order)
         first = np.zeros(n, dtype=np.intp)
         left = np.empty((n, k - 1), dtype=np.intp)
@@ -105,9 +105,9 @@ class DecisionGraph(Combination):
         return [*sentences, f"class {winner} is left"]
 
     def path(self, committee: Committee, x: Matrix) -> Iterator[tuple[int, int, float, list[int]]]:
-        """The nodes the single row x (1, d) passes: two classes, what the node said, the list.
+        """Yield the nodes that the row x (1, d) passes: two classes, the decision, the list.
 
-        What the node said is positive for the first of the two.
+        The decision is positive for the first of the two classes.
         """
         remaining = self.order.tolist()
         while len(remaining) > 1:
@@ -194,13 +194,16 @@ class DecisionGraph(Combination):
 
 @component
 class Dag(Combiner):
-    """DAGSVM: the first class of a list against the last, the loser leaves, until one is left.
+    """DAGSVM: compare the first class of a list with the last, drop the loser, and repeat.
 
-    A row asks K - 1 of the K (K - 1) / 2 members that know a pair of classes, whatever their
-    learner is, and rows that stand at the same node ask it together. The class that is left gets
-    as its score the smallest margin it won by; any other stands as far below the class that beat
-    it as it lost by (below zero, where the winner did). Over two classes that is the decision
-    value itself.
+    A row asks K - 1 of the K (K - 1) / 2 members for pairs of classes, so prediction is much
+    cheaper than a vote over all pairs; any learner will do. Rows at the same node are evaluated
+    together.
+
+    The score of the winner is its smallest margin. Any other class scores its margin of defeat
+    below the class that beat it (below zero if that is the winner). With two classes this is the
+    decision value. Scores order the classes, but they are not comparable between rows that took
+    different paths. The result depends on the order of the list.
 
     Examples
     --------
@@ -223,9 +226,9 @@ class Dag(Combiner):
     order: Literal["natural", "similarity"] | tuple[int, ...] = setting(
         "natural",
         help=(
-            "the list of classes at the start: sorted, or so that neighbours are alike (from an "
-            "end of the pair of class means farthest apart, always on to the nearest mean left) "
-            "and what is easily confused meets late, or all class numbers in an order of one's own"
+            "initial list of classes: sorted; by similarity, so that similar classes are "
+            "neighbours and meet late (a chain of nearest class means, from an end of the pair "
+            "farthest apart); or all class numbers in any order"
         ),
     )
 
@@ -238,19 +241,19 @@ class Dag(Combiner):
         lacking = [(i, j) for i in order for j in order if i < j and node[i, j] < 0]
         if lacking:
             raise DcsvmError(
-                f"dag: no member knows the classes {lacking[0][0]} and {lacking[0][1]}"
+                f"dag: there is no member for the classes {lacking[0][0]} and {lacking[0][1]}"
             )
         return DecisionGraph(order, node, sign)
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
-        raise DcsvmError("dag must be fitted before it combines: call what its fit returns")
+        raise DcsvmError("dag must be fitted first: call combine of what its fit returns")
 
     def _order_classes(self, problem: Problem, known: IntArray) -> IntArray:
         if isinstance(self.order, str):
             return known if self.order == "natural" else _chain_classes(problem, known)
         if sorted(self.order) != list(range(problem.n_classes)):
             raise SettingError(
-                f"dag: order must hold each class number from 0 to {problem.n_classes - 1} once, "
+                f"dag: order must list each class number from 0 to {problem.n_classes - 1} once, "
                 f"got {list(self.order)}"
             )
         order = np.array(self.order, dtype=np.intp)
@@ -258,7 +261,7 @@ class Dag(Combiner):
 
 
 def _place_node(k: int, layer: int, place: int) -> tuple[int, int]:
-    """Where a node of the picture stands: the root at the top, the leaves in the last layer."""
+    """Return the position of a node in the picture: the root at the top, leaves last."""
     return 40 * k + 80 * place - 40 * layer, 30 + 60 * layer
 
 
@@ -268,7 +271,7 @@ def _score_classes(
     rows, winner = np.arange(len(left)), beaten_by[:, -1]
     scores = np.full((len(left), n_classes), np.nan)
     scores[rows, winner] = 0.0
-    # From the last to leave to the first: each stands below the class that beat it.
+    # From the last class to leave to the first: each is below the class that beat it.
     for step in reversed(range(left.shape[1])):
         above = scores[rows, beaten_by[:, step]]
         scores[rows, left[:, step]] = above - margins[:, step]
@@ -278,13 +281,13 @@ def _score_classes(
 
 
 def _find_nodes(committee: Committee) -> tuple[IntArray, IntArray]:
-    """For any two classes the member that knows them, and the side of the first of the two."""
+    """Return the member for any two classes, and the side of the first of the two."""
     code = committee.code
     code.sort_indices()
     widths = np.diff(code.indptr)
     if code.shape[0] != len(committee.members) or (widths != 2).any():
         strange = next(n for n, m in enumerate(committee.members) if np.count_nonzero(m.code) != 2)
-        raise DcsvmError(f"dag: member {strange} does not speak of two classes")
+        raise DcsvmError(f"dag: member {strange} does not separate two classes")
     pairs, sides = code.indices.reshape(-1, 2), code.data.reshape(-1, 2)
     node = np.full((committee.n_classes, committee.n_classes), -1, dtype=np.intp)
     sign = np.zeros(node.shape, dtype=np.int8)
@@ -292,17 +295,17 @@ def _find_nodes(committee: Committee) -> tuple[IntArray, IntArray]:
     node[low, high] = node[high, low] = np.arange(len(pairs))
     sign[low, high], sign[high, low] = sides.T
     if np.count_nonzero(node >= 0) != 2 * len(pairs):
-        raise DcsvmError("dag: two members know the same two classes")
+        raise DcsvmError("dag: two members separate the same two classes")
     return node, sign
 
 
 def _chain_classes(problem: Problem, known: IntArray) -> IntArray:
-    """Classes in a chain of nearest means, from an end of the pair that is farthest apart."""
+    """Order classes as a chain of nearest means, from an end of the pair farthest apart."""
     means: Any = np.stack(
         [np.asarray(problem.X[problem.rows_of(label)].mean(axis=0)).ravel() for label in known]
     )
     distances = squared_distances(means, means)
-    # Of the two ends the lower class: above the diagonal a pair stands once only.
+    # Of the two ends take the lower class: each pair occurs once above the diagonal.
     chain = [int(np.triu(distances).max(axis=1).argmax())]
     while len(chain) < len(known):
         distances[:, chain[-1]] = np.inf

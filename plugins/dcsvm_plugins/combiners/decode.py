@@ -1,4 +1,4 @@
-"""The class whose code word is nearest to what the members say."""
+"""The class whose code word fits the answers of the members best."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -9,11 +9,11 @@ from dcsvm import Combiner, Committee, component, setting
 from dcsvm.numeric import FloatArray, Matrix
 from dcsvm.toolbox import rank_classes
 
-#: What an answer z on a class's side of a column spares it: the loss at 0 minus the loss at z.
+#: The gain of an answer z on the side of a class: the loss at 0 minus the loss at z.
 GAINS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "hamming": lambda z: z,  # of the half votes +1/2 and -1/2
     "hinge": lambda z: np.minimum(z, 1.0),
-    # Beyond 500 a sum of exponentials would leave the range of numbers.
+    # Sums of exponentials beyond 500 could overflow.
     "exponential": lambda z: 1.0 - np.exp(np.minimum(-z, 500.0)),
     "linear": lambda z: z,
 }
@@ -21,11 +21,11 @@ GAINS: dict[str, Callable[[FloatArray], FloatArray]] = {
 
 @component
 class Decode(Combiner):
-    """Output codes: the class whose code word fits what the members say best wins.
+    """Output codes: the class whose code word fits the answers of the members best wins.
 
-    A class's score is minus the loss summed over all columns, up to a constant: a class that a
-    column leaves out pays there what an answer of zero costs. With the Hamming distance, ties go
-    to the larger sum of decision values, by a share below a quarter.
+    The score of a class is minus the loss summed over all columns, up to a constant; a class that
+    a column leaves out pays the loss of an answer of zero. With the Hamming distance, ties go to
+    the larger sum of decision values. All members are asked about every row.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class Decode(Combiner):
     accepts = frozenset({"class codes", "class pairs", "groups"})
 
     loss: Literal["hinge", "exponential", "linear", "hamming"] = setting(
-        "hinge", help="what disagreeing with a class's code word costs"
+        "hinge", help="loss of an answer against the code word"
     )
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
@@ -63,7 +63,7 @@ class Decode(Combiner):
             sums[answers.rows] += answers.sums()
             known[answers.rows] += answers.total_weights()
         if self.loss == "hamming":
-            # Two distances differ by a half at least, or are the same.
+            # Different distances differ by at least a half, and this adds less than a quarter.
             scores += sums / (5.0 * (np.abs(sums) + 1.0))
         return np.where(known > 0, scores, np.nan)
 

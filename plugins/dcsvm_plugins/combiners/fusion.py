@@ -1,4 +1,4 @@
-"""A second-level learner that weighs what the members say."""
+"""Stacking: a second-level learner trained on the answers of the members."""
 
 import logging
 from collections.abc import Iterator
@@ -21,11 +21,11 @@ from dcsvm import (
 from dcsvm.numeric import FloatArray, IntArray, Matrix
 from dcsvm.toolbox import Combination, Constant, Scaling, View, rank_classes
 
-#: Rows that the second level answers at a time: its feature space may be large.
+#: Rows that the second level predicts at a time; its feature space may be large.
 BLOCK_ROWS = 1024
-#: Answers whose deviation is below this share of the largest answer are taken as constant.
+#: Answers with a deviation below this share of the largest answer count as constant.
 FAINT = 1e-9
-#: What stands for a class that no member asked could speak for: a certain no.
+#: The answer for a class that no member covers: a certain no.
 UNSPOKEN = -1.0
 
 log = logging.getLogger("dcsvm.fusion")
@@ -93,7 +93,7 @@ class Fused(Combination):
             return
         none = np.zeros(0, dtype=np.intp)
         for model, columns in zip(self.models, self.columns, strict=True):
-            # A pipeline as a second level takes something else for each row.
+            # A nested classifier may have a different cost for each row.
             cost, ones = model.answer(seen[:, columns])[1], np.ones(len(seen))
             committee.cost_counter.add_routing(
                 Routing(
@@ -108,21 +108,19 @@ class Fused(Combination):
 
 @component
 class Fusion(Combiner):
-    """A learner of the second level, whose features are the answers of the members.
+    """Stacking: a second-level learner whose features are the answers of the members.
 
-    A group that every row asks gives the decision values of all its members; one whose router
-    sends rows to regions gives a value for each class. Answers are brought to mean 0 and deviation
-    1, and `learner` learns the classes from them. Classes weigh the same in that mean: with the
-    rows as they are, those of a rare class would lie so far out that a cut kernel forgets them.
+    A group whose members all see every row gives their decision values; a group with a router
+    gives one value per class. Answers are standardized with equal weight for each class, because
+    the rows of a rare class would otherwise lie far out, and `learner` is trained on them.
 
-    By default it learns from what members say of the rows they were trained on, as in the paper.
-    Members that know their training rows by heart are then trusted too much; with `folds` it
-    learns from members that have not seen the row, at `folds` times the cost of training.
+    By default it trains on the answers for the members' own training rows, as in the paper.
+    Members that overfit are then trusted too much; `folds` uses out-of-fold answers instead, at
+    `folds` times the cost of training.
 
-    Many members of many classes give many answers. Where the learner would need more than
-    `gigabytes` for all of them at once, each class has a problem of its own, with the answers that
-    speak of that class only; where that is still too much, the learner is made simpler. Both are
-    said in the log.
+    Many members of many classes give many answers. If the learner would need more than `gigabytes`
+    for all of them, each class gets a problem of its own with the answers for that class; if that
+    is still too much, a simpler learner is used. Both are logged.
 
     Examples
     --------
@@ -145,25 +143,23 @@ class Fusion(Combiner):
     wants_answers = True
     stored_types = (Fused,)
 
-    learner: Any = setting("trbf_krr", kind="learner", help="who learns from the answers")
+    learner: Any = setting("trbf_krr", kind="learner", help="second-level learner")
     answers: Literal["scores", "labels"] = setting(
-        "scores", help="what members are asked for: decision values, or only who wins"
+        "scores", help="use the decision values of the members, or only the winning class"
     )
     folds: int = setting(
         0,
         at_least=0,
         at_most=100,
-        help="answers from so many folds; 0 or 1: of the rows that members learned",
+        help="number of folds for out-of-fold answers; 0 or 1 for in-sample answers",
     )
     centre: Literal["classes", "rows"] = setting(
-        "classes", help="whose answers have mean 0: classes of equal weight, or rows as they are"
+        "classes", help="standardize with classes of equal weight, or with rows of equal weight"
     )
     form: Literal["auto", "joint", "by_class"] = setting(
-        "auto", help="one problem for all classes, or one for each; auto: by its size"
+        "auto", help="one problem for all classes, or one per class; auto decides by memory"
     )
-    gigabytes: float = setting(
-        1.0, above=0, help="what the second level may take before it is made smaller"
-    )
+    gigabytes: float = setting(1.0, above=0, help="memory limit of the second level")
 
     def fit(self, committee: Committee, problem: Problem, answers: FloatArray | None) -> Fused:
         assert answers is not None
@@ -178,7 +174,7 @@ class Fusion(Combiner):
         learner, joint, about = self._plan(problem.n_rows, table.shape[1], columns)
         if learner.pairwise:
             raise SettingError(
-                "fusion: its learner takes answers as features, and can have no precomputed kernel"
+                "fusion: the learner must not use a precomputed kernel; its features are answers"
             )
         if joint:
             columns, sides = [np.arange(table.shape[1])], [(y, len(present))]
@@ -194,7 +190,7 @@ class Fusion(Combiner):
         return Fused(tuple(models), tuple(columns), present, scaling, limits, self.answers, about)
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
-        raise NotImplementedError("fusion combines after it was fitted")
+        raise NotImplementedError("fusion must be fitted first")
 
     def _fit_model(self, learner: LocalLearner, problem: Problem, n_classes: int) -> Any:
         if n_classes == 1:
@@ -206,7 +202,7 @@ class Fusion(Combiner):
     def _plan(
         self, n_rows: int, n_answers: int, columns: list[IntArray]
     ) -> tuple[LocalLearner, bool, str]:
-        """The learner, whether it learns all classes at once, and that in a sentence."""
+        """Choose the learner and whether it trains on all classes at once; describe the choice."""
         widest = max(len(each) for each in columns)
         joint = self.form == "joint" or len(columns) <= 2
         if self.form == "auto" and not joint:
@@ -237,10 +233,10 @@ class Fusion(Combiner):
 
 
 def standardize(table: FloatArray, masses: FloatArray | None = None) -> View:
-    """A scaling to mean 0 and deviation 1, of rows that weigh `masses`.
+    """Return a scaling to mean 0 and deviation 1 of rows with weights `masses`.
 
-    It does not blow rounding errors up: an answer that changes a billion times less than all do
-    says nothing, and counts as constant.
+    Columns that vary a billion times less than the largest answer count as constant, so that
+    rounding errors are not amplified.
     """
     means = np.average(table, axis=0, weights=masses)
     deviations = np.sqrt(np.average((table - means) ** 2, axis=0, weights=masses))
@@ -250,7 +246,7 @@ def standardize(table: FloatArray, masses: FloatArray | None = None) -> View:
 
 
 def fill_gaps(committee: Committee, table: FloatArray, answers: str) -> FloatArray:
-    """The committee's table without gaps; of labels, +1 for the class that wins and -1 else."""
+    """Return the table without NaN; for labels, +1 for the winning class and -1 otherwise."""
     values = np.where(np.isnan(table), UNSPOKEN, table)
     if answers == "scores":
         return values
@@ -264,7 +260,7 @@ def fill_gaps(committee: Committee, table: FloatArray, answers: str) -> FloatArr
 
 
 def _split_columns(committee: Committee) -> Iterator[IntArray]:
-    """The columns of the committee's table that each member, or each routed group, has."""
+    """Yield the columns of the committee's table of each member or routed group."""
     start = 0
     for group in committee.groups:
         codes = [member.code for member in committee.members[group.first : group.last]]
@@ -277,7 +273,7 @@ def _split_columns(committee: Committee) -> Iterator[IntArray]:
 
 
 def _simplify(learner: LocalLearner) -> Iterator[LocalLearner]:
-    """Ever simpler learners, as long as there is one."""
+    """Yield simpler and simpler learners, as long as there is one."""
     following = learner.simpler()
     while following is not None:
         yield following
@@ -285,7 +281,7 @@ def _simplify(learner: LocalLearner) -> Iterator[LocalLearner]:
 
 
 def _describe_change(before: LocalLearner, after: LocalLearner) -> str:
-    """The settings that are not what they were: `order 1 instead of 2`."""
+    """Describe the settings that have changed: `order 1 instead of 2`."""
     was, now = clone(before).get_params(deep=False), after.get_params(deep=False)
     return ", ".join(
         f"{name} {now[name]} instead of {was[name]}" for name in now if now[name] != was[name]

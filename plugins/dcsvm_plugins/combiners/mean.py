@@ -10,10 +10,10 @@ UNSEEN = -1.0
 
 @component
 class Mean(Combiner):
-    """The mean score of each class over the members that can speak for it.
+    """The mean score of each class over the members that can score it.
 
-    Where rows are routed to regions, as in a forest, a class that a region never saw has the score
-    -1 there: not to have met it is a verdict, too.
+    With routers, as in a forest, a class without training rows in a region scores -1 there. All
+    groups are asked about every row. Scores should be on the same scale.
 
     Examples
     --------

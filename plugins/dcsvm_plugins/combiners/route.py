@@ -6,7 +6,9 @@ from dcsvm.numeric import FloatArray, IntArray, Matrix
 
 @component
 class Route(Combiner):
-    """The answer of the region that a row falls into; weighted, where a router names several.
+    """The answer of the region that a row falls into, weighted if the router names several.
+
+    A row asks only the members of its regions, so prediction costs one local model plus routing.
 
     Examples
     --------

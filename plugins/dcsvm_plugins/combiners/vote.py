@@ -1,4 +1,4 @@
-"""The vote of the members."""
+"""The majority vote of the members."""
 
 import numpy as np
 
@@ -11,8 +11,9 @@ from dcsvm.toolbox import rank_classes
 class Vote(Combiner):
     """Each member votes for the classes on its winning side; ties go to the larger mean score.
 
-    Over class pairs this is Max Wins. The score of a class is its votes plus a share below one
-    half that grows with the mean of what the members said of it.
+    Over class pairs this is Max Wins. The score of a class is its number of votes plus a share
+    below one half that grows with the mean of its decision values. All members are asked about
+    every row.
 
     Examples
     --------

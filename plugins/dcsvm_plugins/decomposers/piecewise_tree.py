@@ -1,4 +1,4 @@
-"""A tree of hyperplanes that asks whose linear function is the largest."""
+"""A tree of hyperplanes that compares the linear functions of two sides."""
 
 from typing import Any
 
@@ -28,13 +28,13 @@ from dcsvm.numeric import (
 )
 from dcsvm.toolbox import Cost, PlaneRouter, Stages, parts_by
 
-#: Steps of k-means at the most: it only says where to begin.
+#: Maximum number of steps of k-means, which only finds the start.
 STEPS = 20
 
 
 @attrs.frozen(eq=False)
 class Contest(LocalModel):
-    """The functions of two sides as a tree, and which side wins at each leaf: 1 or -1."""
+    """The linear functions of two sides as a tree, and the winning side at each leaf: 1 or -1."""
 
     tree: PlaneTree
     wins: FloatArray
@@ -49,18 +49,19 @@ class Contest(LocalModel):
 
 @component
 class PiecewiseTree(Decomposer):
-    """A tree of hyperplanes by which linear functions of two sides contest; its leaves are parts.
+    """A tree of hyperplanes with a piecewise linear boundary; its leaves are the parts.
 
-    Each side has `functions` linear functions of the features, and the side with the largest wins:
-    the border between the two is piecewise linear and without gaps. All functions are learned
-    together, as one SVM with squared hinge loss on the difference of the two largest; they begin
-    as linear SVMs of the clusters of each side. In the tree, two functions at a time are compared
-    by one hyperplane; the side that is behind sends its next function, until it has no more. So a
-    row passes as many hyperplanes as a side has functions at the least, and less than twice as
-    many at the most.
+    Each side has `functions` linear functions of the features, and the side with the largest value
+    wins. All functions are trained together, as one SVM with squared hinge loss on the difference
+    of the two maxima, starting from linear SVMs of the clusters of each side. The problem is not
+    convex, so the result depends on the start.
 
-    Of more than two classes, two groups contest first, then the classes of each group in the same
-    way. Over `class_pairs` every tree has two.
+    In the tree, two functions at a time are compared by one hyperplane, and the side that is
+    behind sends its next function until it has none left. With k functions per side, a row passes
+    between k and 2 k - 1 hyperplanes.
+
+    With more than two classes, two groups of classes compete first, then the classes of each group
+    in the same way.
 
     Examples
     --------
@@ -86,12 +87,10 @@ class PiecewiseTree(Decomposer):
     stored_types = (PlaneRouter, PlaneTree, Contest)
 
     functions: int = setting(
-        3, at_least=1, at_most=8, help="linear functions of each side at the most"
+        3, at_least=1, at_most=8, help="maximum number of linear functions per side"
     )
-    C: float = setting(
-        1.0, at_least=1e-12, at_most=1e12, help="what a row inside the margin costs"
-    )
-    iterations: int = setting(50, at_least=1, help="steps of L-BFGS at the most")
+    C: float = setting(1.0, at_least=1e-12, at_most=1e12, help="cost of margin violations")
+    iterations: int = setting(50, at_least=1, help="maximum number of L-BFGS steps")
 
     def divide(self, problem: Problem) -> Stages:
         tree = PlaneTree.leaf(problem.n_features)
@@ -125,13 +124,13 @@ class PiecewiseTree(Decomposer):
 
 @component
 class ContestLearner(LocalLearner):
-    """Learns the functions of two sides, and lines them up for the tree."""
+    """Learns the functions of two sides and builds their tree."""
 
     name = "piecewise_contest"
 
-    functions: Any = setting(help="of each side at the most")
-    C: Any = setting(help="how much a row inside the margin costs")
-    iterations: Any = setting(help="steps of L-BFGS at the most")
+    functions: Any = setting(help="maximum number of linear functions per side")
+    C: Any = setting(help="cost of margin violations")
+    iterations: Any = setting(help="maximum number of L-BFGS steps")
 
     def fit(self, problem: Problem) -> LocalModel:
         signs = np.where(problem.y == 1, 1.0, -1.0)
@@ -161,7 +160,7 @@ class ContestLearner(LocalLearner):
         side: int,
         generator: np.random.Generator,
     ) -> FloatArray:
-        """For each cluster of a side the linear SVM that sets it against the other side."""
+        """Train a linear SVM for each cluster of a side against the other side."""
         mine, others = np.flatnonzero(signs == side), np.flatnonzero(signs != side)
         home = _cluster(problem.X[mine], costs[mine], self.functions, generator)
         found = []
@@ -175,7 +174,7 @@ class ContestLearner(LocalLearner):
 
 
 def _split_classes(problem: Problem, classes: tuple[int, ...]) -> Task:
-    """Two groups of classes: cut at the widest gap on the axis along which the means differ."""
+    """Split classes into two groups at the widest gap of their means on the main axis."""
     rows = np.flatnonzero(np.isin(problem.y, classes))
     home = np.searchsorted(classes, problem.y[rows])
     weights = None if problem.weights is None else problem.weights[rows]
@@ -198,7 +197,7 @@ def _list_winners(task: Task, contest: Contest) -> list[tuple[int, ...]]:
 def _cluster(
     X: Matrix, masses: FloatArray, n_clusters: int, generator: np.random.Generator
 ) -> IntArray:
-    """k-means from random rows: the cluster of each row."""
+    """Run k-means from random rows and return the cluster of each row."""
     n = X.shape[0]
     centres = X[generator.choice(n, min(n, n_clusters), replace=False)]
     home = np.full(n, -1, dtype=np.intp)
@@ -223,7 +222,7 @@ def _minimize(
     n_plus: int,
     iterations: int,
 ) -> FloatArray:
-    """Minimise |functions|^2 / 2 + the sum of costs x squared hinge losses."""
+    """Minimize |functions|^2 / 2 + the sum of costs x squared hinge losses."""
     rows = np.arange(len(signs))
 
     def objective(flat: FloatArray) -> tuple[float, FloatArray]:
@@ -250,7 +249,7 @@ def _minimize(
 
 
 def _build_tree(plus: FloatArray, minus: FloatArray) -> tuple[PlaneTree, FloatArray]:
-    """The contest as a tree: who is behind sends the next; leaves are numbered left to right."""
+    """Build the tree of comparisons; leaves are numbered from left to right."""
     planes: list[FloatArray] = []
     children: list[list[int]] = []
     wins: list[float] = []
@@ -286,7 +285,7 @@ def _build_tree(plus: FloatArray, minus: FloatArray) -> tuple[PlaneTree, FloatAr
 def _build_parts(
     problem: Problem, tree: PlaneTree, winners: IntArray
 ) -> tuple[list[Part], PlaneRouter]:
-    """A part for each class that wins some row; where another would win, the largest does."""
+    """Make a part for each class that wins a row; other leaves go to the largest class."""
     leaf = tree.route(problem.X)[0]
     rows = np.bincount(winners[leaf], minlength=problem.n_classes)
     winners = np.where(rows[winners] > 0, winners, rows.argmax())

@@ -44,8 +44,11 @@ LOOKED_AT = {"degree": ("poly", "trbf"), "coef0": ("poly", "sigmoid")}
 class KernelSVM(LocalLearner):
     """The soft-margin support vector machine with a kernel.
 
-    Several classes are taken one against one, with Max Wins, or one against the rest. `fit_path`
-    solves a grid of C and gamma from one matrix of distances, each C from the one before.
+    Several classes are trained one against one with a vote, or one against the rest. Training
+    takes between quadratic and cubic time in the rows, which is why parts should be small; up to
+    some thousands of rows the kernel matrix is kept in memory. Prediction costs one kernel
+    evaluation per support vector. `fit_path` solves a grid of C and gamma from one matrix of
+    distances, with each C warm-started from the one before.
 
     Examples
     --------
@@ -65,23 +68,24 @@ class KernelSVM(LocalLearner):
     name = "kernel_svm"
     keeps_support = True
 
-    C: float = setting(1.0, above=0, help="how much a row inside the margin costs")
+    C: float = setting(1.0, above=0, help="cost of margin violations")
     kernel: (
         Literal["rbf", "linear", "poly", "laplacian", "sigmoid", "trbf", "precomputed"]
         | Callable[..., Any]
-    ) = setting("rbf", help="the kernel, or a function of two matrices")
+    ) = setting("rbf", help="kernel name, or a function of two matrices")
     gamma: Gamma = setting("scale", above=0, help=GAMMA_HELP)
-    degree: int = setting(3, at_least=1, help="of the polynomial kernel, order of trbf")
+    degree: int = setting(3, at_least=1, help="degree of the polynomial kernel, order of trbf")
     coef0: float = setting(0.0, help="constant of the polynomial and sigmoid kernels")
     multiclass: Literal["pairs", "rest"] = setting(
         "pairs", help="one against one with a vote, or one against the rest"
     )
-    tol: float = setting(1e-3, above=0, help="largest violation of optimality to stop at")
+    tol: float = setting(1e-3, above=0, help="stopping tolerance")
     solver: Literal["own", "libsvm"] = setting(
-        "own", help="dcsvm's own solver, or scikit-learn's libsvm as the reference"
+        "own", help="dcsvm's own solver, or scikit-learn's libsvm as a reference"
     )
     precision: Literal["float64", "float32"] = setting(
-        "float64", help="of labels; with float32, doubtful rows are asked again in float64"
+        "float64",
+        help="precision of labels; with float32, uncertain rows are recomputed in float64",
     )
     cache_size: float = setting(200.0, above=0, help="megabytes for kernel rows of large parts")
 
@@ -106,7 +110,7 @@ class KernelSVM(LocalLearner):
                     yield cell, model
 
     def fit_together(self, problems: Sequence[Problem]) -> list[LocalModel]:
-        """Learn parts of two classes and few rows in one compiled call, all others one by one."""
+        """Train small binary parts in one compiled call, all others one by one."""
         alike = len({problem.n_features for problem in problems}) == 1
         if not alike or not all(self._is_plain(problem) for problem in problems):
             return [self.fit(problem) for problem in problems]
@@ -141,7 +145,9 @@ class KernelSVM(LocalLearner):
     def _check_shape(self, problem: Problem) -> None:
         shape = problem.X.shape
         if self.pairwise and shape[1] != problem.n_rows:
-            raise DataError(f"kernel_svm: a precomputed kernel takes a square matrix, not {shape}")
+            raise DataError(
+                f"kernel_svm: a precomputed kernel must be a square matrix, got {shape}"
+            )
 
     def _build_kernel(self, problem: Problem) -> Kernel:
         return problem.kernel(self.kernel, self.gamma, self.degree, self.coef0)
@@ -149,7 +155,7 @@ class KernelSVM(LocalLearner):
 
 @attrs.frozen(eq=False)
 class _Batch:
-    """Cells of a grid that differ in C and gamma only: every C for every gamma."""
+    """Cells of a grid that differ only in C and gamma: every C for every gamma."""
 
     machine: KernelSVM
     kernels: list[Kernel]

@@ -15,7 +15,11 @@ _DRAWING = threading.Lock()
 
 @component
 class LinearSVM(LocalLearner):
-    """The linear support vector machine, one against the rest for several classes.
+    """The linear support vector machine, trained by LIBLINEAR, one against the rest.
+
+    Training takes time linear in the rows and features; prediction is one dot product per class.
+    It has no support vectors, so it cannot be used where duals are passed on. LIBLINEAR
+    regularizes the bias; see `intercept_scaling`.
 
     Examples
     --------
@@ -33,21 +37,21 @@ class LinearSVM(LocalLearner):
     name = "linear_svm"
     keeps_support = False
 
-    # Far beyond these ends LIBLINEAR's primal solver loses its digits and never comes back.
-    C: float = setting(
-        1.0, at_least=1e-12, at_most=1e12, help="how much a row inside the margin costs"
-    )
+    # Outside these limits LIBLINEAR's primal solver loses precision and does not stop.
+    C: float = setting(1.0, at_least=1e-12, at_most=1e12, help="cost of margin violations")
     loss: Literal["hinge", "squared_hinge"] = setting(
-        "squared_hinge", help="what a violation costs"
+        "squared_hinge", help="loss of a margin violation"
     )
     intercept_scaling: float = setting(
         1.0,
         at_least=1e-12,
         at_most=1e12,
-        help="the larger, the less LIBLINEAR's penalty pulls the bias to zero",
+        help="the larger, the less the bias is regularized",
     )
-    tol: float = setting(1e-4, above=0, help="largest violation of optimality to stop at")
-    max_iterations: int = setting(10_000, at_least=1, help="passes over the rows at the most")
+    tol: float = setting(1e-4, above=0, help="stopping tolerance")
+    max_iterations: int = setting(
+        10_000, at_least=1, help="maximum number of passes over the rows"
+    )
 
     @property
     def releases_gil(self) -> bool:  # type: ignore[override]

@@ -1,4 +1,4 @@
-"""The most frequent class, whatever the row."""
+"""The most frequent class, for every row."""
 
 import attrs
 import numpy as np
@@ -24,9 +24,10 @@ class Shares(LocalModel):
 
 @component
 class Majority(LocalLearner):
-    """The class with the most rows (or the most weight), the first of equals; it costs nothing.
+    """The class with the most rows (or the most weight), the lowest of equals.
 
-    What a decision tree has in its leaves. Scores are the classes' shares.
+    It makes a tree decomposer a plain decision tree. Scores are the shares of the classes.
+    Training is one count, prediction costs nothing.
 
     Examples
     --------

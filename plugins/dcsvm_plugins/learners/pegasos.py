@@ -10,15 +10,15 @@ from dcsvm.toolbox import Hyperplanes
 
 @component
 class Pegasos(LocalLearner):
-    """The linear support vector machine by Pegasos; one against the rest for several classes.
+    """The linear support vector machine by Pegasos, one against the rest.
 
-    It minimises lambda / 2 |w|^2 + sum(weight x hinge loss) / N, where N is the sum of the row
-    weights and lambda = 1 / (C N), so that C means what it means to other SVMs. The bias is not
-    regularised (LIBLINEAR's is). The H-LSVM paper moves it a hundredth as far as the normal, which
-    can leave it far from its best after any reasonable number of steps; here both go alike.
+    It minimizes lambda / 2 |w|^2 + sum(weight x hinge loss) / N, where N is the sum of the row
+    weights and lambda = 1 / (C N), so that C means the same as in other SVMs. The bias is not
+    regularized, unlike LIBLINEAR's. The H-LSVM paper moves the bias a hundredth as far as the
+    weights, which can leave it far from its optimum; here both move alike.
 
-    What it takes does not grow with the rows: it looks at batch x iterations of them at the most,
-    in single precision.
+    The cost does not grow with the rows: it looks at no more than batch x iterations of them, in
+    single precision. The solution is approximate.
 
     Examples
     --------
@@ -37,23 +37,23 @@ class Pegasos(LocalLearner):
     name = "pegasos"
     keeps_support = False
 
-    C: float = setting(1.0, above=0, at_most=1e15, help="how much a row inside the margin costs")
+    C: float = setting(1.0, above=0, at_most=1e15, help="cost of margin violations")
     regularization: float | None = setting(
-        None, at_least=1e-15, help="lambda itself; none: 1 / (C x the sum of the row weights)"
+        None, at_least=1e-15, help="lambda itself; none for 1 / (C x the sum of the row weights)"
     )
-    batch: int = setting(128, at_least=1, help="rows that one step looks at")
-    iterations: int = setting(10_000, at_least=1, help="steps at the most")
-    tolerance: float = setting(
-        0.0, at_least=0, help="the last step is the first that moves the normal by less"
-    )
+    batch: int = setting(128, at_least=1, help="rows per step")
+    iterations: int = setting(10_000, at_least=1, help="maximum number of steps")
+    tolerance: float = setting(0.0, at_least=0, help="stop when a step moves the weights by less")
     bias_rate: float = setting(
-        1.0, at_least=0, at_most=1e15, help="tau, what steps of the bias are scaled by"
+        1.0, at_least=0, at_most=1e15, help="tau, scale of the steps of the bias"
     )
     project: bool = setting(
-        True, help="bring the normal back to length 1 / sqrt(lambda), which the best is within"
+        True, help="project the weights to length 1 / sqrt(lambda), which bounds the optimum"
     )
-    average: bool = setting(True, help="the mean of the later half of the steps, or the last one")
-    exact_bias: bool = setting(True, help="at the end, the very best bias for the normal found")
+    average: bool = setting(
+        True, help="use the mean of the later half of the steps, not the last one"
+    )
+    exact_bias: bool = setting(True, help="finally compute the best bias for the weights")
 
     def fit(self, problem: Problem) -> LocalModel:
         rows = Float32Rows.of(problem.X)

@@ -10,11 +10,12 @@ from dcsvm.toolbox import GAMMA_HELP, Gamma, KernelExpansion
 
 @component
 class RBFNetwork(LocalLearner):
-    """Gaussian bumps at random training rows, with weights by least squares.
+    """Gaussian basis functions at random training rows, with weights by least squares.
 
-    One target of +1 and -1 for each class (one for two classes), a bias, and a ridge that keeps
-    the weights small. However many rows are learned, a row's answer costs `centres` kernel
-    evaluations.
+    Each class has a target of +1 and -1 (two classes share one), a bias, and a ridge penalty.
+    Training takes time linear in the rows and cubic in `centres`; prediction costs `centres`
+    kernel evaluations, however many rows there are. The centres are not tuned, so an SVM is
+    usually more accurate.
 
     Examples
     --------
@@ -34,13 +35,13 @@ class RBFNetwork(LocalLearner):
     name = "rbf_network"
     keeps_support = True
 
-    centres: int = setting(100, at_least=1, help="how many bumps, at the most")
+    centres: int = setting(100, at_least=1, help="maximum number of basis functions")
     gamma: Gamma = setting("scale", above=0, help=GAMMA_HELP)
-    ridge: float = setting(1e-3, above=0, help="how much the norm of the weights costs")
+    ridge: float = setting(1e-3, above=0, help="penalty on the weights")
 
     def fit(self, problem: Problem) -> LocalModel:
         kernel = make_kernel("rbf", self.gamma, 3, 0.0, problem.X, problem.weights)
-        # Of equal rows one serves: a row that is there twice must count like one of weight 2.
+        # Draw among distinct rows, so that a duplicate counts like a row of weight 2.
         different = _find_distinct(problem.X)
         drawn = problem.seed.generator().permutation(len(different))[: self.centres]
         rows = different[np.sort(drawn)]
@@ -57,7 +58,7 @@ class RBFNetwork(LocalLearner):
 
 
 def _find_distinct(X: Matrix) -> IntArray:
-    """The first of all rows that are equal, in an order that repeated rows do not change."""
+    """Return the first of each set of equal rows, in an order independent of duplicates."""
     if not sparse.issparse(X):
         return np.asarray(np.unique(X, axis=0, return_index=True)[1])
     X = X.sorted_indices()

@@ -1,4 +1,4 @@
-"""Any classifier that scikit-learn registers, by its name."""
+"""Any scikit-learn classifier, by its class name."""
 
 import threading
 from functools import cache
@@ -16,9 +16,11 @@ _LISTING = threading.Lock()
 
 @component
 class Sklearn(LocalLearner):
-    """Any classifier of scikit-learn by its class name, optionally behind transformers of its own.
+    """Any scikit-learn classifier by its class name, optionally behind transformers.
 
-    Only names that scikit-learn registers are built: nothing else is imported.
+    Only names that scikit-learn registers are accepted; nothing else is imported. Cost and limits
+    are those of the classifier. Parts with row weights need a classifier that takes
+    `sample_weight`.
 
     Examples
     --------
@@ -35,15 +37,15 @@ class Sklearn(LocalLearner):
     keeps_support = False
     releases_gil = False
 
-    classifier: str = setting("LogisticRegression", help="the class name of the classifier")
-    settings: dict[str, Any] | None = setting(None, help="its parameters")
+    classifier: str = setting("LogisticRegression", help="class name of the classifier")
+    settings: dict[str, Any] | None = setting(None, help="parameters of the classifier")
     transformers: list[Any] | None = setting(
         None,
-        help="what the rows pass first: class names, or tables with the key 'use' and parameters",
+        help="transformers: class names, or tables with the key 'use' and parameters",
     )
 
     def check(self) -> None:
-        """Refuse names and parameters that scikit-learn does not know."""
+        """Raise if scikit-learn does not know a name or a parameter."""
         _build("classifier", self.classifier, self.settings or {})
         for each in self.transformers or []:
             _build("transformer", *_parse_transformer(each))
@@ -65,7 +67,7 @@ class Sklearn(LocalLearner):
             weighted = {f"{last}__{key}": value for key, value in weighted.items()}
         try:
             return Wrapped(machine.fit(problem.X, problem.y, **weighted))
-        # Each has demands of its own, and ways to say so.
+        # Classifiers reject data with different errors.
         except (ValueError, TypeError, ArithmeticError, LookupError) as error:
             raise DataError(
                 f"sklearn: {self.classifier} cannot learn from a part of {problem.n_rows} rows: "
@@ -78,7 +80,7 @@ def _flatten(error: Exception) -> str:
 
 
 def _parse_transformer(transformer: Any) -> tuple[str, dict[str, Any]]:
-    """The class name of a transformer, and its parameters."""
+    """Return the class name of a transformer and its parameters."""
     table = {"use": transformer} if isinstance(transformer, str) else transformer
     if not isinstance(table, dict) or "use" not in table:
         raise SettingError(f"sklearn: the transformer {transformer!r} needs the key 'use'")
@@ -105,7 +107,7 @@ def _build(kind: str, name: str, settings: dict[str, Any]) -> Any:
 
 
 def _list_registered(kind: str) -> dict[str, Any]:
-    # Listing them imports all of scikit-learn, which two threads must not do at the same time.
+    # Listing imports all of scikit-learn, which two threads must not do at the same time.
     with _LISTING:
         return _import_registered(kind)
 

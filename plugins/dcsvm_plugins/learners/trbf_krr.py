@@ -1,4 +1,4 @@
-"""Ridge regression with the truncated RBF kernel, solved where that is cheaper."""
+"""Kernel ridge regression with a truncated RBF kernel, solved in the cheaper space."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
@@ -21,13 +21,15 @@ BLOCK_BYTES = 2**22
 
 @component
 class TRBFKRR(LocalLearner):
-    """Ridge regression of +1 and -1 with an RBF kernel whose series is cut after some order.
+    """Kernel ridge regression of +1 and -1 with a truncated RBF kernel.
 
-    Of m features and order p such a kernel has a feature space of J = C(m + p, p) dimensions. The
-    regression is solved there, in time N J^2 + J^3 and memory J^2 however many rows there are; or,
-    where N^3 is less, by the kernel matrix of the rows. Both give the same function. A row of
-    weight w counts as w rows. Unlike the RBF kernel, the cut one depends on the origin: features
-    should be centred there (`scale = "standard"` in a recipe).
+    The series of the RBF kernel is cut after the term of order p, so with m features the feature
+    space has only J = C(m + p, p) dimensions. The regression is solved there in time N J^2 + J^3
+    and memory J^2 for N rows, or with the N x N kernel matrix if that is cheaper; both give the
+    same function. J grows fast with the features: use it on few features or subspaces.
+
+    A row of weight w counts as w rows. Unlike the RBF kernel, the truncated one depends on the
+    origin, so features should be centred (`scale = "standard"` in a recipe).
 
     Examples
     --------
@@ -48,17 +50,15 @@ class TRBFKRR(LocalLearner):
 
     name = "trbf_krr"
 
-    order: int = setting(2, at_least=1, help="where the series of the kernel is cut")
-    ridge: float = setting(1.0, above=0, help="how much the norm of the solution costs")
+    order: int = setting(2, at_least=1, help="order after which the series of the kernel is cut")
+    ridge: float = setting(1.0, above=0, help="penalty on the norm of the solution")
     gamma: Gamma = setting("scale", above=0, help=GAMMA_HELP)
-    balance: bool = setting(
-        False, help="whether all classes weigh the same, however many rows they have"
-    )
+    balance: bool = setting(False, help="give all classes the same total weight")
     space: Literal["auto", "intrinsic", "empirical"] = setting(
-        "auto", help="solve in the feature space, or by the rows' kernel matrix; auto: the cheaper"
+        "auto", help="solve in the feature space or with the kernel matrix; auto takes the cheaper"
     )
     max_size: int = setting(
-        20_000, at_least=1, help="larger systems of equations are refused: they are size x size"
+        20_000, at_least=1, help="raise if the system of equations has more unknowns"
     )
 
     @property
@@ -120,7 +120,7 @@ class TRBFKRR(LocalLearner):
             raise DataError(
                 f"trbf_krr of order {self.order} on {n} rows of {d} features has "
                 f"{unknowns} unknowns, but max_size is {self.max_size}; lower the order, "
-                "divide finer, or raise max_size if the memory allows"
+                "use smaller parts, or raise max_size if memory allows"
             )
         labels = np.arange(1, 2) if problem.n_classes == 2 else np.arange(problem.n_classes)
         targets = np.where(problem.y[:, None] == labels, 1.0, -1.0)
@@ -133,7 +133,7 @@ class TRBFKRR(LocalLearner):
 
 @attrs.frozen(eq=False)
 class Intrinsic:
-    """Equations (J, J) in the kernel's feature space, and their right-hand sides (J, targets)."""
+    """Normal equations (J, J) in the feature space, with right-hand sides (J, targets)."""
 
     kernel: Kernel
     matrix: FloatArray
@@ -141,7 +141,7 @@ class Intrinsic:
 
     @classmethod
     def of(cls, X: Any, targets: FloatArray, weights: FloatArray, kernel: Kernel) -> "Intrinsic":
-        """Sum the equations up over blocks of rows, so that no more than a block is mapped."""
+        """Sum the equations over blocks of rows, so that only one block is mapped at a time."""
         J = comb(X.shape[1] + kernel.degree, kernel.degree)
         matrix, right = np.zeros((J, J)), np.zeros((J, targets.shape[1]))
         roots = np.sqrt(weights)[:, None]
@@ -180,11 +180,11 @@ class Empirical:
 
 
 def _solve(matrix: FloatArray, diagonal: FloatArray, right: FloatArray) -> Any:
-    """The solution with more on the diagonal; with so little that rounding eats it, the least."""
+    """Solve with a shifted diagonal; by least squares if the matrix is still singular."""
     if not np.isfinite(matrix).all():
         raise DataError(
-            "trbf_krr: the products of these rows are too large for a number; scale the features, "
-            "or lower gamma or the order"
+            "trbf_krr: the kernel values of these rows overflow; scale the features, or lower "
+            "gamma or the order"
         )
     shifted = matrix.copy()
     np.fill_diagonal(shifted, shifted.diagonal() + diagonal)

@@ -35,31 +35,32 @@ from dcsvm_plugins.decomposers.oblique_tree.subtree_learners import (
 )
 
 DEEPEST = 2**31 - 1
-#: Rows that are copied at a time to be sent to their side.
+#: Rows that are copied at a time while they are routed.
 BLOCK_ROWS = 8192
-# The streams of random numbers below the problem's seed.
+# The places below the problem's seed, one stream of random numbers each.
 HOLDING, GROWING, SETTLING = range(3)
 
 
 @component
 class ObliqueTree(Decomposer):
-    """A tree with a linear SVM at each node; both children grow, and the leaves are the parts.
+    """A tree with a linear SVM at each node; its leaves are the parts.
 
-    At a node the classes (of more than two, the two groups of them that are furthest apart) are
-    separated by weighted Pegasos, both sides weighing the same. With `threshold="impurity"` the
-    hyperplane is then moved to where it lowers the entropy most, which makes far better trees;
-    `"machine"` leaves it where it was learned, as in the paper. A node is a leaf when it is of one
-    class, when it holds at most the share `smallest` of the rows, or when its split gains nothing.
+    At a node the classes (with more than two, the two groups of classes that are farthest apart)
+    are separated by Pegasos with equal weight for both sides. With `threshold="impurity"` the
+    hyperplane is then moved to where it lowers the entropy most, which makes much better trees;
+    `"machine"` leaves it as it was learned, as in the paper. A node becomes a leaf if it is pure,
+    if it holds at most the share `smallest` of the rows, or if its split gains nothing.
 
-    A tree grown from its root down is greedy. With `rounds`, its hyperplanes are learned again
-    from the leaves up, each as a linear SVM over the rows that one of its sides answers right and
-    the other wrong: smaller trees then make far fewer errors. Begin with one that has errors to
-    put right, by `deepest` or `prune`. Where labels are noisy, let a kernel SVM be the `teacher`:
-    the tree then learns what that answers, at a small part of its cost.
+    Growing from the root down is greedy. With `rounds`, all hyperplanes are trained again from the
+    leaves up, each as a linear SVM on the rows that only one of its sides classifies correctly:
+    small trees then make far fewer errors. Start from a tree that still has errors, by `deepest`
+    or `prune`. If labels are noisy, use a kernel SVM as the `teacher`: the tree then learns its
+    predictions, and predicts at a small part of its cost.
 
-    Nodes of more rows than the `grain` are learned side by side; below it, whole subtrees are.
-    With the `majority` learner in the leaves this is the H-LSVM, and `merge="majority"` answers
-    all leaves with the same answer by one member. Any other learner can stand in the leaves.
+    Training costs about one Pegasos run per node; prediction costs one dot product per level.
+    Nodes with more rows than `grain` are trained in parallel; below that, whole subtrees are. With
+    the `majority` learner in the leaves this is the H-LSVM, and `merge="majority"` uses one member
+    for all leaves with the same class. Any other learner can be used in the leaves.
 
     Examples
     --------
@@ -88,58 +89,60 @@ class ObliqueTree(Decomposer):
         None,
         at_least=0,
         at_most=1,
-        help="delta, a node with at most this share of the rows is a leaf; none: 1 / N rounded up "
-        "to a power of ten",
+        help="delta, a node with at most this share of the rows is a leaf; none for 1 / N rounded "
+        "up to a power of ten",
     )
     deepest: int | None = setting(
-        None, at_least=1, help="hyperplanes on the way to a leaf at the most; none: any number"
+        None, at_least=1, help="maximum depth of the tree; none for no limit"
     )
     threshold: Literal["impurity", "machine"] = setting(
-        "impurity", help="a hyperplane where it lowers the entropy most, or as it was learned"
+        "impurity", help="move hyperplanes to where they lower the entropy most, or not"
     )
     prune: float = setting(
-        0.0, at_least=0, below=1, help="rho, the share of the rows that pruning is judged by"
+        0.0, at_least=0, below=1, help="rho, share of the rows held out to prune the tree"
     )
     standard_errors: float = setting(
-        0.0, at_least=0, help="how far from the best a smaller tree may be to be chosen"
+        0.0,
+        at_least=0,
+        help="choose the smallest tree within this many standard errors of the best",
     )
     relearn: bool = setting(
-        False, help="let the rounds and the leaves learn the rows of pruning, too"
+        False, help="use the rows held out for pruning in the rounds and the leaves"
     )
     rounds: int = setting(
         0,
         at_least=0,
-        help="how often all hyperplanes of the grown tree are learned again at the most",
+        help="maximum number of rounds that train all hyperplanes again",
     )
     merge: Literal["none", "pure", "majority"] = setting(
         "pure",
-        help="a part for each leaf, one for all leaves of a single class, or one for all leaves "
-        "with the same most frequent class",
+        help="merge no leaves, pure leaves of the same class, or all leaves with the same most "
+        "frequent class",
     )
     teacher: Any = setting(
         None,
         kind="learner",
-        help="a learner of all rows whose answers the tree learns instead of their labels; none: "
-        "the labels",
+        help="a learner whose predictions the tree learns instead of the labels; none for labels",
     )
     splitter: Any = setting(
-        None, kind="learner", help="a learner of hyperplanes instead of Pegasos as set here"
+        None, kind="learner", help="learner of the hyperplanes; none for Pegasos as set here"
     )
     regularization: float = setting(
         1e-3, at_least=1e-15, help="lambda at every node, in the rounds too"
     )
     passes: float = setting(
-        20.0, above=0, help="how often Pegasos visits the rows of a node at the most"
+        20.0, above=0, help="maximum number of passes of Pegasos over the rows of a node"
     )
-    batch: int = setting(64, at_least=1, help="rows that one step of Pegasos looks at")
-    iterations: int = setting(20_000, at_least=1, help="steps of Pegasos at the most")
-    bias_rate: float = setting(1.0, at_least=0, help="tau, what steps of the bias are scaled by")
-    average: bool = setting(True, help="the mean of the later half of the steps, or the last one")
-    grain: int = setting(50_000, at_least=1, help="below so many rows a subtree is one job")
+    batch: int = setting(64, at_least=1, help="rows per step of Pegasos")
+    iterations: int = setting(20_000, at_least=1, help="maximum number of steps of Pegasos")
+    bias_rate: float = setting(1.0, at_least=0, help="tau, scale of the steps of the bias")
+    average: bool = setting(
+        True, help="use the mean of the later half of the steps, not the last one"
+    )
+    grain: int = setting(50_000, at_least=1, help="up to this many rows a subtree is one job")
     local_scaling: LocalScaling = setting(
         "none",
-        help="rescale the features from each leaf's own rows; a gamma that was chosen without it "
-        "no longer fits",
+        help="rescale the features by the rows of each leaf; tune gamma again",
     )
 
     def divide(self, problem: Problem) -> Stages:
@@ -170,7 +173,7 @@ class ObliqueTree(Decomposer):
     def _grow(
         self, problem: Problem, rows: IntArray, taught: IntArray | None
     ) -> Generator[list[Part], list[Member], PlaneTree]:
-        """Grow the tree round by round: large nodes by one split, small ones to their end."""
+        """Grow the tree in stages: large nodes by one split, small ones as whole subtrees."""
         y = problem.y if taught is None else taught
         fewest = self._find_leaf_size(len(rows))
         tree, waiting, depth = PlaneTree.leaf(problem.n_features), {0: rows}, 0
@@ -222,7 +225,7 @@ class ObliqueTree(Decomposer):
         share = self.smallest
         if share is None:
             share = 10.0 ** -max(1, floor(log10(n_rows)))
-        # A share that was rounded down must not cost a row: 1e-3 x 1000 is 1.
+        # A rounding error must not cost a row: 1e-3 x 1000 is 1.
         return int(share * n_rows * (1 + 1e-12))
 
     def _prune(self, tree: PlaneTree, learned: Problem, held: Problem) -> PlaneTree:

@@ -1,4 +1,4 @@
-"""The pieces of work that an oblique tree is grown by, each learned as a part."""
+"""The learners that grow an oblique tree and optimize it."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ from dcsvm.toolbox import Cost, leaf_masses, require_hyperplanes
 
 @attrs.frozen(eq=False)
 class Subtree(LocalModel):
-    """A tree grown from one part, with the shares of the classes at each leaf."""
+    """A tree grown from one part, with the class shares at each leaf."""
 
     tree: PlaneTree
     shares: FloatArray
@@ -43,13 +43,15 @@ class Subtree(LocalModel):
 
 @component
 class SubtreeGrower(LocalLearner):
-    """Grows a piece of an oblique tree: a single split of many rows, or all below fewer."""
+    """Grows a piece of an oblique tree: a single split of many rows, or a whole subtree."""
 
     name = "oblique_piece"
 
     settings: Any = setting(help="GrowthSettings")
-    splitter: Any = setting(None, kind="learner", help="who learns hyperplanes; none: Pegasos")
-    seed: Any = setting(None, help="the Seed of the piece's place")
+    splitter: Any = setting(
+        None, kind="learner", help="learner of the hyperplanes; none for Pegasos"
+    )
+    seed: Any = setting(None, help="Seed of the piece")
     taught: Any = setting(None, help="labels (n,) to learn instead of the rows' own")
 
     @property
@@ -80,15 +82,15 @@ class SubtreeGrower(LocalLearner):
 
 @component
 class TreeOptimizer(LocalLearner):
-    """Learns the hyperplanes of a whole tree again, each with regard to all the others."""
+    """Trains all hyperplanes of a tree again by alternating optimization."""
 
     name = "oblique_rounds"
     releases_gil = True
 
-    tree: Any = setting(help="the PlaneTree to begin with")
-    rounds: Any = setting(help="how often at the most")
+    tree: Any = setting(help="the PlaneTree to start from")
+    rounds: Any = setting(help="maximum number of rounds")
     regularization: Any = setting(help="lambda")
-    seed: Any = setting(help="the Seed of the order of the rows")
+    seed: Any = setting(help="Seed of the order of the rows")
     taught: Any = setting(None, help="labels (n,) to learn instead of the rows' own")
 
     def fit(self, problem: Problem) -> LocalModel:
@@ -115,5 +117,5 @@ def take_tree(member: Member) -> PlaneTree:
 
 
 def weigh_leaves(tree: PlaneTree, problem: Problem) -> FloatArray:
-    """The weight of each class at each leaf."""
+    """Return the weight of each class at each leaf."""
     return leaf_masses(tree, problem.X, problem.y, problem.weights, problem.n_classes)
