@@ -21,7 +21,7 @@ from dcsvm.base.component import allowed, settings_of
 from dcsvm.cli import app
 from dcsvm.drive.registry import KINDS, Offer, Registry, default_registry
 from dcsvm.experiments.recipe import sections
-from dcsvm.experiments.recipe.schema import recipe_schema
+from dcsvm.experiments.recipe.schema import build_schema
 from dcsvm.inspection.component_description import describe
 
 HERE = Path(__file__).parent
@@ -187,7 +187,7 @@ def recipe_keys() -> Iterator[str]:
     yield ""
     yield "## The recipe itself"
     yield from table("key", "allowed", "")
-    schema = recipe_schema(built_in())
+    schema = build_schema(built_in())
     for key, value in schema["properties"].items():
         yield row(f"`{key}`", kind_of(key, value), value.get("description") or meaning(key))
     for key, cls in TABLES.items():

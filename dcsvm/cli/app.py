@@ -53,7 +53,7 @@ def _options(
 ) -> None: ...
 
 
-def registry_with(files: list[Path] | None) -> Registry:
+def load_registry(files: list[Path] | None) -> Registry:
     """Everything installed and these files; what is broken is reported and skipped."""
     from dcsvm.drive.registry import default_registry
 
@@ -69,7 +69,7 @@ def registry_with(files: list[Path] | None) -> Registry:
 
 
 @contextmanager
-def speaking(debug: bool, interrupted: str = "nothing was written") -> Iterator[None]:
+def report_errors(debug: bool, interrupted: str = "nothing was written") -> Iterator[None]:
     """Turn whatever goes wrong into a sentence on standard error and an exit code."""
     said: set[str] = set()
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from dcsvm.base.errors import UsageError
-from dcsvm.cli.app import AsJson, Debug, app, speaking
+from dcsvm.cli.app import AsJson, Debug, app, report_errors
 from dcsvm.cli.text_tables import print_table
 
 
@@ -20,7 +20,7 @@ def compare(
     debug: Debug = False,
 ) -> None:
     """Compare runs: measures, what differs in recipes and choices, and McNemar's test."""
-    with speaking(debug):
+    with report_errors(debug):
         if len(runs) < 2:
             raise UsageError("compare takes two runs or more")
         from dcsvm.experiments.comparison import compare_runs
@@ -29,7 +29,7 @@ def compare(
         if as_json:
             typer.echo(json.dumps(found.as_dict(), indent=2))
             return
-        numbers = [[key, *map(_number, values)] for key, values in found.metrics.items()]
+        numbers = [[key, *map(_format_number, values)] for key, values in found.metrics.items()]
         print_table(("", *found.runs), numbers, numbers=True)
         typer.echo()
         if found.differences:
@@ -48,7 +48,7 @@ def compare(
             typer.echo(f"{test['first']} (first), {test['second']} (second): {test['statement']}")
 
 
-def _number(value: Any) -> str:
+def _format_number(value: Any) -> str:
     if value is None:
         return "not measured"
     return f"{value:,}" if isinstance(value, int) else f"{value:.4f}".rstrip("0").rstrip(".")

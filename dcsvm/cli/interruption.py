@@ -19,7 +19,7 @@ GRACE = 3.0
 WORK = "dcsvm work"
 
 
-def interruptible(work: Callable[[], Result]) -> Result:
+def run_interruptible(work: Callable[[], Result]) -> Result:
     """Do the work in a thread of its own, and wait for it where a KeyboardInterrupt is heard.
 
     Python hears Ctrl-C between two steps of its main thread only, and training may take minutes

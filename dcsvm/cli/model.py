@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, registry_with, speaking
+from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, load_registry, report_errors
 from dcsvm.cli.text_tables import print_table
 
 model_app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, help="Inspect a model file.")
@@ -25,11 +25,11 @@ def inspect(
     debug: Debug = False,
 ) -> None:
     """Show a model's structure, its parts and what a prediction costs."""
-    with speaking(debug):
-        registry_with(plugin)
-        from dcsvm.experiments.model_summary import inspected, model_file
+    with report_errors(debug):
+        load_registry(plugin)
+        from dcsvm.experiments.model_summary import find_model_file, summarize_model
 
-        found = inspected(model_file(model))
+        found = summarize_model(find_model_file(model))
         if as_json:
             typer.echo(json.dumps(found, indent=2))
         else:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from dcsvm.base.errors import UnknownNameError, UsageError, did_you_mean
-from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, registry_with, say, speaking
+from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, load_registry, report_errors, say
 from dcsvm.cli.recipes import write_new
 from dcsvm.cli.text_tables import print_table
 
@@ -34,9 +34,9 @@ def plugins(
     if context.invoked_subcommand is not None:
         context.obj = plugin
         return
-    with speaking(debug):
-        registry = registry_with(plugin)
-        offers = [offer for kind in _kinds() for offer in registry.of_kind(kind)]
+    with report_errors(debug):
+        registry = load_registry(plugin)
+        offers = [offer for kind in _list_kinds() for offer in registry.of_kind(kind)]
         fields = ("kind", "name", "distribution", "version", "summary")
         rows = [{field: getattr(offer, field) for field in fields} for offer in offers]
         if as_json:
@@ -62,11 +62,11 @@ def show(
     debug: Debug = False,
 ) -> None:
     """Show the settings of a component, or the text of a recipe."""
-    with speaking(debug):
-        registry = registry_with([*(context.obj or []), *(plugin or [])])
+    with report_errors(debug):
+        registry = load_registry([*(context.obj or []), *(plugin or [])])
         from dcsvm.inspection.component_description import describe
 
-        kinds = _kinds() if kind is None else [kind]
+        kinds = _list_kinds() if kind is None else [kind]
         offers = [registry.offers[each, name] for each in kinds if (each, name) in registry.offers]
         if not offers:
             names = {known for each, known in registry.offers if each in kinds}
@@ -93,7 +93,7 @@ def init(
     debug: Debug = False,
 ) -> None:
     """Write a working plugin to start from: a module, its tests and a pyproject.toml."""
-    with speaking(debug):
+    with report_errors(debug):
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
             raise UsageError(
                 "a plugin's name must consist of lower case letters, digits and underscores, "
@@ -115,7 +115,7 @@ def init(
         say(f"next: python -m pytest {here}, then: pip install {here}")
 
 
-def _kinds() -> list[str]:
+def _list_kinds() -> list[str]:
     from dcsvm.drive.registry import KINDS, RECIPE, REPORT
 
     return [*KINDS, RECIPE, REPORT]

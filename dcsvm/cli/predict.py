@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dcsvm.base.errors import DataError, UsageError
-from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, registry_with, say, speaking
+from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, load_registry, report_errors, say
 
 if TYPE_CHECKING:
     from dcsvm.experiments.predict.predictor import Summary
@@ -54,13 +54,13 @@ def predict(
     debug: Debug = False,
 ) -> None:
     """Answer the rows of a file, however large; columns may come in any order."""
-    with speaking(debug):
+    with report_errors(debug):
         if as_json and out is None:
             raise UsageError("--json prints a summary: name a file for the answers with --out")
         summary = _predict(model, data, out, keep or [], scores, header, jobs, plugin)
         if as_json:
             typer.echo(json.dumps(_as_dict(summary), indent=2))
-        _tell(summary, data, out)
+        _print_summary(summary, data, out)
 
 
 def _predict(
@@ -78,17 +78,17 @@ def _predict(
 
     from dcsvm.datasets.file_formats import check_file
     from dcsvm.drive.unwrap import find_classifier
-    from dcsvm.experiments.model_summary import model_file
+    from dcsvm.experiments.model_summary import find_model_file
     from dcsvm.experiments.predict.answer_writers import check_out
     from dcsvm.experiments.predict.predictor import predict_file
     from dcsvm.experiments.progress import TerminalProgress
     from dcsvm.persistence.model_file import load
 
-    registry_with(plugin)
+    load_registry(plugin)
     if out is not None:
         check_out(out)
     check_file(data)
-    loaded = load(model_file(model))
+    loaded = load(find_model_file(model))
     find_classifier(loaded).set_params(n_jobs=jobs or cpu_count())
     with TerminalProgress(Console(stderr=True)) as progress:
         progress.on_step_begin(f"answering {data.name}", data.stat().st_size)
@@ -115,7 +115,7 @@ def _as_dict(summary: Summary) -> dict[str, object]:
     }
 
 
-def _tell(summary: Summary, data: Path, out: Path | None) -> None:
+def _print_summary(summary: Summary, data: Path, out: Path | None) -> None:
     for column, count in summary.unknown_levels.items():
         one = count == 1
         found = "one value is a level" if one else f"{count} values are levels"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dcsvm.base.errors import UnknownNameError, UsageError, did_you_mean
-from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, registry_with, say, speaking
+from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, load_registry, report_errors, say
 from dcsvm.cli.text_tables import print_table
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ def recipes(
     if context.invoked_subcommand is not None:
         context.obj = plugin
         return
-    with speaking(debug):
-        registry = registry_with(plugin)
+    with report_errors(debug):
+        registry = load_registry(plugin)
         given = {"rows": rows, "features": features, "classes": classes}
-        listed = _listed(registry, {key: n for key, n in given.items() if n is not None})
+        listed = _list_recipes(registry, {key: n for key, n in given.items() if n is not None})
         if as_json:
             typer.echo(json.dumps(listed, indent=2))
             return
@@ -68,8 +68,8 @@ def show(
     debug: Debug = False,
 ) -> None:
     """Show the text of a recipe."""
-    with speaking(debug):
-        text = _text(name, registry_with([*(context.obj or []), *(plugin or [])]))
+    with report_errors(debug):
+        text = _find_text(name, load_registry([*(context.obj or []), *(plugin or [])]))
         typer.echo(json.dumps({"name": name, "text": text}) if as_json else text.rstrip("\n"))
 
 
@@ -84,8 +84,8 @@ def copy(
     debug: Debug = False,
 ) -> None:
     """Copy a recipe to a file of your own; one that is there is never replaced."""
-    with speaking(debug):
-        text = _text(name, registry_with([*(context.obj or []), *(plugin or [])]))
+    with report_errors(debug):
+        text = _find_text(name, load_registry([*(context.obj or []), *(plugin or [])]))
         place = file or Path(f"{name}.toml")
         write_new(place, text)
         say(f"next: change {place}, then: dcsvm run {place}")
@@ -99,7 +99,7 @@ def init(
     debug: Debug = False,
 ) -> None:
     """Write a commented recipe to start from; an existing file is never overwritten."""
-    with speaking(debug):
+    with report_errors(debug):
         from dcsvm.experiments.scaffold import RECIPE
 
         write_new(file, RECIPE)
@@ -109,11 +109,11 @@ def init(
 @recipes_app.command()
 def schema(context: typer.Context, plugin: PluginFiles = None, debug: Debug = False) -> None:
     """Print the JSON schema of recipes, including the components of all plugins."""
-    with speaking(debug):
-        registry = registry_with([*(context.obj or []), *(plugin or [])])
-        from dcsvm.experiments.recipe.schema import recipe_schema
+    with report_errors(debug):
+        registry = load_registry([*(context.obj or []), *(plugin or [])])
+        from dcsvm.experiments.recipe.schema import build_schema
 
-        typer.echo(json.dumps(recipe_schema(registry), indent=2))
+        typer.echo(json.dumps(build_schema(registry), indent=2))
 
 
 def write_new(place: Path, text: str) -> None:
@@ -129,7 +129,7 @@ def write_new(place: Path, text: str) -> None:
         raise UsageError(f"cannot write {str(place)!r}: {error.strerror}") from error
 
 
-def _text(name: str, registry: Registry) -> str:
+def _find_text(name: str, registry: Registry) -> str:
     from dcsvm.drive.registry import RECIPE
 
     offer = registry.offers.get((RECIPE, name))
@@ -139,25 +139,27 @@ def _text(name: str, registry: Registry) -> str:
     return str(offer.what)
 
 
-def _listed(registry: Registry, given: dict[str, int]) -> list[dict[str, Any]]:
+def _list_recipes(registry: Registry, given: dict[str, int]) -> list[dict[str, Any]]:
     import tomllib
 
     from dcsvm.drive.registry import RECIPE
-    from dcsvm.experiments.recipe.applicability import SIZES, in_words, outside, rank
+    from dcsvm.experiments.recipe.applicability import SIZES, describe_range, find_unsuitable, rank
 
     offers = [
         (tomllib.loads(offer.what).get("suits", {}), offer) for offer in registry.of_kind(RECIPE)
     ]
     if given:
-        offers.sort(key=lambda each: (bool(outside(each[0], given)), rank(each[0], given)))
+        offers.sort(key=lambda each: (bool(find_unsuitable(each[0], given)), rank(each[0], given)))
     listed = []
     for suits, offer in offers:
-        beyond = outside(suits, given)
+        beyond = find_unsuitable(suits, given)
         listed.append(
             {
                 "name": offer.name,
                 "try it": "no: " + ", ".join(beyond) if beyond else "yes",
-                "suits": ", ".join(in_words(key, suits[key]) for key in SIZES if key in suits),
+                "suits": ", ".join(
+                    describe_range(key, suits[key]) for key in SIZES if key in suits
+                ),
                 "about": offer.summary,
                 "distribution": offer.distribution,
             }

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dcsvm.cli.app import Debug, PluginFiles, app, registry_with, speaking
+from dcsvm.cli.app import Debug, PluginFiles, app, load_registry, report_errors
 
 
 @app.command()
@@ -17,8 +17,8 @@ def report(
     debug: Debug = False,
 ) -> None:
     """Write the reports of a run again, from the files of its folder, and print their paths."""
-    with speaking(debug):
-        registry_with(plugin)
+    with report_errors(debug):
+        load_registry(plugin)
         from dcsvm.experiments.run.reports import write_reports
 
         for path in write_reports(run):

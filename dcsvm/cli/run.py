@@ -14,14 +14,14 @@ import attrs
 import typer
 
 from dcsvm.base.errors import CompositionError, DataError, SettingError, UsageError
-from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, registry_with, say, speaking
+from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, load_registry, report_errors, say
 from dcsvm.cli.text_tables import print_result
 
 if TYPE_CHECKING:
     from dcsvm.drive.registry import Registry
     from dcsvm.experiments.progress import TerminalProgress
     from dcsvm.experiments.recipe import Recipe
-    from dcsvm.experiments.run.lifecycle import Kept, Request
+    from dcsvm.experiments.run.lifecycle import FinishedRun, RunRequest
 
 MODEL_FILE = ".dcsvm"
 RecipeName = Annotated[
@@ -40,7 +40,7 @@ Out = Annotated[
 
 
 @attrs.frozen
-class _Wanted:
+class _Options:
     """The words of the command line, put in order."""
 
     recipe: str | None
@@ -98,10 +98,10 @@ def run(
     debug: Debug = False,
 ) -> None:
     """Run a recipe: read data, train, measure on held-out rows. Without RECIPE: the quickstart."""
-    with speaking(debug):
-        overrides = (*_data_given(data, target), *(values or []))
+    with report_errors(debug):
+        overrides = (*_list_data_overrides(data, target), *(values or []))
         plugins = tuple(plugin or ())
-        wanted = _Wanted(recipe, overrides, out, resume, jobs, seed, plugins)
+        wanted = _Options(recipe, overrides, out, resume, jobs, seed, plugins)
         if dry_run:
             _print_plan(wanted, as_json)
             return
@@ -111,41 +111,41 @@ def run(
 
         with TerminalProgress(Console(stderr=True)) as progress:
             progress.on_step_begin("starting")
-            kept = _carried_out(wanted, progress)
+            kept = _execute(wanted, progress)
         if as_json:
             found = {**kept.result.as_dict(), "folder": str(kept.folder)}
             typer.echo(json.dumps(found, indent=2))
         else:
             print_result(kept.result)
         if resume is not None:
-            say(_taken_over(kept.taken_over))
+            say(_describe_resumed(kept.taken_over))
         for sentence in kept.missing:
             say(f"warning: {sentence}")
         say(f"kept in {kept.folder}")
         if resume is not None:
-            plugins = (*_plugins_before(resume), *plugins)
+            plugins = (*_find_plugins_before(resume), *plugins)
         shown = recipe in (None, "quickstart") and resume is None and data is None
-        say(_what_next(kept, plugins, shown))
+        say(_suggest_next(kept, plugins, shown))
         if kept.missing:
             raise typer.Exit(5)
 
 
-def _data_given(data: str | None, target: str | None) -> list[str]:
+def _list_data_overrides(data: str | None, target: str | None) -> list[str]:
     """`--data` and `--target` as overrides; a file is seen from where the command is."""
     given = (("--data", data), ("--target", target))
     return [f"{option} {value}" for option, value in given if value is not None]
 
 
-def _checked(wanted: _Wanted, registry: Registry) -> Request:
+def _build_request(wanted: _Options, registry: Registry) -> RunRequest:
     """Everything that can be wrong with a request, found before anything is read or trained."""
     from joblib import cpu_count
 
     from dcsvm.experiments.recipe import QUICKSTART, find_recipe, find_text
-    from dcsvm.experiments.run.lifecycle import Request
+    from dcsvm.experiments.run.lifecycle import RunRequest
 
     found: Recipe = find_recipe(wanted.recipe, registry, wanted.overrides)
     text = find_text(wanted.recipe or QUICKSTART, Path(), registry)
-    return Request(
+    return RunRequest(
         found,
         "" if text is None else text[0],
         found.split.seed if wanted.seed is None else wanted.seed,
@@ -156,36 +156,36 @@ def _checked(wanted: _Wanted, registry: Registry) -> Request:
     )
 
 
-def _carried_out(wanted: _Wanted, progress: TerminalProgress) -> Kept:
-    from dcsvm.cli.interruption import interruptible
+def _execute(wanted: _Options, progress: TerminalProgress) -> FinishedRun:
+    from dcsvm.cli.interruption import run_interruptible
     from dcsvm.experiments.run.folder import RunFolder
-    from dcsvm.experiments.run.lifecycle import carry_out, plugin_files, resumed
+    from dcsvm.experiments.run.lifecycle import execute, find_plugin_files, read_request
     from dcsvm.experiments.run.run_status import FINISHED, STATUS, resume_command
 
     if wanted.resume is not None:
-        _refuse_beside_resume(wanted)
+        _check_resume_options(wanted)
         folder = RunFolder.find(wanted.resume)
-        registry = registry_with([*plugin_files(folder), *wanted.plugins])
-        request = resumed(folder, registry, wanted.jobs)
+        registry = load_registry([*find_plugin_files(folder), *wanted.plugins])
+        request = read_request(folder, registry, wanted.jobs)
         if folder.has(STATUS) and folder.read_json(STATUS).get("state") == "done":
             raise UsageError(f"the run in {str(folder.path)!r} is done: nothing is left to resume")
     else:
-        registry = registry_with(list(wanted.plugins))
-        request = _checked(wanted, registry)
+        registry = load_registry(list(wanted.plugins))
+        request = _build_request(wanted, registry)
         if wanted.copy is not None:
             check_writable(wanted.copy)
-        folder = request.begun(wanted.folder, registry)
+        folder = request.begin(wanted.folder, registry)
     try:
-        kept = interruptible(
-            lambda: carry_out(request, folder, progress, again=wanted.resume is not None)
+        kept = run_interruptible(
+            lambda: execute(request, folder, progress, again=wanted.resume is not None)
         )
     except KeyboardInterrupt:
-        folder.state("interrupted")
+        folder.set_state("interrupted")
         raise KeyboardInterrupt(f"{resume_command(folder.path)} goes on from here") from None
     except DataError as error:
         if wanted.resume is None:
-            folder.withdraw()
-        raise DataError(f"{error}{_on_the_command_line(str(error), wanted)}") from error
+            folder.remove()
+        raise DataError(f"{error}{_suggest_option(str(error), wanted)}") from error
     except (CompositionError, SettingError):  # it would be so again
         raise
     except Exception:
@@ -200,7 +200,7 @@ def _carried_out(wanted: _Wanted, progress: TerminalProgress) -> Kept:
     return kept
 
 
-def _on_the_command_line(sentence: str, wanted: _Wanted) -> str:
+def _suggest_option(sentence: str, wanted: _Options) -> str:
     """The way out without writing a recipe, for those who gave a file by --data."""
     if not any(each.startswith("--data ") for each in wanted.overrides):
         return ""
@@ -211,22 +211,24 @@ def _on_the_command_line(sentence: str, wanted: _Wanted) -> str:
     column = re.search(r"column '([^']+)'.*`drop`", sentence)
     if column is None:
         return ""
-    from dcsvm.experiments.recipe import override
+    from dcsvm.experiments.recipe import parse_override
 
     said = f"data.drop={column[1]}"
-    if override(said).table["data"]["drop"] != column[1]:  # what reads as a number, or has spaces
+    if (
+        parse_override(said).table["data"]["drop"] != column[1]
+    ):  # what reads as a number, or has spaces
         said = f"data.drop=[{json.dumps(column[1], ensure_ascii=False)}]"
     return f" (--set {shlex.quote(said)})"
 
 
-def _plugins_before(folder: Path) -> list[Path]:
+def _find_plugins_before(folder: Path) -> list[Path]:
     from dcsvm.experiments.run.folder import RunFolder
-    from dcsvm.experiments.run.lifecycle import plugin_files
+    from dcsvm.experiments.run.lifecycle import find_plugin_files
 
-    return plugin_files(RunFolder.find(folder))
+    return find_plugin_files(RunFolder.find(folder))
 
 
-def _refuse_beside_resume(wanted: _Wanted) -> None:
+def _check_resume_options(wanted: _Options) -> None:
     for word, given in (
         ("a recipe", wanted.recipe),
         ("--set or --data", wanted.overrides),
@@ -254,27 +256,27 @@ def check_writable(path: Path) -> None:
         raise UsageError(f"cannot write the model to {str(path)!r}: {error.strerror}") from error
 
 
-def _print_plan(wanted: _Wanted, as_json: bool) -> None:
+def _print_plan(wanted: _Options, as_json: bool) -> None:
     from dcsvm.cli.text_tables import print_plan
-    from dcsvm.experiments.run.plan import plan
+    from dcsvm.experiments.run.plan import plan_run
 
-    request = _checked(wanted, registry_with(list(wanted.plugins)))
-    planned = plan(request.recipe, request.seed, request.n_jobs)
+    request = _build_request(wanted, load_registry(list(wanted.plugins)))
+    planned = plan_run(request.recipe, request.seed, request.n_jobs)
     if as_json:
         typer.echo(json.dumps(planned.as_dict(), indent=2))
     else:
         print_plan(planned)
 
 
-def _taken_over(parts: int) -> str:
+def _describe_resumed(parts: int) -> str:
     if parts == 0:
         return "no part had been finished before: all were trained now"
-    from dcsvm.experiments.run.text import counted
+    from dcsvm.experiments.run.text import format_count
 
-    return f"finished before and not trained again: {counted(parts, 'part', 'parts')}"
+    return f"finished before and not trained again: {format_count(parts, 'part', 'parts')}"
 
 
-def _what_next(kept: Kept, plugins: Sequence[Path], is_quickstart: bool) -> str:
+def _suggest_next(kept: FinishedRun, plugins: Sequence[Path], is_quickstart: bool) -> str:
     """The command to go on with, ready for a shell."""
     if is_quickstart:
         return (

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from dcsvm.experiments.run.plan import Plan
-    from dcsvm.experiments.run.runner import Result
+    from dcsvm.experiments.run.plan import RunPlan
+    from dcsvm.experiments.run.runner import RunResult
 
 
 def print_table(
@@ -60,12 +60,12 @@ MEASURES = (
 )
 
 
-def print_result(result: Result) -> None:
+def print_result(result: RunResult) -> None:
     """Print what was learned from what, and what came out."""
-    from dcsvm.experiments.run.text import nsv_ratios
+    from dcsvm.experiments.run.text import compute_nsv_ratios
 
     typer.echo(f"{result.recipe}: {result.about}" if result.about else result.recipe)
-    for line in _data_told(result):
+    for line in _describe_data(result):
         typer.echo(line)
     for each in result.trained:
         for found in each.found[-1:]:
@@ -73,24 +73,28 @@ def print_result(result: Result) -> None:
             by = "" if found.scored_by == "accuracy" else f"by {found.scored_by}; "
             typer.echo(f"{each.measures.model}: {values} ({by}{found.stopped})")
     typer.echo()
-    flat = [each.flat() for each in result.measures]
-    for own, ratio in zip(flat, nsv_ratios(flat), strict=True):
+    flat = [each.flatten() for each in result.measures]
+    for own, ratio in zip(flat, compute_nsv_ratios(flat), strict=True):
         own["nsv_ratio"] = ratio
         own["missed"] = sum(own[f"recall.{name}"] == 0 for name in result.missed)
     lines = {
-        name: [title, *(_number(each.get(name), form) for each in flat)]
-        for title, name, form in _lines(result)
-        if any(map(_is_told(name), flat))
+        name: [title, *(_format_number(each.get(name), form) for each in flat)]
+        for title, name, form in _list_lines(result)
+        if any(map(_is_shown(name), flat))
     }
-    rows = [row for name, row in lines.items() if row[1:] != lines.get(_plainly(name), [""])[1:]]
+    rows = [
+        row
+        for name, row in lines.items()
+        if row[1:] != lines.get(_find_plain_measure(name), [""])[1:]
+    ]
     print_table(("", *(each.model for each in result.measures)), rows, numbers=True)
 
 
-def _data_told(result: Result) -> Iterator[str]:
+def _describe_data(result: RunResult) -> Iterator[str]:
     import attrs
     import numpy as np
 
-    from dcsvm.experiments.run.text import columns_told, rare_told
+    from dcsvm.experiments.run.text import describe_columns, describe_rare_classes
 
     scaled = {
         "none": "features as they are",
@@ -102,26 +106,26 @@ def _data_told(result: Result) -> Iterator[str]:
     if n_folds > 1:
         rows = f"{result.n_train} rows, each held out once in {n_folds} folds"
     yield (f"{result.data}: {rows}, {result.n_features} features, {result.n_classes} classes")
-    yield from columns_told([attrs.asdict(each) for each in result.dataset.facts])
-    rare = rare_told(result.rare)
+    yield from describe_columns([attrs.asdict(each) for each in result.dataset.facts])
+    rare = describe_rare_classes(result.rare)
     if rare:
         yield rare
     yield (
         f"{scaled.get(result.scale, 'features scaled to mean 0 and deviation 1')}, "
-        f"seed {result.seed}, {_at_a_time(result.n_jobs)}"
+        f"seed {result.seed}, {_describe_jobs(result.n_jobs)}"
     )
 
 
-def _at_a_time(jobs: int) -> str:
+def _describe_jobs(jobs: int) -> str:
     return f"{'one part' if jobs == 1 else f'up to {jobs} parts'} at a time"
 
 
-def _lines(result: Result) -> list[tuple[str, str, str]]:
+def _list_lines(result: RunResult) -> list[tuple[str, str, str]]:
     """The lines of the table, with folds the spread below each score."""
     own = result.measures[0]
     scores = [name for name in own.more if name.startswith("test_")]
-    more = [(_score(name), name, "{:.4f}") for name in scores]
-    by_class = [*_rare_lines(result), *_missed_lines(result)]
+    more = [(_format_score(name), name, "{:.4f}") for name in scores]
+    by_class = [*_list_rare_lines(result), *_list_missed_lines(result)]
     lines = [*MEASURES[:2], *by_class, *more, *MEASURES[2:]]
     found: list[tuple[str, str, str]] = []
     for line in lines:
@@ -133,54 +137,58 @@ def _lines(result: Result) -> list[tuple[str, str, str]]:
     return found
 
 
-def _rare_lines(result: Result) -> Iterator[tuple[str, str, str]]:
+def _list_rare_lines(result: RunResult) -> Iterator[tuple[str, str, str]]:
     """A line for each rare class that was tested: the share of its rows that was found."""
     from dcsvm.drawing import shorten
-    from dcsvm.experiments.run.text import LISTED, counted
+    from dcsvm.experiments.run.text import LISTED, format_count
 
     for each in [rare for rare in result.rare if rare.tested][:LISTED]:
         title = f"  of the rare class {shorten(each.name)}"
-        yield (f"{title} ({counted(each.tested, 'row', 'rows')})", f"recall.{each.name}", "{:.4f}")
+        yield (
+            f"{title} ({format_count(each.tested, 'row', 'rows')})",
+            f"recall.{each.name}",
+            "{:.4f}",
+        )
 
 
-def _missed_lines(result: Result) -> Iterator[tuple[str, str, str]]:
+def _list_missed_lines(result: RunResult) -> Iterator[tuple[str, str, str]]:
     """A line for each class, the largest first, that one of the models never answered rightly."""
     from dcsvm.drawing import shorten
-    from dcsvm.experiments.run.text import LISTED, counted
+    from dcsvm.experiments.run.text import LISTED, format_count
 
     rare = {each.name for each in result.rare}
     missed = [(name, tested) for name, tested in result.missed.items() if name not in rare]
     for name, tested in missed[:LISTED]:
-        title = f"  of class {shorten(name)} ({counted(tested, 'row', 'rows')})"
+        title = f"  of class {shorten(name)} ({format_count(tested, 'row', 'rows')})"
         yield title, f"recall.{name}", "{:.4f}"
     if len(missed) > LISTED:
         yield "  classes never answered rightly", "missed", "{}"
 
 
-def _is_told(name: str) -> Callable[[dict[str, Any]], bool]:
+def _is_shown(name: str) -> Callable[[dict[str, Any]], bool]:
     """Whether a measure is worth a line: a cost of nothing, or one not known, is not."""
     costs = ("search_seconds", "nsv_ratio", "hyperplanes", "kernel_evaluations")
     is_cost = any(word in name for word in costs)
     return lambda found: not is_cost or bool(found.get(name))
 
 
-def _plainly(name: str) -> str:
+def _find_plain_measure(name: str) -> str:
     """The measure that says the same as one of distinct kernel values, where none repeats."""
     return name.removeprefix("unique_") if name.startswith("unique_") else ""
 
 
-def _score(name: str) -> str:
+def _format_score(name: str) -> str:
     return name.removeprefix("test_").replace("_", " ")
 
 
-def print_plan(plan: Plan) -> None:
+def print_plan(plan: RunPlan) -> None:
     folds = f" in {plan.folds} folds" if plan.folds > 1 else ""
     typer.echo(plan.recipe)
     typer.echo(
         f"{plan.data}: {plan.rows} rows, {plan.features} features, {plan.classes} classes; "
         f"{plan.n_train} rows to learn from, {plan.n_test} held out{folds}"
     )
-    typer.echo(f"{_at_a_time(plan.jobs)}; parts of later stages, if any, are not foreseen\n")
+    typer.echo(f"{_describe_jobs(plan.jobs)}; parts of later stages, if any, are not foreseen\n")
     lines = [
         ("parts", "parts", "{}"),
         ("  of one class only", "homogeneous", "{}"),
@@ -191,7 +199,7 @@ def print_plan(plan: Plan) -> None:
         ("megabytes, about", "megabytes", "{:.0f}"),
     ]
     rows = [
-        [title, *(_number(getattr(each, field), form) for each in plan.candidates)]
+        [title, *(_format_number(getattr(each, field), form) for each in plan.candidates)]
         for title, field, form in lines
     ]
     seconds = [each.seconds for each in plan.candidates]
@@ -200,5 +208,5 @@ def print_plan(plan: Plan) -> None:
     typer.echo("\nseconds of searching and training: measuring and the report come on top")
 
 
-def _number(value: float | None, form: str) -> str:
+def _format_number(value: float | None, form: str) -> str:
     return "unknown" if value is None or value != value else form.format(value)

@@ -12,11 +12,11 @@ import attrs
 
 from dcsvm.base.errors import UsageError
 from dcsvm.drive.registry import default_registry
-from dcsvm.experiments.differences import MISSING, differences
+from dcsvm.experiments.differences import MISSING, find_differences
 from dcsvm.experiments.run.folder import METRICS, PREDICTIONS, RESOLVED, RESULT, SEARCH, RunFolder
-from dcsvm.experiments.run.run_status import standing
+from dcsvm.experiments.run.run_status import find_status
 from dcsvm.experiments.run.search_result import BUDGET
-from dcsvm.experiments.run.text import nsv_ratios
+from dcsvm.experiments.run.text import compute_nsv_ratios
 from dcsvm.model_selection.significance import mcnemar, paired_interval
 
 #: The measures that are shown of each run, in this order, where they are known.
@@ -54,11 +54,11 @@ def compare_runs(folders: Sequence[Path]) -> Comparison:
     runs = [RunFolder.find(path) for path in folders]
     for run in runs:
         if not run.has(METRICS):
-            raise UsageError(standing(run.path).sentence)
-    names = _names([run.path for run in runs])
-    searches = [_searches(run) for run in runs]
+            raise UsageError(find_status(run.path).sentence)
+    names = _choose_names([run.path for run in runs])
+    searches = [_read_searches(run) for run in runs]
     found = [run.read_json(METRICS) for run in runs]
-    for each, ratio in zip(found, nsv_ratios(found), strict=True):
+    for each, ratio in zip(found, compute_nsv_ratios(found), strict=True):
         each["nsv_ratio"] = ratio
     scores = [key for each in found for key in each if key.startswith("test_")]
     more = sorted({*scores} - {*SHOWN, "test_error"}, key=lambda key: ("_fold_" in key, key))
@@ -70,17 +70,17 @@ def compare_runs(folders: Sequence[Path]) -> Comparison:
             for key in shown
             if any(each.get(key) is not None for each in found)
         },
-        differences([_table(run.path / RESOLVED) for run in runs], default_registry()),
-        _chosen(searches),
+        find_differences([_read_recipe(run.path / RESOLVED) for run in runs], default_registry()),
+        _collect_chosen(searches),
         tuple(
-            _test(names[0], runs[0].path, name, run.path)
+            _test_pair(names[0], runs[0].path, name, run.path)
             for name, run in zip(names[1:], runs[1:], strict=True)
         ),
-        tuple(_cut_short(names, searches)),
+        tuple(_find_cut_short(names, searches)),
     )
 
 
-def _searches(run: RunFolder) -> list[Mapping[str, Any]]:
+def _read_searches(run: RunFolder) -> list[Mapping[str, Any]]:
     """The searches for a run's own model; with folds one for each, and a last one for all rows."""
     searches = run.read_json(SEARCH) if run.has(SEARCH) else {}
     name = run.read_json(RESULT)["models"][0]["model"] if searches else ""
@@ -88,14 +88,14 @@ def _searches(run: RunFolder) -> list[Mapping[str, Any]]:
     return [searches[key] for key in sorted(own, key=lambda key: int(key.rpartition("/")[2]))]
 
 
-def _chosen(searches: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, list[Any]]:
+def _collect_chosen(searches: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, list[Any]]:
     """The values that the searches for the runs' own models chose."""
     found = [each[-1]["values"] if each else {} for each in searches]
     keys = dict.fromkeys(key for each in found for key in each)
     return {key: [each.get(key, MISSING) for each in found] for key in keys}
 
 
-def _cut_short(
+def _find_cut_short(
     names: Sequence[str], searches: Sequence[Sequence[Mapping[str, Any]]]
 ) -> Iterator[str]:
     for name, own in zip(names, searches, strict=True):
@@ -104,7 +104,7 @@ def _cut_short(
             yield f"{name}: the search was cut short: {stopped[-1]}"
 
 
-def _names(paths: Sequence[Path]) -> list[str]:
+def _choose_names(paths: Sequence[Path]) -> list[str]:
     """The shortest ends of the paths that tell them apart."""
     whole = [path.resolve().parts for path in paths]
     for length in range(1, max(map(len, whole)) + 1):
@@ -114,17 +114,17 @@ def _names(paths: Sequence[Path]) -> list[str]:
     return [str(path) for path in paths]
 
 
-def _table(path: Path) -> dict[str, Any]:
+def _read_recipe(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"{str(path)!r} cannot be read: {error}") from error
 
 
-def _test(first_name: str, first: Path, second_name: str, second: Path) -> dict[str, Any]:
+def _test_pair(first_name: str, first: Path, second_name: str, second: Path) -> dict[str, Any]:
     """McNemar's test of two runs' own models, or why there is none."""
     pair = {"first": first_name, "second": second_name}
-    one, other = _answers(first), _answers(second)
+    one, other = _read_predictions(first), _read_predictions(second)
     shared = [key for key in one if key in other]
     if not shared or len(shared) < len(one) or len(shared) < len(other):
         return {**pair, "statement": "no test: the runs were tested on different rows"}
@@ -142,7 +142,7 @@ def _test(first_name: str, first: Path, second_name: str, second: Path) -> dict[
     }
 
 
-def _answers(path: Path) -> dict[tuple[str, str], str]:
+def _read_predictions(path: Path) -> dict[tuple[str, str], str]:
     """The answers of a run's own model by row number and truth."""
     try:
         with open(path / PREDICTIONS, newline="", encoding="utf-8") as file:

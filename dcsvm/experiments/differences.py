@@ -18,14 +18,16 @@ ORDER = ("data", "split", "class_weight", *KINDS, "search", "measure", "compare"
 Table = Mapping[str, Any]
 
 
-def differences(recipes: Sequence[Table], registry: Registry) -> dict[str, list[Any]]:
+def find_differences(recipes: Sequence[Table], registry: Registry) -> dict[str, list[Any]]:
     """The values of every recipe under the keys whose values differ, table by table.
 
     A component that is another one in another recipe is one line: its name, and the settings
     that are not its defaults. Resolved recipes are full of defaults, which would fill pages.
     """
     found: dict[str, list[Any]] = {}
-    for key in sorted(_keys(recipes), key=lambda key: ORDER.index(key) if key in ORDER else 99):
+    for key in sorted(
+        _list_keys(recipes), key=lambda key: ORDER.index(key) if key in ORDER else 99
+    ):
         if key not in WORDS:
             _compare(key, [each.get(key, MISSING) for each in recipes], registry, found)
     return found
@@ -42,46 +44,48 @@ def _compare(
     if kind in KINDS and not key.startswith("search."):
         alike = alike and len({each.get("use") for each in tables}) == 1
         if not alike:
-            found[key] = [_component(kind, value, registry) for value in values]
+            found[key] = [_format_component(kind, value, registry) for value in values]
             return
     if key == "search" and not alike:
-        found[key] = [", ".join(_searched(each)) if each != MISSING else each for each in values]
+        found[key] = [
+            ", ".join(_list_searched_keys(each)) if each != MISSING else each for each in values
+        ]
     elif key == "compare" and len({frozenset(each) for each in values}) > 1:
         found[key] = [", ".join(each) if each != MISSING else each for each in values]
     elif alike:
-        for inner in _keys(tables):
+        for inner in _list_keys(tables):
             inside = [each.get(inner, MISSING) for each in tables]
             _compare(f"{key}.{inner}", inside, registry, found)
     else:
         found[key] = list(values)
 
 
-def _keys(tables: Iterable[Table]) -> list[str]:
+def _list_keys(tables: Iterable[Table]) -> list[str]:
     return list(dict.fromkeys(key for table in tables for key in table))
 
 
-def _searched(table: Table, at: str = "") -> list[str]:
+def _list_searched_keys(table: Table, at: str = "") -> list[str]:
     """The keys that a table [search] lists values for, such as `learner.C`."""
     found = []
     for key, value in table.items():
         if isinstance(value, Mapping):
-            found += _searched(value, f"{at}{key}.")
+            found += _list_searched_keys(value, f"{at}{key}.")
         elif at or isinstance(value, list):
             found.append(f"{at}{key}")
     return found
 
 
-def _component(kind: str, table: Any, registry: Registry) -> str:
+def _format_component(kind: str, table: Any, registry: Registry) -> str:
     """A component in few words: `tree(ceiling=1500)`."""
     if not isinstance(table, Mapping):
         return str(table)
     if "use" not in table:
-        inner = (_component(each, table.get(each, MISSING), registry) for each in KINDS)
+        inner = (_format_component(each, table.get(each, MISSING), registry) for each in KINDS)
         return f"({', '.join(inner)})"
     offer = registry.offers.get((kind, str(table["use"])))
     known = settings_of(offer.what) if offer is not None else {}
     said = [
-        f"{name}={_setting(known[name], value, registry)}"
+        f"{name}={_format_setting(known[name], value, registry)}"
         for name, value in table.items()
         if name in known and not _is_default(known[name], value)
     ]
@@ -94,8 +98,8 @@ def _is_default(field: attrs.Attribute[Any], value: Any) -> bool:
     return bool(value in (plain, {"use": plain}))
 
 
-def _setting(field: attrs.Attribute[Any], value: Any, registry: Registry) -> str:
+def _format_setting(field: attrs.Attribute[Any], value: Any, registry: Registry) -> str:
     kind = field.metadata.get("kind")
     if kind and isinstance(value, list):
-        return f"[{', '.join(_component(kind, each, registry) for each in value)}]"
-    return _component(kind, value, registry) if kind else str(value)
+        return f"[{', '.join(_format_component(kind, each, registry) for each in value)}]"
+    return _format_component(kind, value, registry) if kind else str(value)

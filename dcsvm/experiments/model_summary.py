@@ -11,27 +11,27 @@ from dcsvm.base.errors import ModelFileError, UsageError
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.drive.unwrap import find_classifier, find_preparation
-from dcsvm.experiments.recipe import toml
-from dcsvm.experiments.recipe.serialize import pipeline_table
-from dcsvm.experiments.run.run_status import STATUS, standing
+from dcsvm.experiments.recipe import to_toml
+from dcsvm.experiments.recipe.serialize import serialize_classifier
+from dcsvm.experiments.run.run_status import STATUS, find_status
 from dcsvm.inspection.parameters import size_of
 from dcsvm.persistence.model_file import MODEL, load
 from dcsvm.persistence.model_file_format import open_archive
 
 
-def model_file(path: Path) -> Path:
+def find_model_file(path: Path) -> Path:
     """The model file itself, or the one in a run's folder; a UsageError where a run has none."""
     if not path.exists():
         raise ModelFileError(f"{str(path)!r} does not exist: name a model file or a run's folder")
     if not path.is_dir() or (path / MODEL).is_file():
         return path / MODEL if path.is_dir() else path
-    found = standing(path)
+    found = find_status(path)
     if found.state == "partial":
         raise UsageError(f"the run in {str(path)!r} kept no model; its {STATUS} says why")
     raise UsageError(found.sentence)
 
 
-def inspected(path: Path) -> dict[str, Any]:
+def summarize_model(path: Path) -> dict[str, Any]:
     """Look into a model file; parts are counted by depth of nesting and kind of model."""
     loaded = load(path)
     model: DivideAndConquerClassifier = find_classifier(loaded)
@@ -42,14 +42,14 @@ def inspected(path: Path) -> dict[str, Any]:
         manifest = archive.manifest
     size = size_of(model)
     kinds: dict[tuple[int, str], list[tuple[int, int]]] = {}
-    _collect(model.model_, 0, kinds)
+    _collect_parts(model.model_, 0, kinds)
     routers = sum(group.router is not None for group in model.model_.committee.groups)
     return {
         "file": str(path),
         "dcsvm": manifest["dcsvm_version"],
         "scikit-learn": manifest["sklearn_version"],
         "plugins": manifest["plugins"],
-        "pipeline": toml({**data, **pipeline_table(model)}).splitlines(),
+        "pipeline": to_toml({**data, **serialize_classifier(model)}).splitlines(),
         "classes": [str(label) for label in model.classes_.tolist()],
         "features": int(loaded.n_features_in_),
         "groups": len(model.model_.committee.groups),
@@ -68,14 +68,16 @@ def inspected(path: Path) -> dict[str, Any]:
         ],
         "size": {
             "bytes": path.stat().st_size,
-            "different support vectors": _known(size.support_vectors),
-            "parameters": _known(size.parameters),
-            "kernel evaluations if all were asked": _known(_evaluations(model.model_)),
+            "different support vectors": _number_or_none(size.support_vectors),
+            "parameters": _number_or_none(size.parameters),
+            "kernel evaluations if all were asked": _number_or_none(
+                _count_evaluations(model.model_)
+            ),
         },
     }
 
 
-def _collect(
+def _collect_parts(
     model: FittedStrategy, depth: int, kinds: dict[tuple[int, str], list[tuple[int, int]]]
 ) -> None:
     for member in model.committee.members:
@@ -84,13 +86,13 @@ def _collect(
         )
         kinds.setdefault((depth, title), []).append((member.n_rows, len(member.support)))
         if isinstance(member.model, FittedStrategy):
-            _collect(member.model, depth + 1, kinds)
+            _collect_parts(member.model, depth + 1, kinds)
 
 
-def _evaluations(model: FittedStrategy) -> float:
+def _count_evaluations(model: FittedStrategy) -> float:
     return float(
         sum(
-            _evaluations(member.model)
+            _count_evaluations(member.model)
             if isinstance(member.model, FittedStrategy)
             else np.max(member.model.cost.kernel_evaluations)
             for member in model.committee.members
@@ -98,5 +100,5 @@ def _evaluations(model: FittedStrategy) -> float:
     )
 
 
-def _known(value: float) -> float | None:
+def _number_or_none(value: float) -> float | None:
     return None if np.isnan(value) else float(value)

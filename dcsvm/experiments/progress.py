@@ -134,10 +134,10 @@ class TimeLeft(ProgressColumn):
         if task.total is None:
             return Text("")
         forecast, limit = task.fields["forecast"], task.fields["limit"]
-        return Text(time_left(task.elapsed or 0.0, task.time_remaining, forecast, limit))
+        return Text(format_time_left(task.elapsed or 0.0, task.time_remaining, forecast, limit))
 
 
-def time_left(
+def format_time_left(
     elapsed: float, remaining: float | None, forecast: float | None, limit: float | None = None
 ) -> str:
     """Say how much time is left, from the speed so far or else from a forecast of the whole.

@@ -23,7 +23,7 @@ import dcsvm
 from dcsvm.base.component import settings_of
 from dcsvm.cli import app
 from dcsvm.drive.registry import KINDS, default_registry
-from dcsvm.experiments.recipe.schema import recipe_schema
+from dcsvm.experiments.recipe.schema import build_schema
 from dcsvm.experiments.run import folder
 from dcsvm.experiments.run.measures import Measures
 from dcsvm.testing import checks_of
@@ -273,7 +273,7 @@ def test_the_reference_lists_every_component_with_its_settings() -> None:
 
 def test_the_reference_lists_every_key_of_a_recipe() -> None:
     sections = rows_by_section("recipe_keys.md")
-    keys = recipe_schema(default_registry())["properties"]
+    keys = build_schema(default_registry())["properties"]
     assert sections["The recipe itself"] == set(keys)
     tables = {key for key in keys if "properties" in keys[key]}
     assert tables >= {"data", "split", "search", "measure"}

@@ -357,7 +357,7 @@ def test_a_plan_is_worded_and_forecast_for_one_part_at_a_time(dcsvm):
 def test_a_plan_counts_the_search_and_says_what_comes_on_top(dcsvm, recipe, monkeypatch):
     pilot = _Pilot(1.0, 400, 0)
     monkeypatch.setattr(_Pilot, "of", lambda job: pilot)
-    monkeypatch.setattr("dcsvm.experiments.run.plan._whole_pilot", lambda *given: 0.0)
+    monkeypatch.setattr("dcsvm.experiments.run.plan._time_pilot", lambda *given: 0.0)
     text = (
         'data = { use = "two_moons", rows = 1600 }\nlearner = "kernel_svm"\ncombiner = "route"\n'
         'decomposer = "whole"\n[search]\nrows = 1000\nlearner.C = [1.0, 2.0, 3.0, 4.0]\n'

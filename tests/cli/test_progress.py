@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from dcsvm.drive.registry import default_registry
-from dcsvm.experiments.progress import TerminalProgress, time_left
+from dcsvm.experiments.progress import TerminalProgress, format_time_left
 from dcsvm.experiments.recipe import parse
 from dcsvm.experiments.run.runner import run_recipe
 
@@ -110,9 +110,9 @@ def test_a_single_long_part_is_forecast_from_a_pilot():
 
 
 def test_a_time_budget_limits_the_time_left():
-    assert time_left(1.0, 65.0, None, 3.0) == "about 00:02 left"
-    assert time_left(1.0, None, None, 3.0) == "about 00:02 left"
-    assert time_left(9.0, 65.0, None, 3.0) == "about 00:00 left"
+    assert format_time_left(1.0, 65.0, None, 3.0) == "about 00:02 left"
+    assert format_time_left(1.0, None, None, 3.0) == "about 00:02 left"
+    assert format_time_left(9.0, 65.0, None, 3.0) == "about 00:00 left"
 
 
 @pytest.mark.parametrize(
@@ -128,4 +128,4 @@ def test_a_time_budget_limits_the_time_left():
     ],
 )
 def test_the_time_left_is_told_in_words(elapsed, remaining, forecast, words):
-    assert time_left(elapsed, remaining, forecast) == words
+    assert format_time_left(elapsed, remaining, forecast) == words

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dcsvm.base.errors import DcsvmError
 from dcsvm.drive.registry import default_registry
-from dcsvm.experiments.recipe import Recipe, find_recipe, parse, resolved, toml
+from dcsvm.experiments.recipe import Recipe, find_recipe, parse, serialize_recipe, to_toml
 
 thoroughly = fuzzed(100)
 
@@ -48,8 +48,8 @@ def read(text, *overrides):
     except DcsvmError:
         return None
     assert isinstance(recipe, Recipe)
-    again = parse(resolved(recipe), "again.toml", Path(), default_registry())
-    assert resolved(again) == resolved(recipe)
+    again = parse(serialize_recipe(recipe), "again.toml", Path(), default_registry())
+    assert serialize_recipe(again) == serialize_recipe(recipe)
     return recipe
 
 
@@ -57,7 +57,7 @@ def read(text, *overrides):
 @thoroughly
 @given(table=st.dictionaries(WORDS, VALUES, max_size=6))
 def test_any_table_is_read_or_refused(table):
-    read(toml(table))
+    read(to_toml(table))
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dcsvm as package
-from dcsvm.experiments.run.run_status import standing
+from dcsvm.experiments.run.run_status import find_status
 from dcsvm.persistence.checkpoints import CheckpointLog
 
 #: What every metrics.json holds.
@@ -237,12 +237,12 @@ def test_a_run_that_goes_on_is_not_taken_for_a_killed_one(dcsvm, recipe, iris_pi
     folder = tmp_path / "run"
     (folder / "status.json").write_text('{"state": "running", "process": 4194305}')
     log = CheckpointLog(folder / "parts.log")
-    assert standing(folder).sentence == f"the run in {str(folder)!r} is still going on"
+    assert find_status(folder).sentence == f"the run in {str(folder)!r} is still going on"
     log.close()
-    assert standing(folder).state == "interrupted"
+    assert find_status(folder).state == "interrupted"
     (folder / "parts.log").unlink()
     (folder / "status.json").write_text(f'{{"state": "running", "process": {os.getpid()}}}')
-    assert standing(folder).state == "running"
+    assert find_status(folder).state == "running"
 
 
 def test_a_failed_run_is_told_with_its_reason(dcsvm, recipe, iris_pipeline, tmp_path):

@@ -18,7 +18,7 @@ from sklearn.utils import all_estimators
 from dcsvm.base.component import check_value, options_of, settings_of, type_hints
 from dcsvm.base.errors import ContractError, DcsvmError, SettingError
 from dcsvm.drive.registry import default_registry
-from dcsvm.experiments.recipe import parse, toml
+from dcsvm.experiments.recipe import parse, to_toml
 from dcsvm.experiments.run.runner import run_recipe
 
 NUMBERS = {
@@ -107,7 +107,7 @@ def test_any_pipeline_is_trained_or_refused(tmp_path_factory, recipe, seed):
     with warnings.catch_warnings(), in_time():
         warnings.simplefilter("ignore")  # what scikit-learn has to say of odd values
         try:
-            checked = parse(toml(recipe), "fuzzed.toml", Path(folder), default_registry())
+            checked = parse(to_toml(recipe), "fuzzed.toml", Path(folder), default_registry())
             result = run_recipe(checked, seed=seed)
         except ContractError:
             raise  # a bug of a component, however well it is told

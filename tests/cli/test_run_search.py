@@ -10,11 +10,11 @@ from dcsvm.base.errors import DataError, RecipeError
 from dcsvm.base.row_splitting import deal_folds, hold_out
 from dcsvm.drive.registry import default_registry
 from dcsvm.drive.subproblem import FitResult
-from dcsvm.experiments.recipe import Split, parse, resolved
+from dcsvm.experiments.recipe import Split, parse, serialize_recipe
 from dcsvm.experiments.recipe.sections import SCORES
-from dcsvm.experiments.run.measures import score_of
-from dcsvm.experiments.run.runner import Session, load, run_recipe
-from dcsvm.experiments.run.splitting import rows_of
+from dcsvm.experiments.run.measures import compute_score
+from dcsvm.experiments.run.runner import RunContext, load, run_recipe
+from dcsvm.experiments.run.splitting import split_rows
 from dcsvm.model_selection.path_job import PathJob, PathOutcome
 from dcsvm.persistence.checkpoints import CheckpointLog
 
@@ -33,7 +33,7 @@ learner.gamma = [1.0, 1000.0]
 def found(more="", decomposer="whole", overrides=(), **session):
     text = RECIPE.replace("DECOMPOSER", decomposer) + more
     recipe = parse(text, "recipe.toml", Path(), default_registry(), overrides)
-    kept = Session(0, **session)
+    kept = RunContext(0, **session)
     return run_recipe(recipe, session=kept).trained[0], kept
 
 
@@ -151,7 +151,7 @@ def test_a_rival_without_levels_has_a_grid_in_place_of_a_granularity_search():
     more = '[compare.all]\ndecomposer = "whole"\n'
     text = RECIPE.replace("DECOMPOSER", "tree") + 'use = "granularity"\n' + more
     recipe = parse(text, "recipe.toml", Path(), default_registry())
-    _, rival = run_recipe(recipe, session=Session(0)).trained
+    _, rival = run_recipe(recipe, session=RunContext(0)).trained
     assert rival.found[0].stopped == "all 4 combinations were tried"
 
 
@@ -195,7 +195,7 @@ def test_rows_are_held_out_of_every_class_alike():
 def test_a_split_that_cannot_be(asked, sentence):
     data = load(parse(RECIPE.replace("DECOMPOSER", "whole"), "r", Path(), default_registry()).data)
     with pytest.raises(DataError, match=sentence):
-        rows_of(data, Split(**asked), 0)
+        split_rows(data, Split(**asked), 0)
 
 
 def test_a_granularity_search_that_is_resumed_trains_no_finished_part_again(tmp_path, monkeypatch):
@@ -270,7 +270,7 @@ def rare_class(tmp_path):
 def weighed(more, decomposer="whole"):
     text = RARE.replace("DECOMPOSER", decomposer) + more
     recipe = parse(text, "recipe.toml", Path(), default_registry())
-    return run_recipe(recipe, session=Session(0)).trained
+    return run_recipe(recipe, session=RunContext(0)).trained
 
 
 @pytest.mark.parametrize("weights", ['"balanced"', "{ rare = 9.0 }"])
@@ -291,7 +291,7 @@ def test_classes_that_are_numbers_have_weights_by_their_digits():
         "class_weight = { 3 = 2.5 }\n" + text.partition("[search]")[0],
         *("recipe.toml", Path(), default_registry()),
     )
-    (trained,) = run_recipe(recipe, session=Session(0)).trained
+    (trained,) = run_recipe(recipe, session=RunContext(0)).trained
     assert trained.model[-1].class_weight[3] == 2.5
     assert trained.model[-1].class_weight[4] == 1.0
 
@@ -315,8 +315,8 @@ def test_scores_are_those_of_scikit_learn(name):
     truth, answers = generator.choice(["a", "b", "c"], (2, 60), p=[0.6, 0.3, 0.1])
     more = {"average": "macro"} if name == "f1_macro" else {}
     theirs = getattr(metrics, SCORES[name])(truth, answers, **more)
-    assert score_of(name, truth, answers) == pytest.approx(theirs)
-    assert score_of("balanced_accuracy", np.array(["a", "a"]), np.array(["a", "d"])) == 0.5
+    assert compute_score(name, truth, answers) == pytest.approx(theirs)
+    assert compute_score("balanced_accuracy", np.array(["a", "a"]), np.array(["a", "d"])) == 0.5
 
 
 def test_class_weights_can_be_searched_for(rare_class):
@@ -330,7 +330,7 @@ def test_a_resolved_recipe_says_the_weights_of_every_pipeline(rare_class):
     text = RARE.replace("DECOMPOSER", "whole") + "class_weight = { rare = 3.0 }\n"
     text += '[compare.plain]\nclass_weight = "none"\n'
     recipe = parse(text, "recipe.toml", Path(), default_registry())
-    again = parse(resolved(recipe), "recipe.toml", Path(), default_registry())
+    again = parse(serialize_recipe(recipe), "recipe.toml", Path(), default_registry())
     own, plain = (each.classifier.class_weight for each in again.candidates)
     assert own == {"rare": 3.0}
     assert plain is None
@@ -340,8 +340,8 @@ def test_folds_have_a_mean_and_a_spread_of_every_score(rare_class):
     text = RARE.replace("DECOMPOSER", "whole").replace("test = 0.4", 'use = "folds", folds = 4')
     text += 'class_weight = "balanced"\n[measure]\nscores = ["f1_macro"]\n'
     recipe = parse(text, "recipe.toml", Path(), default_registry())
-    (own,) = run_recipe(recipe, session=Session(0)).trained
-    found = own.measures.flat()
+    (own,) = run_recipe(recipe, session=RunContext(0)).trained
+    found = own.measures.flatten()
     assert len(own.measures.by_fold["test_f1_macro"]) == 4
     assert found["test_accuracy_fold_mean"] == pytest.approx(found["test_accuracy"], abs=0.01)
     assert 0 < found["test_accuracy_fold_std"] < 0.1

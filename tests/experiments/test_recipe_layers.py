@@ -8,7 +8,7 @@ import pytest
 from dcsvm.base.decomposer import Repeat, Sum
 from dcsvm.drive.digest import digest
 from dcsvm.drive.registry import Offer, Registry
-from dcsvm.experiments.recipe import find_recipe, parse, resolved, toml
+from dcsvm.experiments.recipe import find_recipe, parse, serialize_recipe, to_toml
 
 BASE = """
 name = "base"
@@ -127,8 +127,8 @@ def test_a_resolved_recipe_reads_as_the_same(read, registry, tmp_path):
     """
     )
     recipe = read(text)
-    again = parse(resolved(recipe), "resolved.toml", tmp_path / "elsewhere", registry)
-    assert resolved(again).replace("elsewhere/", "") != ""
+    again = parse(serialize_recipe(recipe), "resolved.toml", tmp_path / "elsewhere", registry)
+    assert serialize_recipe(again).replace("elsewhere/", "") != ""
     for one, other in zip(recipe.candidates, again.candidates, strict=True):
         assert (one.name, one.grid) == (other.name, other.grid)
         assert digest(one.classifier) == digest(other.classifier)
@@ -143,7 +143,7 @@ def test_a_resolved_recipe_reads_as_the_same(read, registry, tmp_path):
     ],
 )
 def test_toml_is_read_as_it_was_written(table):
-    assert tomllib.loads(toml(table)) == table
+    assert tomllib.loads(to_toml(table)) == table
 
 
 def test_a_setting_of_a_decomposer_in_a_decomposer_joins_the_others(read):

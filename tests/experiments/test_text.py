@@ -2,7 +2,7 @@
 
 import pytest
 
-from dcsvm.experiments.run.text import nsv_ratios
+from dcsvm.experiments.run.text import compute_nsv_ratios
 
 
 def model(parts, evaluations):
@@ -29,4 +29,4 @@ def model(parts, evaluations):
     ],
 )
 def test_models_are_held_against_the_undivided_one(models, ratios):
-    assert nsv_ratios(models) == ratios
+    assert compute_nsv_ratios(models) == ratios

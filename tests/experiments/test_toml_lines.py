@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dcsvm.experiments.recipe.toml_lines import Lines
+from dcsvm.experiments.recipe.toml_lines import LineIndex
 
 TEXT = '''\
 about = "[not a table]" # [nor this]
@@ -54,12 +54,12 @@ q.r = true
 )
 def test_every_key_is_found_on_its_line(key, line):
     tomllib.loads(TEXT)
-    assert Lines(TEXT).line_of[key] == line
+    assert LineIndex(TEXT).line_of[key] == line
 
 
 def test_a_key_that_is_not_written_out_has_the_line_of_what_is_around_it():
-    assert Lines(TEXT).of(("data", "target")) == 2
-    assert Lines(TEXT).of(("nowhere", "x")) is None
+    assert LineIndex(TEXT).of(("data", "target")) == 2
+    assert LineIndex(TEXT).of(("nowhere", "x")) is None
 
 
 def keys_of(value, at=()):
@@ -88,7 +88,7 @@ def test_any_valid_text_is_read_to_its_end_and_every_key_has_a_line(top, table):
     lines = [f"{key} = {value}" for key, value in top.items()]
     lines += ["[[c.d]]  # comment", *(f"{key} = {value}" for key, value in table.items())]
     text = "\n".join(lines)
-    found = Lines(text)
+    found = LineIndex(text)
     for key in keys_of(tomllib.loads(text)):
         assert key in found.line_of
         assert 1 <= found.line_of[key] <= text.count("\n") + 1

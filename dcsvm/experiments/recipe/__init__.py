@@ -1,15 +1,15 @@
 """Recipes: a TOML file that names data, a pipeline, a search, and what to compare it with."""
 
-from dcsvm.experiments.recipe.layers import Layered, find_text, layered, override
+from dcsvm.experiments.recipe.layers import LayeredRecipe, find_text, parse_layers, parse_override
 from dcsvm.experiments.recipe.reader import QUICKSTART, Candidate, Recipe, find_recipe, parse, read
 from dcsvm.experiments.recipe.sections import Data, Measure, Search, Split, Suits
-from dcsvm.experiments.recipe.serialize import resolved, toml
+from dcsvm.experiments.recipe.serialize import serialize_recipe, to_toml
 
 __all__ = [
     "QUICKSTART",
     "Candidate",
     "Data",
-    "Layered",
+    "LayeredRecipe",
     "Measure",
     "Recipe",
     "Search",
@@ -17,10 +17,10 @@ __all__ = [
     "Suits",
     "find_recipe",
     "find_text",
-    "layered",
-    "override",
     "parse",
+    "parse_layers",
+    "parse_override",
     "read",
-    "resolved",
-    "toml",
+    "serialize_recipe",
+    "to_toml",
 ]

@@ -10,7 +10,7 @@ Ranges = Mapping[str, Sequence[float]]
 SIZES = ("rows", "features", "classes")
 
 
-def outside(suits: Ranges, sizes: Mapping[str, int]) -> list[str]:
+def find_unsuitable(suits: Ranges, sizes: Mapping[str, int]) -> list[str]:
     """The sizes, of those given, that lie beyond what suits."""
     return [
         key
@@ -29,7 +29,7 @@ def rank(suits: Ranges, sizes: Mapping[str, int]) -> tuple[float, int]:
     return furthest, -sum(key in suits for key in sizes)
 
 
-def in_words(key: str, ends: Sequence[float]) -> str:
+def describe_range(key: str, ends: Sequence[float]) -> str:
     """From and to what, such as `2,000 to 200,000 rows`."""
     low, high = ends
     if low == high:
@@ -39,12 +39,12 @@ def in_words(key: str, ends: Sequence[float]) -> str:
     return f"up to {high:,} {key}" if low <= 2 else f"{low:,} to {high:,} {key}"
 
 
-def unsuited(name: str, suits: Ranges, sizes: Mapping[str, int]) -> str:
+def describe_mismatch(name: str, suits: Ranges, sizes: Mapping[str, int]) -> str:
     """One line on data that a recipe is not meant for; empty if it is."""
-    beyond = outside(suits, sizes)
+    beyond = find_unsuitable(suits, sizes)
     if not beyond:
         return ""
-    meant = " and ".join(in_words(key, suits[key]) for key in beyond)
+    meant = " and ".join(describe_range(key, suits[key]) for key in beyond)
     there = " and ".join(f"{sizes[key]:,} {key}" for key in beyond)
     asked = " ".join(f"--{key} {sizes[key]}" for key in SIZES)
     return f"{name} is meant for {meant}, not for {there}: see dcsvm recipes {asked}"

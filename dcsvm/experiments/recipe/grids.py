@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Mistake: TypeAlias = tuple[tuple[Key, ...], str]
 
 
-def mistakes_of_levels(candidate: Candidate) -> Iterator[Mistake]:
+def find_level_mistakes(candidate: Candidate) -> Iterator[Mistake]:
     """Refuse a granularity search through a division without levels, or of other keys."""
     if candidate.lacks_levels:
         message = f'[search]: {candidate.lacks_levels}; for any other there is use = "grid"'
@@ -33,14 +33,14 @@ def mistakes_of_levels(candidate: Candidate) -> Iterator[Mistake]:
             yield ((SEARCH, *name.split(".")), (SEARCH, "use")), message
 
 
-def mistakes_of_learners(candidate: Candidate) -> Iterator[Mistake]:
+def find_learner_mistakes(candidate: Candidate) -> Iterator[Mistake]:
     """Refuse to choose settings of a learner that no part asks, whatever is tried."""
     cells: list[dict[str, Any]] = [{}]
     for name, values in candidate.grid.items():
         cells += [{name: value} for value in values if "decomposer" in name.split(".")]
-    pipelines = [candidate.with_values(cell) for cell in cells]
+    pipelines = [candidate.build_classifier(cell) for cell in cells]
     for name in candidate.grid:
-        unasked = [_unasked(pipeline, name.split(".")) for pipeline in pipelines]
+        unasked = [_find_unasked(pipeline, name.split(".")) for pipeline in pipelines]
         if all(unasked):
             sentence = (
                 f"{unasked[0]} brings the learners of all its parts, so that {name} in [search] "
@@ -49,7 +49,7 @@ def mistakes_of_learners(candidate: Candidate) -> Iterator[Mistake]:
             yield (tuple(unasked[0].split(".")), (SEARCH, *name.split("."))), sentence
 
 
-def _unasked(pipeline: Any, way: list[str]) -> str:
+def _find_unasked(pipeline: Any, way: list[str]) -> str:
     """The key of the decomposer that keeps a learner at `way` from being asked, if any does."""
     at = ""
     while way[0] == "learner" and isinstance(pipeline, DivideAndConquerClassifier):

@@ -13,7 +13,7 @@ from dcsvm.experiments.recipe.sections import Data, Measure, Search, Split
 TABLES: dict[str, type] = {"data": Data, "split": Split, "search": Search, "measure": Measure}
 
 
-def homes_of(word: str, table: Mapping[str, Any], registry: Registry) -> list[str]:
+def suggest_keys(word: str, table: Mapping[str, Any], registry: Registry) -> list[str]:
     """The keys of a recipe's tables and components that end in this word, the nearest first.
 
     For the name of a component that the recipe uses, the key that its settings stand below.
@@ -24,7 +24,7 @@ def homes_of(word: str, table: Mapping[str, Any], registry: Registry) -> list[st
     return sorted(dict.fromkeys(found), key=lambda key: key.count("."))
 
 
-def nearest_word(
+def find_nearest_word(
     word: str, known: Iterable[str], table: Mapping[str, Any], registry: Registry
 ) -> str:
     """The key of a table or component that a misspelt word resembles more than any known one."""

@@ -14,7 +14,7 @@ from dcsvm.base.errors import RecipeError, UsageError, did_you_mean
 from dcsvm.datasets.embedded import EMBEDDED
 from dcsvm.drive.registry import KINDS, RECIPE, Registry
 from dcsvm.experiments.recipe.sections import Data
-from dcsvm.experiments.recipe.toml_lines import Lines
+from dcsvm.experiments.recipe.toml_lines import LineIndex
 from dcsvm.experiments.recipe.toml_lines import Path as Key
 
 SEARCH = "search"
@@ -37,47 +37,47 @@ class Place:
 
 
 @attrs.frozen
-class Layered:
+class LayeredRecipe:
     """A recipe's table and the place of every key in it."""
 
     source: str
     table: dict[str, Any]
     places: dict[Key, Place]
 
-    def place_of(self, key: Key) -> Place:
+    def find_place(self, key: Key) -> Place:
         """The place of a key, or of the innermost table around it that is written out."""
         while key and key not in self.places:
             key = key[:-1]
         return self.places.get(key, Place(0, self.source))
 
-    def over(self, below: Layered) -> Layered:
+    def merge_over(self, below: LayeredRecipe) -> LayeredRecipe:
         """This table on top of another, key by key.
 
         A component with the key `use` is given anew, and so is another source of data; without
         it, settings join those below. Whatever is given here is no longer searched for.
         """
-        result = Layered(self.source, copy.deepcopy(below.table), dict(below.places))
+        result = LayeredRecipe(self.source, copy.deepcopy(below.table), dict(below.places))
         for key in sorted(self.table, key=lambda key: key == SEARCH):
             _put(result, (key,), self.table, result.table)
         result.places.update({key: self.places[key] for key in self.places})
         return result
 
-    def part(self, name: str, *, without: frozenset[str]) -> Layered:
+    def extract_rival(self, name: str, *, without: frozenset[str]) -> LayeredRecipe:
         """The table `compare.name` on top of the rest of this one, as a recipe of its own."""
         at: Key = ("compare", name)
         table = self.table["compare"][name]
-        mine = Layered(self.source, table, _shifted(self.places, at))
+        mine = LayeredRecipe(self.source, table, _strip_prefix(self.places, at))
         rest = {key: value for key, value in self.table.items() if key not in without}
         places = {key: at for key, at in self.places.items() if key and key[0] not in without}
-        return mine.over(Layered(self.source, rest, places))
+        return mine.merge_over(LayeredRecipe(self.source, rest, places))
 
 
-def layered(text: str, source: str, folder: Path, registry: Registry) -> Layered:
+def parse_layers(text: str, source: str, folder: Path, registry: Registry) -> LayeredRecipe:
     """A recipe's text with all that it extends below it."""
-    return _layered(text, source, folder, registry, ())
+    return _parse_layers(text, source, folder, registry, ())
 
 
-def override(given: str) -> Layered:
+def parse_override(given: str) -> LayeredRecipe:
     """The layer of one `key=value`; a value that is not TOML is taken as a text.
 
     `--data FILE` and `--target COLUMN`, as one text each, are short for such values.
@@ -87,7 +87,7 @@ def override(given: str) -> Layered:
         key, parsed = SHORT[option](rest)
         words, said = tuple(key.split(".")), f"{option} {rest}"
     else:
-        words, parsed = _key_and_value(given)
+        words, parsed = _parse_pair(given)
         said = f"--set {given}"
     table: dict[str, Any] = {}
     inner = table
@@ -96,10 +96,10 @@ def override(given: str) -> Layered:
     inner[words[-1]] = parsed
     place = Place(-1, said)
     places: dict[Key, Place] = {words[:size]: place for size in range(1, len(words) + 1)}
-    return Layered(place.source, table, places)
+    return LayeredRecipe(place.source, table, places)
 
 
-def _key_and_value(given: str) -> tuple[tuple[str, ...], Any]:
+def _parse_pair(given: str) -> tuple[tuple[str, ...], Any]:
     key, equals, value = given.partition("=")
     words = tuple(word.strip() for word in key.split("."))
     if not equals or not all(words):
@@ -110,17 +110,17 @@ def _key_and_value(given: str) -> tuple[tuple[str, ...], Any]:
         return words, value.strip()
 
 
-def _data_called(name: str) -> tuple[str, Any]:
+def _expand_data(name: str) -> tuple[str, Any]:
     embedded = name in EMBEDDED and not Path(name).exists()
     return ("data.use" if embedded else "data.path"), name
 
 
-def _target_called(name: str) -> tuple[str, Any]:
+def _expand_target(name: str) -> tuple[str, Any]:
     return "data.target", int(name) if re.fullmatch(r"-?[0-9]{1,9}", name) else name
 
 
 #: Options of the command line that are short for a value of the recipe.
-SHORT = {DATA_OPTION: _data_called, TARGET_OPTION: _target_called}
+SHORT = {DATA_OPTION: _expand_data, TARGET_OPTION: _expand_target}
 
 
 def find_text(name: str, folder: Path, registry: Registry) -> tuple[str, str, Path] | None:
@@ -141,18 +141,20 @@ def find_text(name: str, folder: Path, registry: Registry) -> tuple[str, str, Pa
         raise RecipeError(f"recipe {str(path)!r} cannot be read: {error.strerror}") from error
 
 
-def _layered(
+def _parse_layers(
     text: str, source: str, folder: Path, registry: Registry, above: tuple[str, ...]
-) -> Layered:
-    table = _parsed(text, source)
+) -> LayeredRecipe:
+    table = _parse_toml(text, source)
     rank = len(above)
-    lines = Lines(text).line_of
-    own = Layered(source, table, {key: Place(rank, source, line) for key, line in lines.items()})
+    lines = LineIndex(text).line_of
+    own = LayeredRecipe(
+        source, table, {key: Place(rank, source, line) for key, line in lines.items()}
+    )
     _anchor(table, folder)
     name = table.pop("extends", None)
     if name is None:
         return own
-    place = own.place_of(("extends",))
+    place = own.find_place(("extends",))
     if not isinstance(name, str):
         raise RecipeError(f"{place}: extends must be the name of a recipe, got {name!r}")
     found = find_text(name, folder, registry)
@@ -164,21 +166,21 @@ def _layered(
     if found[1] in (*above, source):
         circle = " -> ".join((*above, source, found[1]))
         raise RecipeError(f"{place}: extends goes in a circle: {circle}")
-    parent = _layered(*found, registry, (*above, source))
+    parent = _parse_layers(*found, registry, (*above, source))
     parent.table.pop("name", None)
-    return own.over(parent)
+    return own.merge_over(parent)
 
 
-def _parsed(text: str, source: str) -> dict[str, Any]:
+def _parse_toml(text: str, source: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise RecipeError(_not_toml(source, text, str(error))) from error
+        raise RecipeError(_format_toml_error(source, text, str(error))) from error
     except RecursionError:
         raise RecipeError(f"{source}: not a recipe: it is nested too deeply") from None
 
 
-def _not_toml(source: str, text: str, message: str) -> str:
+def _format_toml_error(source: str, text: str, message: str) -> str:
     """Turn tomllib's `Invalid value (at line 3, column 5)` into `source:3:5: ...`."""
     what, _, place = message.removesuffix(")").rpartition(" (at ")
     found = re.fullmatch(r"line (\d+), column (\d+)", place)
@@ -193,7 +195,7 @@ def _anchor(table: dict[str, Any], folder: Path) -> None:
         data["path"] = str(folder / data["path"])
 
 
-def _put(result: Layered, key: Key, given: Any, below: Any) -> None:
+def _put(result: LayeredRecipe, key: Key, given: Any, below: Any) -> None:
     """Put the value at a key on top of what is below; `given` and `below` are its tables."""
     value, word = given[key[-1]], key[-1]
     old = below.get(word)
@@ -220,13 +222,13 @@ def _replaces(key: Key, value: dict[str, Any], old: dict[str, Any]) -> bool:
     return "use" in value or ("use" in old and bool(value.keys() & KINDS.keys() - old.keys()))
 
 
-def _forget(result: Layered, key: Key, table: dict[str, Any]) -> None:
+def _forget(result: LayeredRecipe, key: Key, table: dict[str, Any]) -> None:
     table.pop(str(key[-1]), None)
     for known in [known for known in result.places if known[: len(key)] == key]:
         del result.places[known]
 
 
-def _end_search(result: Layered, key: Key) -> None:
+def _end_search(result: LayeredRecipe, key: Key) -> None:
     table: Any = result.table.get(SEARCH)
     for word in key[:-1]:
         table = table.get(word) if isinstance(table, dict) else None
@@ -234,6 +236,6 @@ def _end_search(result: Layered, key: Key) -> None:
         _forget(result, (SEARCH, *key), table)
 
 
-def _shifted(places: dict[Key, Place], at: Key) -> dict[Key, Place]:
+def _strip_prefix(places: dict[Key, Place], at: Key) -> dict[Key, Place]:
     size = len(at)
     return {key[size:]: place for key, place in places.items() if key[:size] == at}

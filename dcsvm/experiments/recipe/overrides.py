@@ -16,7 +16,7 @@ class NoSuchKeyError(KeyError):
         return str(self.args[0])
 
 
-def with_cell(table: dict[str, Any], cell: Mapping[str, Any]) -> dict[str, Any]:
+def apply_cell(table: dict[str, Any], cell: Mapping[str, Any]) -> dict[str, Any]:
     """The tables of the components with the values of a cell put at their keys."""
     changed = copy.deepcopy(table)
     for name, value in cell.items():

@@ -13,10 +13,17 @@ from dcsvm.base.errors import DcsvmError, PluginError, RecipeError, UnknownNameE
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.compatibility import check_composition, check_support, without_levels
 from dcsvm.drive.registry import KINDS, RECIPE, Registry, default_registry
-from dcsvm.experiments.recipe.grids import mistakes_of_learners, mistakes_of_levels
-from dcsvm.experiments.recipe.key_suggestions import homes_of, nearest_word
-from dcsvm.experiments.recipe.layers import SEARCH, Layered, Place, find_text, layered, override
-from dcsvm.experiments.recipe.overrides import NoSuchKeyError, with_cell
+from dcsvm.experiments.recipe.grids import find_learner_mistakes, find_level_mistakes
+from dcsvm.experiments.recipe.key_suggestions import find_nearest_word, suggest_keys
+from dcsvm.experiments.recipe.layers import (
+    SEARCH,
+    LayeredRecipe,
+    Place,
+    find_text,
+    parse_layers,
+    parse_override,
+)
+from dcsvm.experiments.recipe.overrides import NoSuchKeyError, apply_cell
 from dcsvm.experiments.recipe.sections import (
     CLASS_WEIGHT,
     Data,
@@ -24,12 +31,12 @@ from dcsvm.experiments.recipe.sections import (
     Search,
     Split,
     Suits,
-    mistake_of_class_weight,
-    mistakes_of_data,
-    mistakes_of_measure,
-    mistakes_of_search,
-    mistakes_of_split,
-    mistakes_of_suits,
+    find_class_weight_mistake,
+    find_data_mistakes,
+    find_measure_mistakes,
+    find_search_mistakes,
+    find_split_mistakes,
+    find_suits_mistakes,
 )
 from dcsvm.experiments.recipe.toml_lines import Path as Key
 
@@ -65,7 +72,7 @@ class Candidate:
         """Whether a granularity search can go through its division."""
         return not self.lacks_levels
 
-    def by_levels(self, asked: Search) -> bool:
+    def uses_levels(self, asked: Search) -> bool:
         """Whether its search goes from fine to coarse."""
         return asked.use == "granularity" and self.has_levels
 
@@ -75,12 +82,14 @@ class Candidate:
         registry = self._registry or default_registry()
         return without_levels(self.classifier.decomposer, registry)
 
-    def with_values(self, cell: Mapping[str, Any]) -> DivideAndConquerClassifier:
+    def build_classifier(self, cell: Mapping[str, Any]) -> DivideAndConquerClassifier:
         """The pipeline with these values; keys of [data] are not its business."""
         if not cell or self._registry is None:
             return self.classifier
-        reader = _Reader(Layered(self.name, with_cell(self.table, cell), {}), self._registry)
-        classifier = reader.pipeline((), reader.layered.table)
+        reader = _Reader(
+            LayeredRecipe(self.name, apply_cell(self.table, cell), {}), self._registry
+        )
+        classifier = reader.build_classifier((), reader.layered.table)
         reader.raise_mistakes()
         return classifier
 
@@ -117,16 +126,16 @@ def parse(
     text: str, source: str, folder: Path, registry: Registry, overrides: Iterable[str] = ()
 ) -> Recipe:
     """Check a recipe's text and build what it names; all its mistakes come in one error."""
-    whole = layered(text, source, folder, registry)
+    whole = parse_layers(text, source, folder, registry)
     for each in overrides:
-        whole = attrs.evolve(override(each).over(whole), source=source)
+        whole = attrs.evolve(parse_override(each).merge_over(whole), source=source)
     return read(whole, registry)
 
 
-def read(whole: Layered, registry: Registry) -> Recipe:
+def read(whole: LayeredRecipe, registry: Registry) -> Recipe:
     """Check a recipe's table and build what it names; all its mistakes come in one error."""
     reader = _Reader(whole, registry)
-    recipe = reader.recipe()
+    recipe = reader.read_recipe()
     reader.raise_mistakes()
     return recipe
 
@@ -135,7 +144,7 @@ class _Reader:
     """Reads one table and remembers every mistake with its place."""
 
     def __init__(
-        self, whole: Layered, registry: Registry, given: frozenset[str] = frozenset()
+        self, whole: LayeredRecipe, registry: Registry, given: frozenset[str] = frozenset()
     ) -> None:
         self.given = given
         self.layered = whole
@@ -143,18 +152,20 @@ class _Reader:
         self.mistakes: dict[str, tuple[Place, DcsvmError]] = {}
         self.fixed: Place | None = None
 
-    def recipe(self) -> Recipe:
+    def read_recipe(self) -> Recipe:
         table, source = self.layered.table, self.layered.source
         self._check_keys((), table, KEYS, "a recipe")
-        name = self._text("name", Path(source).stem)
-        about = self._text("about", "")
-        data = self._plain(Data, "data", lambda each: mistakes_of_data(each, "data" in table))
-        split = self._plain(Split, "split", mistakes_of_split)
-        measure = self._plain(Measure, "measure", mistakes_of_measure)
-        search = self._plain(Search, SEARCH, mistakes_of_search, others=SEARCHED)
-        suits = self._plain(Suits, "suits", mistakes_of_suits)
-        candidates = [self._candidate(name)]
-        candidates += [self._rival(rival) for rival in self._rivals()]
+        name = self._read_text("name", Path(source).stem)
+        about = self._read_text("about", "")
+        data = self._read_section(
+            Data, "data", lambda each: find_data_mistakes(each, "data" in table)
+        )
+        split = self._read_section(Split, "split", find_split_mistakes)
+        measure = self._read_section(Measure, "measure", find_measure_mistakes)
+        search = self._read_section(Search, SEARCH, find_search_mistakes, others=SEARCHED)
+        suits = self._read_section(Suits, "suits", find_suits_mistakes)
+        candidates = [self._read_candidate(name)]
+        candidates += [self._read_rival(rival) for rival in self._find_rivals()]
         return Recipe(source, about, data, split, search, measure, tuple(candidates), suits)
 
     def raise_mistakes(self) -> None:
@@ -165,60 +176,60 @@ class _Reader:
             broken = any(isinstance(error, PluginError) for _, error in self.mistakes.values())
             raise (PluginError if broken else RecipeError)("\n".join(ordered))
 
-    def pipeline(self, at: Key, table: Any) -> DivideAndConquerClassifier:
+    def build_classifier(self, at: Key, table: Any) -> DivideAndConquerClassifier:
         """Build the three components of a table, checking that they fit."""
         parts: dict[str, Any] = {}
         for kind in KINDS:
             if kind in table:
-                parts[kind] = self._component(kind, (*at, kind), table[kind])
+                parts[kind] = self._build_component(kind, (*at, kind), table[kind])
             else:
-                title = _title((*at, kind))
+                title = _format_title((*at, kind))
                 self._complain(at, RecipeError(f"{title} is missing: name a {kind}"))
         if parts.get("decomposer") is not None and parts.get("combiner") is not None:
             try:
                 check_composition(parts["decomposer"], parts["combiner"], self.registry)
             except DcsvmError as error:
-                self._complain((*at, self._upper_of(at, "combiner", "decomposer")), error)
+                self._complain((*at, self._find_culprit(at, "combiner", "decomposer")), error)
         if parts.get("decomposer") is not None and parts.get("learner") is not None:
             try:
                 check_support(parts["decomposer"], parts["learner"], self.registry)
             except DcsvmError as error:
-                self._complain((*at, self._upper_of(at, "learner", "decomposer")), error)
+                self._complain((*at, self._find_culprit(at, "learner", "decomposer")), error)
         weights = table.get(CLASS_WEIGHT, "none") if not at else "none"
-        mistake = mistake_of_class_weight(weights)
+        mistake = find_class_weight_mistake(weights)
         if mistake:
             self._complain((*at, CLASS_WEIGHT), RecipeError(mistake))
         parts[CLASS_WEIGHT] = None if weights == "none" else weights
         return DivideAndConquerClassifier(**parts)
 
-    def _upper_of(self, at: Key, *kinds: str) -> str:
+    def _find_culprit(self, at: Key, *kinds: str) -> str:
         """The one of two components that the upper layer gives: the culprit, if there is one."""
 
         def depth(kind: str) -> tuple[int, bool]:
-            return self.layered.place_of((*at, kind)).rank, kind not in self.given
+            return self.layered.find_place((*at, kind)).rank, kind not in self.given
 
         return min(kinds, key=depth)
 
-    def _candidate(self, name: str) -> Candidate:
+    def _read_candidate(self, name: str) -> Candidate:
         table = self.layered.table
         before = len(self.mistakes)
-        classifier = self.pipeline((), table)
-        grid = self._grid()
+        classifier = self.build_classifier((), table)
+        grid = self._read_grid()
         parts = {key: table[key] for key in PIPELINE if key in table}
         if len(self.mistakes) == before:
             candidate = Candidate(name, classifier, grid, parts, self.registry)
             self._check_grid(candidate)
-            mistakes = [] if len(self.mistakes) > before else [*mistakes_of_learners(candidate)]
+            mistakes = [] if len(self.mistakes) > before else [*find_learner_mistakes(candidate)]
             search = table.get(SEARCH)
             coarse = isinstance(search, dict) and search.get("use") == "granularity"
             if coarse and not self.given:  # a rival without levels, such as `whole`, has a grid
-                mistakes += mistakes_of_levels(candidate)
+                mistakes += find_level_mistakes(candidate)
             for keys, sentence in mistakes:
-                culprit = min(keys, key=lambda key: self.layered.place_of(key).rank)
+                culprit = min(keys, key=lambda key: self.layered.find_place(key).rank)
                 self._complain(culprit, RecipeError(sentence))
         return Candidate(name, classifier, grid, parts, self.registry)
 
-    def _rivals(self) -> list[str]:
+    def _find_rivals(self) -> list[str]:
         others = self.layered.table.get(COMPARE, {})
         if not isinstance(others, dict):
             message = "compare must hold tables, one per rival"
@@ -230,25 +241,25 @@ class _Reader:
                 self._complain((COMPARE, name), RecipeError(message))
         return [name for name, table in others.items() if isinstance(table, dict)]
 
-    def _rival(self, name: str) -> Candidate:
+    def _read_rival(self, name: str) -> Candidate:
         """A pipeline to compare with: what its table leaves out is as in the recipe's own."""
         table = self.layered.table[COMPARE][name]
         self._check_keys((COMPARE, name), table, RIVAL_KEYS, f"[compare.{name}]")
         known = {key: table[key] for key in table if key in RIVAL_KEYS}
         whole = {**self.layered.table, COMPARE: {name: known}}
         rest = frozenset(self.layered.table) - {*PIPELINE, SEARCH}
-        mine = attrs.evolve(self.layered, table=whole).part(name, without=rest)
+        mine = attrs.evolve(self.layered, table=whole).extract_rival(name, without=rest)
         inner = _Reader(mine, self.registry, frozenset(known))
-        candidate = inner._candidate(name)
+        candidate = inner._read_candidate(name)
         for message, mistake in inner.mistakes.items():
             self.mistakes.setdefault(message, mistake)
         return candidate
 
     def _complain(self, key: Key, error: DcsvmError) -> None:
-        place = self.fixed or self.layered.place_of(key)
+        place = self.fixed or self.layered.find_place(key)
         self.mistakes.setdefault(f"{place}: {error}", (place, error))
 
-    def _text(self, key: str, default: str) -> str:
+    def _read_text(self, key: str, default: str) -> str:
         value = self.layered.table.get(key, default)
         if not isinstance(value, str):
             self._complain((key,), RecipeError(f"{key} must be a text, got {value!r}"))
@@ -257,20 +268,22 @@ class _Reader:
     def _check_keys(self, at: Key, table: Any, known: Any, title: str) -> None:
         for key in table:
             if key not in known:
-                homes = self._homes(at, key, known)
+                homes = self._suggest_keys(at, key, known)
                 meant = f"did you mean {' or '.join(map(repr, homes))}?"
                 hint = meant if homes else did_you_mean(key, known)
                 self._complain((*at, key), RecipeError(f"{title} has no key {key!r}; {hint}"))
 
-    def _homes(self, at: Key, key: str, known: Any) -> list[str]:
+    def _suggest_keys(self, at: Key, key: str, known: Any) -> list[str]:
         """Where a key belongs that was given at the top, or as one to be searched for."""
         if at not in ((), (SEARCH,)):
             return []
         whole = self.layered.table, self.registry
-        homes = homes_of(key, *whole) or homes_of(nearest_word(key, known, *whole), *whole)
+        homes = suggest_keys(key, *whole) or suggest_keys(
+            find_nearest_word(key, known, *whole), *whole
+        )
         return [each for each in homes if not at or each.partition(".")[0] in SEARCHED]
 
-    def _plain(self, cls: type, key: str, mistakes: Any = None, others: Any = ()) -> Any:
+    def _read_section(self, cls: type, key: str, mistakes: Any = None, others: Any = ()) -> Any:
         """Read a table of plain values, such as [data]; `others` are keys read elsewhere."""
         table = self.layered.table.get(key, {})
         if not isinstance(table, dict):
@@ -278,12 +291,12 @@ class _Reader:
             return cls()
         self._check_keys((key,), table, [*settings_of(cls), *others], f"[{key}]")
         own = {name: value for name, value in table.items() if name not in others}
-        read = cls(**self._checked_values((key,), cls, own))
+        read = cls(**self._check_values((key,), cls, own))
         for path, sentence in mistakes(read) if mistakes else ():
             self._complain((key, *path), RecipeError(sentence))
         return read
 
-    def _checked_values(self, at: Key, cls: Any, table: dict[str, Any]) -> dict[str, Any]:
+    def _check_values(self, at: Key, cls: Any, table: dict[str, Any]) -> dict[str, Any]:
         good = {}
         for key in table:
             if key not in settings_of(cls):
@@ -296,17 +309,17 @@ class _Reader:
                 self._complain((*at, key), error)
         return good
 
-    def _component(self, kind: str, at: Key, given: Any) -> Any:
+    def _build_component(self, kind: str, at: Key, given: Any) -> Any:
         """Build one component from its name or table; None where it is mistaken."""
         table = {"use": given} if isinstance(given, str) else given
         if not isinstance(table, dict):
             message = f"a {kind} is a name, or a table with the key 'use', not {given!r}"
             return self._complain(at, RecipeError(message))
         if kind == "learner" and "use" not in table and table.keys() & KINDS.keys():
-            self._check_keys(at, table, KINDS, _title(at))
-            return self.pipeline(at, table)
+            self._check_keys(at, table, KINDS, _format_title(at))
+            return self.build_classifier(at, table)
         if not isinstance(table.get("use"), str):
-            message = f"{_title(at)} needs the key 'use': the name of a {kind}"
+            message = f"{_format_title(at)} needs the key 'use': the name of a {kind}"
             return self._complain((*at, "use"), RecipeError(message))
         try:
             cls = self.registry.get(kind, table["use"])
@@ -317,7 +330,7 @@ class _Reader:
         except DcsvmError as error:
             return self._complain((*at, "use"), error)
         before = len(self.mistakes)
-        settings = self._settings(at, cls, {key: table[key] for key in table if key != "use"})
+        settings = self._read_settings(at, cls, {key: table[key] for key in table if key != "use"})
         if len(self.mistakes) > before:
             return None
         try:
@@ -327,7 +340,7 @@ class _Reader:
         except DcsvmError as error:
             return self._complain(at, error)
 
-    def _settings(self, at: Key, cls: Any, table: dict[str, Any]) -> dict[str, Any]:
+    def _read_settings(self, at: Key, cls: Any, table: dict[str, Any]) -> dict[str, Any]:
         known = settings_of(cls)
         for key in table:
             if key not in known:
@@ -336,19 +349,19 @@ class _Reader:
                     hint = f'it stands at the top of a recipe: {CLASS_WEIGHT} = "balanced"'
                 message = f"{cls.name} has no setting {key!r}; {hint}"
                 self._complain((*at, key), RecipeError(message))
-        settings = self._checked_values(at, cls, table)
+        settings = self._check_values(at, cls, table)
         for key in settings:
             kind = known[key].metadata.get("kind")
             if kind and takes_several(cls, key):
                 settings[key] = tuple(
-                    self._component(kind, (*at, key, number), each)
+                    self._build_component(kind, (*at, key, number), each)
                     for number, each in enumerate(settings[key])
                 )
             elif kind:
-                settings[key] = self._component(kind, (*at, key), settings[key])
+                settings[key] = self._build_component(kind, (*at, key), settings[key])
         return settings
 
-    def _grid(self) -> dict[str, list[Any]]:
+    def _read_grid(self) -> dict[str, list[Any]]:
         """The lists of values in [search], by the key of the recipe that they are tried at."""
         grid: dict[str, list[Any]] = {}
         search = self.layered.table.get(SEARCH, {})
@@ -375,9 +388,9 @@ class _Reader:
                 self._check_data_values(key, values)
                 continue
             for number, value in enumerate(values):
-                self.fixed = self.layered.place_of((SEARCH, *key, number))
+                self.fixed = self.layered.find_place((SEARCH, *key, number))
                 try:
-                    self.pipeline((), with_cell(candidate.table, {name: value}))
+                    self.build_classifier((), apply_cell(candidate.table, {name: value}))
                 except NoSuchKeyError as error:
                     self._complain((), RecipeError(f"[search]: {error}"))
                 self.fixed = None
@@ -395,5 +408,5 @@ class _Reader:
                 self._complain((SEARCH, *key, number), error)
 
 
-def _title(at: Key) -> str:
+def _format_title(at: Key) -> str:
     return f"[{'.'.join(map(str, at))}]"

@@ -140,13 +140,13 @@ SCORES = {
 }
 
 
-def mistakes_of_data(data: Data, given: bool) -> Iterator[tuple[tuple[str, ...], str]]:
+def find_data_mistakes(data: Data, given: bool) -> Iterator[tuple[tuple[str, ...], str]]:
     """What is wrong with a table [data] whose values are allowed one by one: key and sentence."""
     if (data.path is None) == (data.use is None):
         what = "[data] needs one of the keys 'path' and 'use'"
         yield (), what if given else f"[data] is missing: {what}"
     elif data.path is not None:
-        yield from _mistakes_of_file(data)
+        yield from _find_file_mistakes(data)
     elif data.use not in EMBEDDED:
         hint = did_you_mean(str(data.use), EMBEDDED)
         yield ("use",), f"no embedded data set is called {data.use!r}; {hint}"
@@ -157,7 +157,7 @@ def mistakes_of_data(data: Data, given: bool) -> Iterator[tuple[tuple[str, ...],
         )
 
 
-def _mistakes_of_file(data: Data) -> Iterator[tuple[tuple[str, ...], str]]:
+def _find_file_mistakes(data: Data) -> Iterator[tuple[tuple[str, ...], str]]:
     suffix = ending(Path(str(data.path)))
     if suffix not in READERS:
         known = ", ".join(READERS)
@@ -172,14 +172,14 @@ def _mistakes_of_file(data: Data) -> Iterator[tuple[tuple[str, ...], str]]:
         yield ("rows",), "[data]: rows can be asked of a generated set only, not of a file"
 
 
-def mistakes_of_split(split: Split) -> Iterator[tuple[tuple[str, ...], str]]:
+def find_split_mistakes(split: Split) -> Iterator[tuple[tuple[str, ...], str]]:
     """What is wrong with a table [split] whose values are allowed one by one: key and sentence."""
     for key, kinds in (("test", ("auto", "random")), ("folds", ("folds",))):
         if getattr(split, key) is not None and split.use not in kinds:
             yield (key,), f"[split]: {key} has no meaning with use = {split.use!r}"
 
 
-def mistakes_of_search(search: Search) -> Iterator[tuple[tuple[str, ...], str]]:
+def find_search_mistakes(search: Search) -> Iterator[tuple[tuple[str, ...], str]]:
     """What is wrong with a table [search] whose values are allowed one by one."""
     if search.use != "granularity":
         return
@@ -190,7 +190,7 @@ def mistakes_of_search(search: Search) -> Iterator[tuple[tuple[str, ...], str]]:
         yield ("folds",), "[search]: granularity judges by validation rows: leave out folds"
 
 
-def mistake_of_class_weight(weights: Any) -> str:
+def find_class_weight_mistake(weights: Any) -> str:
     """What is wrong with the weights of classes, in a sentence; empty if nothing is."""
     if weights in ("none", "balanced"):
         return ""
@@ -206,7 +206,7 @@ def mistake_of_class_weight(weights: Any) -> str:
     return "" if weights else "class_weight is an empty table: name a class, or leave it out"
 
 
-def mistakes_of_suits(suits: Suits) -> Iterator[tuple[tuple[str, ...], str]]:
+def find_suits_mistakes(suits: Suits) -> Iterator[tuple[tuple[str, ...], str]]:
     """What is wrong with a table `suits` whose values are allowed one by one."""
     for key in ("rows", "features", "classes"):
         ends = getattr(suits, key)
@@ -215,7 +215,7 @@ def mistakes_of_suits(suits: Suits) -> Iterator[tuple[tuple[str, ...], str]]:
             yield (key,), f"suits: {key} must be two numbers, from and to, got {ends!r}"
 
 
-def mistakes_of_measure(measure: Measure) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def find_measure_mistakes(measure: Measure) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """What is wrong with a table [measure] whose values are allowed one by one."""
     for place, score in enumerate(measure.scores or ()):
         if score not in SCORES:

@@ -17,104 +17,106 @@ from dcsvm.experiments.recipe.sections import CLASS_WEIGHT
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def resolved(recipe: Recipe) -> str:
+def serialize_recipe(recipe: Recipe) -> str:
     """The recipe as TOML, with every setting written out; settings that are none are left out."""
     own, *rivals = recipe.candidates
     table: dict[str, Any] = {"name": own.name, "about": recipe.about}
     weighed = any(each.classifier.class_weight is not None for each in recipe.candidates)
     if weighed:
-        table[CLASS_WEIGHT] = _weights(own)
+        table[CLASS_WEIGHT] = _serialize_weights(own)
     for key in ("suits", "data", "split", "measure"):
-        settings = _settings(getattr(recipe, key))
+        settings = _serialize_settings(getattr(recipe, key))
         if settings:
             table[key] = settings
-    table.update(pipeline_table(own.classifier))
+    table.update(serialize_classifier(own.classifier))
     if own.grid:
-        table["search"] = {**_settings(recipe.search), **_grid(own)}
+        table["search"] = {**_serialize_settings(recipe.search), **_serialize_grid(own)}
     for rival in rivals:
-        kept = pipeline_table(rival.classifier)
+        kept = serialize_classifier(rival.classifier)
         if weighed:
-            kept[CLASS_WEIGHT] = _weights(rival)
+            kept[CLASS_WEIGHT] = _serialize_weights(rival)
         if rival.grid:
-            kept["search"] = _grid(rival)
+            kept["search"] = _serialize_grid(rival)
         table.setdefault("compare", {})[rival.name] = kept
     if rivals and not own.grid and any(rival.grid for rival in rivals):
-        table["search"] = _settings(recipe.search)
-    return toml(table)
+        table["search"] = _serialize_settings(recipe.search)
+    return to_toml(table)
 
 
-def _weights(candidate: Candidate) -> Any:
+def _serialize_weights(candidate: Candidate) -> Any:
     weights = candidate.classifier.class_weight
     return "none" if weights is None else weights
 
 
-def toml(table: Mapping[str, Any]) -> str:
+def to_toml(table: Mapping[str, Any]) -> str:
     """A table as TOML: plain values first, then the tables in it, each with its header."""
-    return "\n".join(_lines(table, ())).strip() + "\n"
+    return "\n".join(_format_table(table, ())).strip() + "\n"
 
 
-def _lines(table: Mapping[str, Any], at: tuple[str, ...]) -> list[str]:
+def _format_table(table: Mapping[str, Any], at: tuple[str, ...]) -> list[str]:
     inner = {key: value for key, value in table.items() if isinstance(value, Mapping)}
-    plain = [f"{_key(key)} = {_value(table[key])}" for key in table if key not in inner]
-    header = [f"[{'.'.join(map(_key, at))}]"] if at and (plain or not inner) else []
+    plain = [
+        f"{_format_key(key)} = {_format_value(table[key])}" for key in table if key not in inner
+    ]
+    header = [f"[{'.'.join(map(_format_key, at))}]"] if at and (plain or not inner) else []
     lines = [*header, *plain, ""] if header or plain else []
     for key, value in inner.items():
-        lines += _lines(value, (*at, key))
+        lines += _format_table(value, (*at, key))
     return lines
 
 
-def _key(key: str) -> str:
-    return key if _BARE.fullmatch(key) else _text(key)
+def _format_key(key: str) -> str:
+    return key if _BARE.fullmatch(key) else _format_text(key)
 
 
-def _value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return _text(value)
+        return _format_text(value)
     if isinstance(value, Mapping):
-        pairs = (f"{_key(key)} = {_value(each)}" for key, each in value.items())
+        pairs = (f"{_format_key(key)} = {_format_value(each)}" for key, each in value.items())
         return f"{{ {', '.join(pairs)} }}" if value else "{}"
     if isinstance(value, Sequence):
-        return f"[{', '.join(map(_value, value))}]"
+        return f"[{', '.join(map(_format_value, value))}]"
     if isinstance(value, float) and not math.isfinite(value):
         return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
     return repr(value)
 
 
-def _text(text: str) -> str:
+def _format_text(text: str) -> str:
     # JSON's escapes are TOML's, but for one character that TOML wants escaped, too.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
-def pipeline_table(classifier: DivideAndConquerClassifier) -> dict[str, Any]:
+def serialize_classifier(classifier: DivideAndConquerClassifier) -> dict[str, Any]:
     """The three components of a pipeline as tables of a recipe."""
-    return {kind: _component(getattr(classifier, kind)) for kind in KINDS}
+    return {kind: _serialize_component(getattr(classifier, kind)) for kind in KINDS}
 
 
-def _component(component: Any) -> dict[str, Any]:
+def _serialize_component(component: Any) -> dict[str, Any]:
     if isinstance(component, DivideAndConquerClassifier):
-        return pipeline_table(component)
+        return serialize_classifier(component)
     if isinstance(component, str):
         return {"use": component}
-    return {"use": component.name, **_settings(component)}
+    return {"use": component.name, **_serialize_settings(component)}
 
 
-def _settings(table: Any) -> dict[str, Any]:
+def _serialize_settings(table: Any) -> dict[str, Any]:
     return {
-        name: _setting(getattr(table, name), field.metadata.get("kind"))
+        name: _serialize_setting(getattr(table, name), field.metadata.get("kind"))
         for name, field in settings_of(type(table)).items()
         if getattr(table, name) is not None
     }
 
 
-def _setting(value: Any, kind: str | None) -> Any:
+def _serialize_setting(value: Any, kind: str | None) -> Any:
     if kind and isinstance(value, tuple | list):
-        return [_component(each) for each in value]
-    return _component(value) if kind else value
+        return [_serialize_component(each) for each in value]
+    return _serialize_component(value) if kind else value
 
 
-def _grid(candidate: Candidate) -> dict[str, Any]:
+def _serialize_grid(candidate: Candidate) -> dict[str, Any]:
     """The values to try, as tables in tables."""
     grid: dict[str, Any] = {}
     for name, values in candidate.grid.items():

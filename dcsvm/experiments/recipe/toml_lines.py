@@ -28,12 +28,12 @@ class Token(NamedTuple):
     line: int
 
 
-class Lines:
+class LineIndex:
     """The line of every table, key and list item of a TOML text that `tomllib` has accepted."""
 
     def __init__(self, text: str) -> None:
         self.line_of: dict[Path, int] = {}
-        self._tokens = [*_tokens(text), Token("end", "", 0)]
+        self._tokens = [*_tokenize(text), Token("end", "", 0)]
         self._at = 0
         self._table_counts: dict[Path, int] = {}
         table: Path = ()
@@ -41,9 +41,9 @@ class Lines:
             if self._peek().kind == "newline":
                 self._take()
             elif self._peek().text == "[":
-                table = self._header()
+                table = self._read_header()
             else:
-                self._pair(table)
+                self._read_pair(table)
 
     def of(self, path: Path) -> int | None:
         """The line of a key, or of the innermost table around it that is written out."""
@@ -58,22 +58,22 @@ class Lines:
         self._at = min(self._at + 1, len(self._tokens) - 1)
         return self._tokens[self._at - 1]
 
-    def _header(self) -> Path:
+    def _read_header(self) -> Path:
         line = self._take().line
         repeated = self._peek().text == "["
         if repeated:
             self._take()
-        path = self._numbered(self._key())
+        path = self._insert_numbers(self._read_key())
         while self._peek().kind not in ("newline", "end"):
             self._take()
         if repeated:
             count = self._table_counts.get(path, -1) + 1
             self._table_counts[path] = count
             path = (*path, count)
-        self._note(path, line)
+        self._record(path, line)
         return path
 
-    def _numbered(self, key: Path) -> Path:
+    def _insert_numbers(self, key: Path) -> Path:
         """A header's key, with the number of the last table where it passes a list of tables."""
         path: Path = ()
         for place, word in enumerate(key):
@@ -82,14 +82,14 @@ class Lines:
                 path = (*path, self._table_counts[path])
         return path
 
-    def _pair(self, table: Path) -> None:
+    def _read_pair(self, table: Path) -> None:
         line = self._peek().line
-        path = table + self._key()
-        self._note(path, line)
+        path = table + self._read_key()
+        self._record(path, line)
         self._take()  # the equals sign
-        self._value(path)
+        self._read_value(path)
 
-    def _key(self) -> Path:
+    def _read_key(self) -> Path:
         words: list[str] = []
         while self._peek().kind in ("word", "string"):
             token = self._take()
@@ -98,7 +98,7 @@ class Lines:
                 self._take()
         return tuple(words)
 
-    def _value(self, path: Path) -> None:
+    def _read_value(self, path: Path) -> None:
         opening = self._peek().text if self._peek().kind == "mark" else ""
         if opening not in ("[", "{"):
             self._take()
@@ -111,20 +111,20 @@ class Lines:
             if self._peek().kind == "newline" or self._peek().text == ",":
                 self._take()
             elif opening == "{":
-                self._pair(path)
+                self._read_pair(path)
             else:
-                self._note((*path, item), self._peek().line)
-                self._value((*path, item))
+                self._record((*path, item), self._peek().line)
+                self._read_value((*path, item))
                 item += 1
         self._take()
 
-    def _note(self, path: Path, line: int) -> None:
+    def _record(self, path: Path, line: int) -> None:
         for length in range(1, len(path)):
             self.line_of.setdefault(path[:length], line)
         self.line_of[path] = line
 
 
-def _tokens(text: str) -> Iterator[Token]:
+def _tokenize(text: str) -> Iterator[Token]:
     line = 1
     for match in _TOKEN.finditer(text):
         kind = str(match.lastgroup)

@@ -37,7 +37,7 @@ from typing import Any
 from dcsvm.base.errors import UsageError
 from dcsvm.drive.engine import Done, Runnable
 from dcsvm.drive.observers import Observer
-from dcsvm.experiments.run.run_status import FINISHED, STATUS, resume_command, standing
+from dcsvm.experiments.run.run_status import FINISHED, STATUS, find_status, resume_command
 from dcsvm.persistence.atomic_write import write_atomically
 
 RECIPE, RESOLVED, REQUEST = "recipe.toml", "resolved.toml", "request.json"
@@ -71,8 +71,8 @@ class RunFolder(Observer):
         made = [each for each in (path, *path.parents) if not each.exists()]
         try:
             if path.is_dir() and any(path.iterdir()):
-                if not _came_to_nothing(path):
-                    raise UsageError(_taken(path))
+                if not _is_abandoned(path):
+                    raise UsageError(_explain_occupied(path))
                 shutil.rmtree(path)
             aside.mkdir(parents=True)
             for name, text in content.items():
@@ -92,14 +92,14 @@ class RunFolder(Observer):
             raise UsageError(f"{str(path)!r} {what}: a run keeps {REQUEST} and {RESOLVED} there")
         return cls(path)
 
-    def sweep(self) -> None:
+    def remove_partial_files(self) -> None:
         """Take away what a killed process had begun to write aside."""
         for left in self.path.glob(".*.part"):
             left.unlink()
 
-    def withdraw(self) -> None:
+    def remove(self) -> None:
         """Take away a run that failed with nothing to go on from, and folders made for it."""
-        if not _came_to_nothing(self.path):
+        if not _is_abandoned(self.path):
             return
         for file in self.path.iterdir():
             file.unlink()
@@ -114,7 +114,7 @@ class RunFolder(Observer):
         write_atomically(self.path / name, content)
 
     def write_json(self, name: str, value: Any) -> None:
-        self.write(name, as_json(value))
+        self.write(name, format_json(value))
 
     def read_json(self, name: str) -> Any:
         """The content of a JSON file of the run; a UsageError if it cannot be read."""
@@ -123,14 +123,14 @@ class RunFolder(Observer):
         except (OSError, ValueError) as error:
             raise UsageError(f"{str(self.path / name)!r} cannot be read: {error}") from error
 
-    def state(self, state: str, **facts: Any) -> None:
+    def set_state(self, state: str, **facts: Any) -> None:
         """Say in `status.json` how far the run is."""
         now = _now()
         self._state = {"state": state, "since": now, "process": os.getpid(), **facts}
         self.write_json(STATUS, self._state)
-        self.note(state, **facts)
+        self.log(state, **facts)
 
-    def note(self, event: str, **facts: Any) -> None:
+    def log(self, event: str, **facts: Any) -> None:
         """Add a line to the log."""
         line = json.dumps({"time": _now(), "event": event, **facts}, default=str)
         with self._lock, open(self.path / LOG, "a", encoding="utf-8") as log:
@@ -139,27 +139,27 @@ class RunFolder(Observer):
             log.write(line + "\n")
 
     def on_step_begin(self, title: str, n_rows: int = 0) -> None:
-        self.note("step", title=title, rows=n_rows)
+        self.log("step", title=title, rows=n_rows)
 
     def on_count_begin(self, what: str, n: int, seconds: float | None = None) -> None:
-        self.note("count", what=what, n=n)
+        self.log("count", what=what, n=n)
 
     def on_round_begin(self, n_jobs: int) -> None:
-        self.note("round", parts=n_jobs)
+        self.log("round", parts=n_jobs)
 
     def on_part_done(self, job: Runnable, outcome: Done) -> None:
         self.n_parts += 1
         if time.monotonic() - self._noted > LOG_SECONDS:
             self._noted = time.monotonic()
-            self.note("parts", done=self.n_parts)
+            self.log("parts", done=self.n_parts)
 
 
-def as_json(value: Any) -> str:
+def format_json(value: Any) -> str:
     """The text of a JSON file of the run."""
     return json.dumps(value, indent=2, allow_nan=False, default=str) + "\n"
 
 
-def place_of_run(name: str, digest: str) -> Path:
+def choose_run_folder(name: str, digest: str) -> Path:
     """Where a run of that name is kept: `runs/<name>/<time>-<hash>`."""
     safe = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
     stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
@@ -171,11 +171,11 @@ def place_of_run(name: str, digest: str) -> Path:
     return place
 
 
-def _taken(path: Path) -> str:
+def _explain_occupied(path: Path) -> str:
     """Why a run cannot be made in a folder, and what can be done."""
     if not (path / REQUEST).is_file() or not (path / STATUS).is_file():
         return f"the folder {str(path)!r} is not empty, and not of a run; choose another for --out"
-    if standing(path).state == "done":
+    if find_status(path).state == "done":
         return f"the folder {str(path)!r} has a run that is done; choose another for --out"
     return (
         f"the folder {str(path)!r} is not empty: {resume_command(path)} goes on with the run that "
@@ -183,12 +183,14 @@ def _taken(path: Path) -> str:
     )
 
 
-def _came_to_nothing(path: Path) -> bool:
+def _is_abandoned(path: Path) -> bool:
     """Whether a folder is that of a run that failed with nothing to go on from."""
     if not (path / REQUEST).is_file() or not (path / STATUS).is_file():
         return False
     finished = path / FINISHED
-    return standing(path).state == "failed" and not (finished.exists() and finished.stat().st_size)
+    return find_status(path).state == "failed" and not (
+        finished.exists() and finished.stat().st_size
+    )
 
 
 def _ends_with_newline(path: Path) -> bool:

@@ -22,10 +22,16 @@ from threadpoolctl import threadpool_limits
 from dcsvm.base.errors import DataError
 from dcsvm.base.row_splitting import deal_folds, hold_out
 from dcsvm.experiments.recipe import Candidate, Search, Split
-from dcsvm.experiments.run.level_search import from_fine_to_coarse
+from dcsvm.experiments.run.level_search import search_levels
 from dcsvm.experiments.run.load_data import fit_pipeline
-from dcsvm.experiments.run.measures import score_of
-from dcsvm.experiments.run.search_result import Bench, Found, Maker, Tried, used_up
+from dcsvm.experiments.run.measures import compute_score
+from dcsvm.experiments.run.search_result import (
+    Maker,
+    SearchContext,
+    SearchResult,
+    SearchTrial,
+    explain_used_up,
+)
 from dcsvm.model_selection.levels import all_tried
 from dcsvm.numeric.array_types import IntArray
 
@@ -34,8 +40,14 @@ VALIDATION = 0.2
 
 
 def search(
-    candidate: Candidate, make: Maker, asked: Search, split: Split, X: Any, y: Any, bench: Bench
-) -> Found:
+    candidate: Candidate,
+    make: Maker,
+    asked: Search,
+    split: Split,
+    X: Any,
+    y: Any,
+    bench: SearchContext,
+) -> SearchResult:
     """Choose values for a candidate's grid, from the training rows X (n, d) and y (n,) only."""
     n_rows = len(y)
     rows: IntArray = np.arange(n_rows)
@@ -49,15 +61,15 @@ def search(
         share = VALIDATION if split.validation is None else split.validation
         fold[hold_out(y, share, split.stratified, bench.seed + 1).test] = 0
     _check_learnable(y, fold)
-    if candidate.by_levels(asked):
-        found = from_fine_to_coarse(candidate, make, asked, X, y, fold, bench)
-        found = _with_sample_told(found, candidate, n_rows)
+    if candidate.uses_levels(asked):
+        found = search_levels(candidate, make, asked, X, y, fold, bench)
+        found = _note_sample(found, candidate, n_rows)
     else:
-        found = _by_scikit_learn(candidate, make, asked, X, y, fold, bench)
-    return _with_edges_told(found, candidate.grid)
+        found = _search_cells(candidate, make, asked, X, y, fold, bench)
+    return _note_edges(found, candidate.grid)
 
 
-def _with_sample_told(found: Found, candidate: Candidate, n_rows: int) -> Found:
+def _note_sample(found: SearchResult, candidate: Candidate, n_rows: int) -> SearchResult:
     """Say of a division that was judged on some of the rows that all are another matter."""
     of_division = (name for name in found.values if name.startswith("decomposer."))
     chosen = [name for name in of_division if name not in candidate.grid]
@@ -70,7 +82,7 @@ def _with_sample_told(found: Found, candidate: Candidate, n_rows: int) -> Found:
     return attrs.evolve(found, stopped=told)
 
 
-def _with_edges_told(found: Found, grid: Mapping[str, Any]) -> Found:
+def _note_edges(found: SearchResult, grid: Mapping[str, Any]) -> SearchResult:
     """Say of values at an end of their list that those beyond it were not tried."""
     told = found.stopped
     for name, values in grid.items():
@@ -94,7 +106,7 @@ def _check_learnable(y: Any, fold: IntArray) -> None:
             )
 
 
-class Trial(ClassifierMixin, BaseEstimator):
+class CandidateEstimator(ClassifierMixin, BaseEstimator):
     """A candidate as an estimator whose parameters are the keys of a recipe."""
 
     def __init__(self, bench: Any, make: Any, values: Any = None) -> None:
@@ -105,11 +117,11 @@ class Trial(ClassifierMixin, BaseEstimator):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         return {"bench": self.bench, "make": self.make, "values": self.values}
 
-    def set_params(self, **values: Any) -> Trial:
+    def set_params(self, **values: Any) -> CandidateEstimator:
         self.values = {**(self.values or {}), **values}
         return self
 
-    def fit(self, X: Any, y: Any) -> Trial:
+    def fit(self, X: Any, y: Any) -> CandidateEstimator:
         engine = attrs.evolve(self.bench.engine, n_jobs=1, observers=(self.bench,))
         model = self.make(self.values or {})
         self.model_ = fit_pipeline(model, engine, X, y)
@@ -138,7 +150,7 @@ class _Budgeted:
     """Cells a few at a time, in an order that covers the grid early, until time is up."""
 
     def set_budget(
-        self, cells: list[Any], seconds: float | None, bench: Bench, at_a_time: int
+        self, cells: list[Any], seconds: float | None, bench: SearchContext, at_a_time: int
     ) -> None:
         self.cells, self.seconds, self.bench = cells, seconds, bench
         self.done, self.at_a_time = 0, at_a_time
@@ -160,17 +172,23 @@ class _Random(_Budgeted, RandomizedSearchCV):
     """scikit-learn's random search with a time budget."""
 
 
-def _by_scikit_learn(
-    candidate: Candidate, make: Maker, asked: Search, X: Any, y: Any, fold: Any, bench: Bench
-) -> Found:
-    trial = Trial(bench, _Shared(make))
+def _search_cells(
+    candidate: Candidate,
+    make: Maker,
+    asked: Search,
+    X: Any,
+    y: Any,
+    fold: Any,
+    bench: SearchContext,
+) -> SearchResult:
+    trial = CandidateEstimator(bench, _Shared(make))
     grid = {name: list(values) for name, values in candidate.grid.items()}
     cells = list(ParameterGrid(grid))
     options = {
         "cv": PredefinedSplit(fold),
         "refit": False,
         "error_score": "raise",
-        "scoring": lambda trial, X, y: score_of(asked.score, y, trial.predict(X)),
+        "scoring": lambda trial, X, y: compute_score(asked.score, y, trial.predict(X)),
     }
     if asked.use == "random":
         wanted = min(asked.tries, len(cells))
@@ -183,7 +201,7 @@ def _by_scikit_learn(
         middle = {name: values[(len(values) - 1) // 2] for name, values in grid.items()}
         cells.sort(key=lambda cell: cell != middle)
         searcher = _Grid(trial, grid, **options)
-    at_a_time = _cells_at_a_time(candidate, bench)
+    at_a_time = _count_parallel_cells(candidate, bench)
     n_fits = len(cells) * (int(fold.max()) + 1)
     bench.observer.on_count_begin("fits", n_fits, asked.seconds)
     searcher.set_budget(cells, asked.seconds, bench, at_a_time)
@@ -192,19 +210,19 @@ def _by_scikit_learn(
         searcher.set_params(n_jobs=at_a_time).fit(X, y)
     results = searcher.cv_results_
     tried = tuple(
-        Tried(dict(values), float(score), float(seconds))
+        SearchTrial(dict(values), float(score), float(seconds))
         for values, score, seconds in zip(
             results["params"], results["mean_test_score"], results["mean_fit_time"], strict=True
         )
     )
     stopped = all_tried(len(cells))
     if searcher.done < len(cells):
-        stopped = used_up(asked, f" after {searcher.done} of {len(cells)} combinations")
+        stopped = explain_used_up(asked, f" after {searcher.done} of {len(cells)} combinations")
     best = int(searcher.best_index_)
-    return Found(tried[best].values, tried[best].score, tried, stopped, len(y), asked.score)
+    return SearchResult(tried[best].values, tried[best].score, tried, stopped, len(y), asked.score)
 
 
-def _cells_at_a_time(candidate: Candidate, bench: Bench) -> int:
+def _count_parallel_cells(candidate: Candidate, bench: SearchContext) -> int:
     releases = getattr(candidate.classifier, "releases_gil", True)
     return int(joblib.effective_n_jobs(bench.engine.n_jobs)) if releases else 1
 

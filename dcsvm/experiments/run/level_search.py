@@ -14,45 +14,57 @@ from sklearn.pipeline import Pipeline
 from dcsvm.drive.engine import Done, Runnable
 from dcsvm.drive.observers import Observer
 from dcsvm.experiments.recipe import Candidate, Search
-from dcsvm.experiments.run.search_result import Bench, Found, Maker, Tried, used_up
+from dcsvm.experiments.run.search_result import (
+    Maker,
+    SearchContext,
+    SearchResult,
+    SearchTrial,
+    explain_used_up,
+)
 from dcsvm.model_selection import GranularitySearch
 from dcsvm.model_selection.granularity_search import DECOMPOSER
 from dcsvm.model_selection.levels import USED_UP, all_tried
 
 
-def from_fine_to_coarse(
-    candidate: Candidate, make: Maker, asked: Search, X: Any, y: Any, fold: Any, bench: Bench
-) -> Found:
+def search_levels(
+    candidate: Candidate,
+    make: Maker,
+    asked: Search,
+    X: Any,
+    y: Any,
+    fold: Any,
+    bench: SearchContext,
+) -> SearchResult:
     """A granularity search for every way to prepare the rows, and the best of all."""
     ways = {name: values for name, values in candidate.grid.items() if name.startswith("data.")}
-    found: list[Found] = []
+    found: list[SearchResult] = []
     for place, way in enumerate(ParameterGrid({name: list(ways[name]) for name in ways})):
         left = None if asked.seconds is None else asked.seconds - bench.spent
         if found and left is not None and left <= 0:
             break
-        share = None if left is None else max(left, 1e-9) / (_n_cells(ways) - place)
-        found.append(_through_levels(candidate, make(way), asked, X, y, fold, bench, way, share))
+        share = None if left is None else max(left, 1e-9) / (_count_cells(ways) - place)
+        found.append(_search_prepared(candidate, make(way), asked, X, y, fold, bench, way, share))
     best = max(found, key=lambda each: each.score)
     tried = tuple(trial for each in found for trial in each.tried)
     stopped = best.stopped
-    if len(found) < _n_cells(ways) or stopped == USED_UP:
-        stopped = used_up(asked)
+    if len(found) < _count_cells(ways) or stopped == USED_UP:
+        stopped = explain_used_up(asked)
     elif all(each.stopped == all_tried(len(each.tried)) for each in found):
         stopped = all_tried(len(tried))
     return attrs.evolve(best, tried=tried, stopped=stopped)
 
 
-def _through_levels(
+def _search_prepared(
     candidate: Candidate,
     model: Pipeline,
     asked: Search,
     X: Any,
     y: Any,
     fold: Any,
-    bench: Bench,
+    bench: SearchContext,
     way: Mapping[str, Any],
     seconds: float | None,
-) -> Found:
+) -> SearchResult:
     """The granularity search on rows that are prepared in one way beforehand."""
     training, judging = np.flatnonzero(fold != 0), np.flatnonzero(fold == 0)
     prepare, classifier = model
@@ -83,7 +95,7 @@ def _through_levels(
     )
     results = searcher.results_
     tried = tuple(
-        Tried({**way, **_dotted(values)}, float(score), float(seconds))
+        SearchTrial({**way, **_to_recipe_keys(values)}, float(score), float(seconds))
         for values, score, seconds in zip(
             results["params"], results["mean_test_score"], results["seconds"], strict=True
         )
@@ -93,15 +105,15 @@ def _through_levels(
         chosen = {name: chosen[name] for name in chosen if not name.startswith(DECOMPOSER)}
     elif searcher.undivided_ and asked.rows is None:
         chosen = chosen | searcher.undivided_params(X, y)  # the rows judged by are learned, too
-    best, score = {**way, **_dotted(chosen)}, float(searcher.best_score_)
-    return Found(best, score, tried, searcher.stopped_, len(y), asked.score)
+    best, score = {**way, **_to_recipe_keys(chosen)}, float(searcher.best_score_)
+    return SearchResult(best, score, tried, searcher.stopped_, len(y), asked.score)
 
 
-def _n_cells(grid: Mapping[str, Any]) -> int:
+def _count_cells(grid: Mapping[str, Any]) -> int:
     return math.prod(len(values) for values in grid.values())
 
 
-def _dotted(values: Mapping[str, Any]) -> dict[str, Any]:
+def _to_recipe_keys(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name.replace("__", "."): _plain(value) for name, value in values.items()}
 
 
@@ -112,7 +124,7 @@ def _plain(value: Any) -> Any:
 class _Clock(Observer):
     """Adds up the seconds of the parts of a search."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: SearchContext) -> None:
         self.bench = bench
 
     def on_part_done(self, job: Runnable, outcome: Done) -> None:

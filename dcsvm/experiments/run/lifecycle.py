@@ -26,14 +26,14 @@ from dcsvm.drive.digest import digest
 from dcsvm.drive.observers import ObserverGroup
 from dcsvm.drive.registry import Registry
 from dcsvm.drive.subproblem import FitResult
-from dcsvm.experiments.recipe import Data, Recipe, parse, resolved
+from dcsvm.experiments.recipe import Data, Recipe, parse, serialize_recipe
 from dcsvm.experiments.run import folder as files
-from dcsvm.experiments.run.folder import RunFolder, as_json, place_of_run
+from dcsvm.experiments.run.folder import RunFolder, choose_run_folder, format_json
 from dcsvm.experiments.run.load_data import warn_of_unsuited
 from dcsvm.experiments.run.reports import report_run
 from dcsvm.experiments.run.run_status import FINISHED, RUNNING
-from dcsvm.experiments.run.runner import Observer, Result, Session, run_recipe
-from dcsvm.experiments.run.search_result import Found
+from dcsvm.experiments.run.runner import Observer, RunContext, RunResult, run_recipe
+from dcsvm.experiments.run.search_result import SearchResult
 from dcsvm.model_selection.path_job import PathOutcome
 from dcsvm.persistence.checkpoints import CheckpointLog
 
@@ -41,20 +41,20 @@ LIBRARIES = ("dcsvm", "numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl
 
 
 @attrs.frozen(eq=False)
-class Kept:
+class FinishedRun:
     """What a run with a folder came to; `missing` says what could not be written, and why.
 
     `taken_over` is how many parts had been finished before.
     """
 
-    result: Result
+    result: RunResult
     folder: Path
     missing: tuple[str, ...] = ()
     taken_over: int = 0
 
 
 @attrs.frozen(eq=False)
-class Request:
+class RunRequest:
     """What was asked: the recipe as given and as checked, and the words of the command line."""
 
     recipe: Recipe
@@ -65,9 +65,9 @@ class Request:
     plugins: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
 
-    def begun(self, out: Path | None, registry: Registry) -> RunFolder:
+    def begin(self, out: Path | None, registry: Registry) -> RunFolder:
         """Make the folder of the run, with all that was asked."""
-        wanted = resolved(self.recipe)
+        wanted = serialize_recipe(self.recipe)
         asked = {
             "recipe": self.recipe.title,
             "overrides": list(self.overrides),
@@ -78,25 +78,25 @@ class Request:
             "command": list(self.command),
         }
         folder = RunFolder.make(
-            place_of_run(self.recipe.name, digest(wanted, self.seed)) if out is None else out,
+            choose_run_folder(self.recipe.name, digest(wanted, self.seed)) if out is None else out,
             {
                 files.RECIPE: self.text,
-                files.RESOLVED: _anchored(wanted, self.recipe),
-                files.ENVIRONMENT: as_json(environment(registry)),
-                files.REQUEST: as_json(asked),
+                files.RESOLVED: _serialize_anchored(wanted, self.recipe),
+                files.ENVIRONMENT: format_json(describe_environment(registry)),
+                files.REQUEST: format_json(asked),
             },
         )
-        folder.state(RUNNING)
+        folder.set_state(RUNNING)
         return folder
 
 
-def resumed(folder: RunFolder, registry: Registry, n_jobs: int | None) -> Request:
+def read_request(folder: RunFolder, registry: Registry, n_jobs: int | None) -> RunRequest:
     """The request of a run that was begun; `n_jobs` may differ, since results do not."""
     asked = folder.read_json(files.REQUEST)
     text = (folder.path / files.RESOLVED).read_text(encoding="utf-8")
     recipe = parse(text, str(folder.path / files.RESOLVED), Path(), registry)
     recipe = attrs.evolve(recipe, title=str(asked["recipe"]))
-    return Request(
+    return RunRequest(
         recipe,
         (folder.path / files.RECIPE).read_text(encoding="utf-8"),
         int(asked["seed"]),
@@ -107,7 +107,7 @@ def resumed(folder: RunFolder, registry: Registry, n_jobs: int | None) -> Reques
     )
 
 
-def plugin_files(folder: RunFolder) -> list[Path]:
+def find_plugin_files(folder: RunFolder) -> list[Path]:
     """The plugin files that a run was begun with; a model file names them as they were given."""
     asked = folder.read_json(files.REQUEST)
     given = [Path(each) for each in asked["plugins"]]
@@ -116,9 +116,9 @@ def plugin_files(folder: RunFolder) -> list[Path]:
     return [Path(asked["asked_in"]) / each for each in given]
 
 
-def carry_out(
-    request: Request, folder: RunFolder, observer: Observer, *, again: bool = False
-) -> Kept:
+def execute(
+    request: RunRequest, folder: RunFolder, observer: Observer, *, again: bool = False
+) -> FinishedRun:
     """Run what was asked, taking finished parts from the folder, and write all that comes out.
 
     `again` says that the run was begun before.
@@ -126,43 +126,43 @@ def carry_out(
     log = CheckpointLog(folder.path / FINISHED, kinds=(FitResult, PathOutcome))
     taken_over = len(log)
     if taken_over:
-        folder.note("resumed", parts=taken_over)
+        folder.log("resumed", parts=taken_over)
     if again:
-        folder.sweep()
-        folder.state(RUNNING)
-    session = _FolderSession(
+        folder.remove_partial_files()
+        folder.set_state(RUNNING)
+    session = _FolderContext(
         request.seed,
         request.n_jobs,
         ObserverGroup(observer, folder),
         log,
-        _found_before(folder),
+        _read_searches(folder),
         folder,
     )
     try:
         result = run_recipe(request.recipe, session=session)
         observer.on_step_begin("writing the run folder")
         missing = _write(result, folder)
-        folder.state("partial" if missing else "done", missing=missing)
+        folder.set_state("partial" if missing else "done", missing=missing)
         log.discard()
     except DcsvmError as error:
-        folder.state("failed", error=str(error))
+        folder.set_state("failed", error=str(error))
         raise
     except Exception as error:
-        folder.state("failed", error=f"{type(error).__name__}: {error}")
+        folder.set_state("failed", error=f"{type(error).__name__}: {error}")
         raise
     finally:
         log.close()
-    return Kept(result, folder.path, tuple(missing), taken_over)
+    return FinishedRun(result, folder.path, tuple(missing), taken_over)
 
 
-def environment(registry: Registry) -> dict[str, Any]:
+def describe_environment(registry: Registry) -> dict[str, Any]:
     """What a run stood on: versions, plugins, cores."""
     plugins = sorted({(each.distribution, each.version) for each in registry.offers.values()})
     return {
         "python": platform.python_version(),
         "platform": platform.platform(),
         "cores": joblib.cpu_count(),
-        "versions": {name: found for name in LIBRARIES if (found := _version(name))},
+        "versions": {name: found for name in LIBRARIES if (found := _find_version(name))},
         "plugins": [{"distribution": name, "version": number} for name, number in plugins],
         "broken_plugins": [attrs.asdict(each) for each in registry.broken],
         "executable": sys.executable,
@@ -170,10 +170,10 @@ def environment(registry: Registry) -> dict[str, Any]:
 
 
 @attrs.frozen(eq=False)
-class _FolderSession(Session):
+class _FolderContext(RunContext):
     folder: Any = None
 
-    def planned(self, recipe: Recipe, data: Dataset, splits: list[TrainTestRows]) -> None:
+    def record_plan(self, recipe: Recipe, data: Dataset, splits: list[TrainTestRows]) -> None:
         warn_of_unsuited(recipe, data)
         facts = {
             "data": data.title,
@@ -195,24 +195,24 @@ class _FolderSession(Session):
         }
         self.folder.write_json(files.PLAN, facts)
 
-    def searched(self, key: str, found: Found) -> None:
+    def record_search(self, key: str, found: SearchResult) -> None:
         self.found[key] = found.as_dict()
         self.folder.write_json(files.SEARCH, self.found)
 
 
-def _found_before(folder: RunFolder) -> dict[str, Any]:
+def _read_searches(folder: RunFolder) -> dict[str, Any]:
     return dict(folder.read_json(files.SEARCH)) if folder.has(files.SEARCH) else {}
 
 
-def _write(result: Result, folder: RunFolder) -> list[str]:
+def _write(result: RunResult, folder: RunFolder) -> list[str]:
     """Write all that came out; what could not be written is returned as sentences."""
     from dcsvm.persistence.model_file import MODEL, save
 
     missing = []
-    folder.write(files.PREDICTIONS, predictions(result))
-    folder.write(files.PARTS, parts(result))
+    folder.write(files.PREDICTIONS, format_predictions(result))
+    folder.write(files.PARTS, format_parts(result))
     if any(each.found for each in result.trained):
-        folder.write(files.TRIALS, trials(result))
+        folder.write(files.TRIALS, format_trials(result))
     folder.write_json(files.METRICS, result.metrics())
     folder.write_json(files.RESULT, result.as_dict())
     try:
@@ -222,7 +222,7 @@ def _write(result: Result, folder: RunFolder) -> list[str]:
     return missing + report_run(result, folder)
 
 
-def predictions(result: Result) -> str:
+def format_predictions(result: RunResult) -> str:
     """The test rows as CSV: row number (the first is 0), fold, truth, and every model's answer."""
     names = [each.measures.model for each in result.trained]
     columns = [each.answers.tolist() for each in result.trained]
@@ -233,10 +233,10 @@ def predictions(result: Result) -> str:
         *columns,
         strict=True,
     )
-    return _csv(("row", "fold", "truth", *names), rows)
+    return _format_csv(("row", "fold", "truth", *names), rows)
 
 
-def parts(result: Result) -> str:
+def format_parts(result: RunResult) -> str:
     """The ledgers as CSV: one line for every part that was trained, nested ones included.
 
     `kept` is how many of its rows a next stage would be given: all, where it has one class.
@@ -256,16 +256,16 @@ def parts(result: Result) -> str:
             f"{record.seconds:.6f}",
             record.learner,
             record.model,
-            _short(record.parameters),
-            _short(record.about),
+            _format_settings(record.parameters),
+            _format_settings(record.about),
         )
         for each in result.trained
         for record in each.model[-1].ledger_
     )
-    return _csv(header, lines)
+    return _format_csv(header, lines)
 
 
-def trials(result: Result) -> str:
+def format_trials(result: RunResult) -> str:
     """What the searches tried as CSV: a line for each combination, a column for each value."""
     found = [
         (each.measures.model, number, search)
@@ -283,10 +283,10 @@ def trials(result: Result) -> str:
         for model, number, search in found
         for each in search.tried
     )
-    return _csv(("model", "search", "scored_by", "score", "seconds", *names), lines)
+    return _format_csv(("model", "search", "scored_by", "score", "seconds", *names), lines)
 
 
-def _csv(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+def _format_csv(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
@@ -294,7 +294,7 @@ def _csv(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     return text.getvalue()
 
 
-def _short(table: Any) -> str:
+def _format_settings(table: Any) -> str:
     plain = {key: _plain(value) for key, value in dict(table).items()}
     return json.dumps(plain, default=str)
 
@@ -304,16 +304,16 @@ def _plain(value: Any) -> Any:
     return getattr(value, "name", value) if hasattr(value, "get_params") else value
 
 
-def _anchored(text: str, recipe: Recipe) -> str:
+def _serialize_anchored(text: str, recipe: Recipe) -> str:
     """The resolved recipe with a path that holds wherever the run is resumed from."""
     if recipe.data.path is None:
         return text
     settings = {name: getattr(recipe.data, name) for name in settings_of(Data)}
     anchored = Data(**{**settings, "path": os.path.abspath(recipe.data.path)})
-    return resolved(attrs.evolve(recipe, data=anchored))
+    return serialize_recipe(attrs.evolve(recipe, data=anchored))
 
 
-def _version(name: str) -> str | None:
+def _find_version(name: str) -> str | None:
     try:
         return version(name)
     except PackageNotFoundError:

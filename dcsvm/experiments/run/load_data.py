@@ -16,7 +16,7 @@ from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.datasets.loading import Dataset, read
 from dcsvm.drive.engine import Engine
 from dcsvm.experiments.recipe import Data, Recipe
-from dcsvm.experiments.recipe.applicability import SIZES, unsuited
+from dcsvm.experiments.recipe.applicability import SIZES, describe_mismatch
 from dcsvm.toolbox.table_preparation import TablePreparation
 
 
@@ -41,7 +41,7 @@ def warn_of_unsuited(recipe: Recipe, data: Dataset) -> None:
         return
     sizes = {"rows": data.n_rows, "features": data.X.shape[1], "classes": len(np.unique(data.y))}
     ranges = {key: getattr(recipe.suits, key) for key in SIZES if getattr(recipe.suits, key)}
-    sentence = unsuited(recipe.name, ranges, sizes)
+    sentence = describe_mismatch(recipe.name, ranges, sizes)
     if sentence:
         warnings.warn(sentence, stacklevel=2)
 

@@ -58,26 +58,28 @@ class Measures:
     more: Mapping[str, float] = attrs.field(factory=dict)
     by_fold: Mapping[str, Sequence[float]] = attrs.field(factory=dict)
 
-    def flat(self) -> dict[str, Any]:
+    def flatten(self) -> dict[str, Any]:
         """All measures on one level, ready for JSON: unknown numbers are None."""
         hidden = ("more", "model", "by_fold")
         own = attrs.asdict(self, filter=lambda field, _: field.name not in hidden)
         spread = {
             f"{name}_{word}": value
             for name in self.by_fold
-            for word, value in zip(("fold_mean", "fold_std"), self.over_folds(name), strict=True)
+            for word, value in zip(
+                ("fold_mean", "fold_std"), self.summarize_folds(name), strict=True
+            )
         }
         whole = {**own, **spread, **self.more}
         return {key: _none_if_unknown(value) for key, value in whole.items()}
 
-    def over_folds(self, name: str) -> tuple[float, float]:
+    def summarize_folds(self, name: str) -> tuple[float, float]:
         """The mean of a score over the folds, and its standard deviation among them."""
         values = np.array(self.by_fold[name])
         return float(values.mean()), float(values.std(ddof=1))
 
 
 @attrs.frozen(eq=False)
-class Answered:
+class Predictions:
     """Answers to some rows, with the seconds they took and the cost of each."""
 
     answers: Any
@@ -85,14 +87,14 @@ class Answered:
     costs: tuple[Cost, ...]
 
     @classmethod
-    def together(cls, several: Sequence[Answered]) -> Answered:
+    def concatenate(cls, several: Sequence[Predictions]) -> Predictions:
         return cls(
             np.concatenate([each.answers for each in several]),
             sum(each.seconds for each in several),
             tuple(cost for each in several for cost in each.costs),
         )
 
-    def cost_by_row(self) -> dict[str, float]:
+    def summarize_cost(self) -> dict[str, float]:
         found = {}
         for field in attrs.fields(Cost):
             counts = [np.atleast_1d(getattr(cost, field.name)) for cost in self.costs]
@@ -102,7 +104,7 @@ class Answered:
         return found
 
 
-def answered(model: Pipeline, X: Any, observer: Observer, *, cost: bool) -> Answered:
+def predict_in_blocks(model: Pipeline, X: Any, observer: Observer, *, cost: bool) -> Predictions:
     """Ask a model about rows, block by block."""
     prepare, classifier = model
     answers, seconds, costs = [], 0.0, []
@@ -115,13 +117,13 @@ def answered(model: Pipeline, X: Any, observer: Observer, *, cost: bool) -> Answ
         if cost:
             costs.append(classifier.cost(rows))
         observer.on_rows_done(block.shape[0])
-    return Answered(np.concatenate(answers), seconds, tuple(costs))
+    return Predictions(np.concatenate(answers), seconds, tuple(costs))
 
 
-def structure(model: DivideAndConquerClassifier) -> dict[str, Any]:
+def measure_structure(model: DivideAndConquerClassifier) -> dict[str, Any]:
     """How many parts and support vectors a fitted model has."""
-    parts = learned_parts(model.ledger_)
-    kept = list(_support_vectors(model.model_))
+    parts = select_trained_parts(model.ledger_)
+    kept = list(_count_support_vectors(model.model_))
     return {
         "n_parts": len(parts),
         "homogeneous_share": sum(each.classes == 1 for each in parts) / max(len(parts), 1),
@@ -130,13 +132,13 @@ def structure(model: DivideAndConquerClassifier) -> dict[str, Any]:
     }
 
 
-def learned_parts(ledger: Sequence[Record]) -> list[Record]:
+def select_trained_parts(ledger: Sequence[Record]) -> list[Record]:
     """The parts that were learned; one that a nested pipeline divided further is none itself."""
     divided = {record.path[:-2] for record in ledger}
     return [record for record in ledger if record.path not in divided]
 
 
-def by_class(truth: Any, answers: Any, asked: Sequence[str]) -> dict[str, float]:
+def score_classes(truth: Any, answers: Any, asked: Sequence[str]) -> dict[str, float]:
     """Precision, recall and F1 of every class, and the scores that are asked for."""
     classes = np.unique(np.concatenate([truth, answers]))
     table = metrics.precision_recall_fscore_support(
@@ -147,10 +149,10 @@ def by_class(truth: Any, answers: Any, asked: Sequence[str]) -> dict[str, float]
         for word, values in zip(("precision", "recall", "f1"), table[:3], strict=True)
         for place, label in enumerate(classes.tolist())
     }
-    return found | {f"test_{name}": score_of(name, truth, answers) for name in asked}
+    return found | {f"test_{name}": compute_score(name, truth, answers) for name in asked}
 
 
-def score_of(name: str, truth: Any, answers: Any) -> float:
+def compute_score(name: str, truth: Any, answers: Any) -> float:
     """A score of answers (n,) by the name it has in a recipe."""
     if name == ACCURACY:
         return float(np.mean(answers == truth))
@@ -163,22 +165,22 @@ def score_of(name: str, truth: Any, answers: Any) -> float:
     return float(getattr(metrics, SCORES[name])(truth, answers, **more))
 
 
-def scores_asked(measure: Measure, search: Search, searched: bool) -> list[str]:
+def list_scores(measure: Measure, search: Search, searched: bool) -> list[str]:
     """The scores beside accuracy: what [measure] asks for, and what the search chose by."""
     asked = [*(measure.scores or ()), *([search.score] if searched else [])]
     return [name for name in dict.fromkeys(asked) if name != ACCURACY]
 
 
-def largest_share(truth: Any) -> float:
+def compute_baseline(truth: Any) -> float:
     """The share of the largest class: what always naming it would be right for."""
     return float(np.unique(truth, return_counts=True)[1].max() / len(truth))
 
 
-def _support_vectors(model: FittedStrategy) -> Iterator[float]:
+def _count_support_vectors(model: FittedStrategy) -> Iterator[float]:
     """The support vectors of each member at any depth; none for a model that has no such thing."""
     for member in model.committee.members:
         if isinstance(member.model, FittedStrategy):
-            yield from _support_vectors(member.model)
+            yield from _count_support_vectors(member.model)
         elif isinstance(member.model, KernelExpansion):
             yield float(len(member.model.support_rows))
 

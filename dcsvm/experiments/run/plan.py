@@ -20,7 +20,7 @@ from dcsvm.datasets.loading import Dataset
 from dcsvm.drive.subproblem import Subproblem
 from dcsvm.experiments.recipe import Candidate, Recipe, Search
 from dcsvm.experiments.run.load_data import build_pipeline, feature_names, load, warn_of_unsuited
-from dcsvm.experiments.run.splitting import rows_of
+from dcsvm.experiments.run.splitting import split_rows
 from dcsvm.model_selection.levels import parts_of
 from dcsvm.numeric.array_types import IntArray
 
@@ -54,7 +54,7 @@ class CandidatePlan:
 
 
 @attrs.frozen
-class Plan:
+class RunPlan:
     """What a run comes to."""
 
     recipe: str
@@ -72,12 +72,12 @@ class Plan:
         return attrs.asdict(self)
 
 
-def plan(recipe: Recipe, seed: int, n_jobs: int) -> Plan:
+def plan_run(recipe: Recipe, seed: int, n_jobs: int) -> RunPlan:
     """Read the data, divide them, train a small pilot, and forecast the rest."""
     data = load(recipe.data)
     warn_of_unsuited(recipe, data)
-    splits = rows_of(data, recipe.split, seed)
-    return Plan(
+    splits = split_rows(data, recipe.split, seed)
+    return RunPlan(
         recipe=recipe.title,
         data=data.title,
         rows=data.n_rows,
@@ -88,12 +88,12 @@ def plan(recipe: Recipe, seed: int, n_jobs: int) -> Plan:
         folds=len(splits),
         jobs=n_jobs,
         candidates=tuple(
-            _planned(each, recipe, data, splits, seed, n_jobs) for each in recipe.candidates
+            _plan_candidate(each, recipe, data, splits, seed, n_jobs) for each in recipe.candidates
         ),
     )
 
 
-def _planned(
+def _plan_candidate(
     candidate: Candidate,
     recipe: Recipe,
     data: Dataset,
@@ -108,12 +108,12 @@ def _planned(
     rows = prepare.fit_transform(data.X[train])
     problem = classifier._problem(rows, data.y[train], names=feature_names(prepare))
     began = time.perf_counter()
-    parts = list(_parts(classifier, problem))
+    parts = list(_divide(classifier, problem))
     dividing = time.perf_counter() - began
     sizes = np.array([size for size, _, copies in parts for _ in range(round(copies))])
     jobs = max((each for each in parts if each[1] is not None), default=None, key=lambda p: p[0])
     pilot = _Pilot.of(jobs[1]) if jobs is not None and jobs[1] is not None else _Pilot(0.0, 1, 0)
-    at_least = _whole_pilot(classifier, problem, data.y[train])
+    at_least = _time_pilot(classifier, problem, data.y[train])
     learning = sum(pilot.seconds_for(size) * copies for size, job, copies in parts if job)
     seconds = max(learning, at_least)
     largest = int(sizes.max())
@@ -123,7 +123,7 @@ def _planned(
     if asked.use == "random":
         cells = min(cells, asked.tries)
     some = min(asked.rows or len(train), len(train))
-    levels = _coarser(candidate, problem, asked, some)
+    levels = _find_coarser_sizes(candidate, problem, asked, some)
     further = min(cells, asked.top)
     # However few rows a search takes, it learns a part of them as large as the largest.
     trial = (dividing + learning) * some / len(train)
@@ -141,20 +141,20 @@ def _planned(
         largest=largest,
         homogeneous=round(sum(copies for _, job, copies in parts if job is None)),
         combinations=cells + further * len(levels),
-        megabytes=(PROGRAM_BYTES + _bytes(data.X) + kept) / 1e6,
+        megabytes=(PROGRAM_BYTES + _count_bytes(data.X) + kept) / 1e6,
         seconds=fits * (dividing + seconds / alike + searching),
     )
 
 
-def _coarser(
+def _find_coarser_sizes(
     candidate: Candidate, problem: Problem, asked: Search, n_rows: int
 ) -> list[list[int]]:
     """The sizes of parts on each coarser level of a search, which may end before the last."""
-    if asked.levels == 1 or not candidate.by_levels(asked):
+    if asked.levels == 1 or not candidate.uses_levels(asked):
         return []
     own = candidate.classifier
     strategy = Strategy.of(own.decomposer, own.learner, own.combiner)
-    some = problem if n_rows == problem.n_rows else problem.subset(_sample(problem, n_rows))
+    some = problem if n_rows == problem.n_rows else problem.subset(_sample_rows(problem, n_rows))
     found: list[list[int]] = []
     for level in strategy.decomposer.levels(some.with_child_seed(DIVISION), asked.factor):
         sizes = [len(part.rows) for part in parts_of(level)]
@@ -163,7 +163,7 @@ def _coarser(
     return found[1 : asked.levels]
 
 
-def _parts(
+def _divide(
     model: DivideAndConquerClassifier, problem: Problem, copies: float = 1.0
 ) -> list[tuple[int, Subproblem | None, float]]:
     """Each part of the first stages: its rows, its job if it has any, how many are alike."""
@@ -190,7 +190,7 @@ def _parts(
         if cut.constant() is not None:
             found.append((len(cut.rows), None, share))
         else:
-            found += _parts(job.learner, cut.problem, share)
+            found += _divide(job.learner, cut.problem, share)
     return found
 
 
@@ -208,7 +208,7 @@ class _Pilot:
         cut = job.extract().problem
         some: IntArray = np.arange(cut.n_rows)
         if cut.n_rows > PILOT_ROWS:
-            some = _sample(cut, PILOT_ROWS)
+            some = _sample_rows(cut, PILOT_ROWS)
         present, y = np.unique(cut.y[some], return_inverse=True)
         small = attrs.evolve(cut.subset(some), y=y, n_classes=len(present))
         learner: LocalLearner = job.learner
@@ -216,7 +216,7 @@ class _Pilot:
         model = learner.fit(small) if len(present) > 1 else None
         seconds = time.perf_counter() - began
         kernel = isinstance(model, KernelExpansion)
-        return cls(seconds, len(some), _bytes(cut.X) // max(cut.n_rows, 1), kernel)
+        return cls(seconds, len(some), _count_bytes(cut.X) // max(cut.n_rows, 1), kernel)
 
     def seconds_for(self, rows: int) -> float:
         return float(self.seconds * (rows / self.rows) ** GROWTH)
@@ -227,9 +227,9 @@ class _Pilot:
         return rows * self.bytes_by_row + kernel
 
 
-def _whole_pilot(model: DivideAndConquerClassifier, problem: Problem, labels: Any) -> float:
+def _time_pilot(model: DivideAndConquerClassifier, problem: Problem, labels: Any) -> float:
     """Seconds that the whole strategy takes for a few rows: it never takes less."""
-    some = _sample(problem, PILOT_ROWS)
+    some = _sample_rows(problem, PILOT_ROWS)
     X, y = problem.X[some], labels[some]
     seconds = 0.0
     try:
@@ -242,7 +242,7 @@ def _whole_pilot(model: DivideAndConquerClassifier, problem: Problem, labels: An
     return seconds
 
 
-def _sample(problem: Problem, n_rows: int) -> IntArray:
+def _sample_rows(problem: Problem, n_rows: int) -> IntArray:
     """Some rows, of every class at least one."""
     generator = np.random.default_rng(0)
     firsts = np.unique(problem.y, return_index=True)[1]
@@ -250,7 +250,7 @@ def _sample(problem: Problem, n_rows: int) -> IntArray:
     return np.sort(np.concatenate([firsts, others[: max(n_rows - len(firsts), 0)]]))
 
 
-def _bytes(X: Any) -> int:
+def _count_bytes(X: Any) -> int:
     if hasattr(X, "indptr"):
         return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
     return int(X.nbytes)

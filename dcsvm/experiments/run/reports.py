@@ -14,18 +14,23 @@ from dcsvm.base.component import settings_of
 from dcsvm.base.errors import PluginError, UsageError
 from dcsvm.base.report import FinishedRun, Report, RunRecord
 from dcsvm.drive.registry import KINDS, REPORT, default_registry
-from dcsvm.experiments.recipe.overrides import NoSuchKeyError, with_cell
+from dcsvm.experiments.recipe.overrides import NoSuchKeyError, apply_cell
 from dcsvm.experiments.run import folder as files
 from dcsvm.experiments.run.folder import RunFolder
-from dcsvm.experiments.run.run_status import standing
-from dcsvm.experiments.run.runner import Result
-from dcsvm.experiments.run.text import RareClass, columns_told, nsv_ratios, rare_told
+from dcsvm.experiments.run.run_status import find_status
+from dcsvm.experiments.run.runner import RunResult
+from dcsvm.experiments.run.text import (
+    RareClass,
+    compute_nsv_ratios,
+    describe_columns,
+    describe_rare_classes,
+)
 from dcsvm.persistence.atomic_write import write_atomically
 
 NO_PLUGIN = "no plugin that writes reports is installed"
 
 
-def report_run(result: Result, folder: RunFolder) -> list[str]:
+def report_run(result: RunResult, folder: RunFolder) -> list[str]:
     """Write the reports of a run that has just ended; return what went wrong, as sentences."""
     reports = _installed_reports()
     if not reports:
@@ -62,9 +67,9 @@ def read_record(folder: Path) -> RunRecord:
     record = RunRecord(folder, {})
     result = record.read_json(files.RESULT)
     if result is None:
-        raise UsageError(standing(folder).sentence)
+        raise UsageError(find_status(folder).sentence)
     models = result["models"]
-    ratios = nsv_ratios(models)
+    ratios = compute_nsv_ratios(models)
     models = [each | {"nsv_ratio": ratio} for each, ratio in zip(models, ratios, strict=True)]
     search = _last_search(record.read_json(files.SEARCH) or {}, models[0]["model"])
     recipe = _with_chosen(_parse(record.read_text(files.RESOLVED)), search.get("values") or {})
@@ -74,8 +79,8 @@ def read_record(folder: Path) -> RunRecord:
         {**result, "models": models},
         {key: _without_defaults(key, value) for key, value in recipe.items()},
         search,
-        tuple(columns_told(plan.get("columns") or ())),
-        rare_told([RareClass(**each) for each in result.get("rare_classes", ())]),
+        tuple(describe_columns(plan.get("columns") or ())),
+        describe_rare_classes([RareClass(**each) for each in result.get("rare_classes", ())]),
     )
 
 
@@ -89,7 +94,7 @@ def _write(report: Report, record: RunRecord) -> Path:
     return path
 
 
-def _finished_run(result: Result) -> FinishedRun:
+def _finished_run(result: RunResult) -> FinishedRun:
     data, rows = result.dataset, np.arange(result.dataset.n_rows)
     learned = rows if result.n_train == len(rows) else np.setdiff1d(rows, result.test_rows)
     return FinishedRun(
@@ -121,7 +126,7 @@ def _parse(recipe: str) -> dict[str, Any]:
 def _with_chosen(recipe: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Put the values that a search chose in place of those that it began with."""
     try:
-        changed = with_cell(recipe, chosen)
+        changed = apply_cell(recipe, chosen)
     except NoSuchKeyError:  # a searcher with keys of its own
         return recipe
     of_data = {key[5:]: value for key, value in chosen.items() if key.startswith("data.")}

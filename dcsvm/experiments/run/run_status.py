@@ -22,14 +22,14 @@ RUNNING, INTERRUPTED = "running", "interrupted"
 
 
 @attrs.frozen
-class Standing:
+class RunStatus:
     """The state of a run, and in a sentence why it has no results yet and what to do."""
 
     state: str
     sentence: str
 
 
-def standing(folder: Path) -> Standing:
+def find_status(folder: Path) -> RunStatus:
     """How far a run is; a UsageError where there is no run.
 
     A run that was killed could not say so: it says that it is running, but no process holds its
@@ -44,13 +44,13 @@ def standing(folder: Path) -> Standing:
     title = f"the run in {str(folder)!r}"
     goes_on = f"{resume_command(folder)} goes on with it"
     if state == RUNNING:
-        return Standing(state, f"{title} is still going on")
+        return RunStatus(state, f"{title} is still going on")
     if state == INTERRUPTED:
-        return Standing(state, f"{title} was interrupted: {goes_on}")
+        return RunStatus(state, f"{title} was interrupted: {goes_on}")
     if state == "failed":
         error = str(status.get("error", "")).strip().rstrip(".")
-        return Standing(state, f"{title} failed ({error}); once that is mended, {goes_on}")
-    return Standing(state, f"{title} is {state}, but files are missing from its folder")
+        return RunStatus(state, f"{title} failed ({error}); once that is mended, {goes_on}")
+    return RunStatus(state, f"{title} is {state}, but files are missing from its folder")
 
 
 def resume_command(folder: Path) -> str:
@@ -75,7 +75,7 @@ def _is_held(folder: Path, status: dict[str, Any]) -> bool:
     """Whether a process works on the run."""
     log = folder / FINISHED
     if fcntl is None or not log.is_file():
-        return _lives(status.get("process"))
+        return _is_alive(status.get("process"))
     try:
         with open(log, "rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -84,7 +84,7 @@ def _is_held(folder: Path, status: dict[str, Any]) -> bool:
     return False
 
 
-def _lives(process: Any) -> bool:
+def _is_alive(process: Any) -> bool:
     if type(process) is not int or process <= 0:
         return False
     try:

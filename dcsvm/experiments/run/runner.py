@@ -20,20 +20,20 @@ from dcsvm.experiments.recipe.sections import CLASS_WEIGHT
 from dcsvm.experiments.run.grid_search import search
 from dcsvm.experiments.run.load_data import build_pipeline, fit_pipeline, load, weighed
 from dcsvm.experiments.run.measures import (
-    Answered,
     Measures,
-    answered,
-    by_class,
-    largest_share,
-    score_of,
-    scores_asked,
-    structure,
+    Predictions,
+    compute_baseline,
+    compute_score,
+    list_scores,
+    measure_structure,
+    predict_in_blocks,
+    score_classes,
 )
-from dcsvm.experiments.run.search_result import Bench, Found
-from dcsvm.experiments.run.splitting import rows_of
-from dcsvm.experiments.run.text import RareClass, rare_classes
+from dcsvm.experiments.run.search_result import SearchContext, SearchResult
+from dcsvm.experiments.run.splitting import split_rows
+from dcsvm.experiments.run.text import RareClass, find_rare_classes
 
-__all__ = ["Measures", "Observer", "Result", "Session", "load", "run_recipe"]
+__all__ = ["Measures", "Observer", "RunContext", "RunResult", "load", "run_recipe"]
 
 #: From so many rows on, a part may take long enough for people to ask how long.
 LARGE = 6000
@@ -42,17 +42,17 @@ PILOT = 1500
 
 
 @attrs.frozen(eq=False)
-class Trained:
+class TrainedCandidate:
     """A candidate after its training: its model, its answers to the test rows, its measures."""
 
     measures: Measures
     model: Pipeline
     answers: Any
-    found: tuple[Found, ...] = ()
+    found: tuple[SearchResult, ...] = ()
 
 
 @attrs.frozen(eq=False)
-class Result:
+class RunResult:
     """What a run leaves: facts about the data, the measures, and the fitted models.
 
     `test_rows` are the numbers of the test rows in the data, in the order of the answers, and
@@ -69,7 +69,7 @@ class Result:
     scale: str
     seed: int
     n_jobs: int
-    trained: tuple[Trained, ...]
+    trained: tuple[TrainedCandidate, ...]
     truth: Any
     test_rows: Any
     folds: Any
@@ -87,7 +87,7 @@ class Result:
     @property
     def rare(self) -> list[RareClass]:
         """The classes of few rows, and how the recipe's own model did on them."""
-        return rare_classes(self.dataset.y, self.truth, self.trained[0].answers)
+        return find_rare_classes(self.dataset.y, self.truth, self.trained[0].answers)
 
     @property
     def missed(self) -> dict[str, int]:
@@ -107,21 +107,23 @@ class Result:
         """Everything but models and rows, ready for JSON: unknown numbers are None."""
         hidden = ("trained", "truth", "test_rows", "folds", "dataset")
         facts = attrs.asdict(self, filter=lambda field, _: field.name not in hidden)
-        models = [{"model": each.model, **each.flat()} for each in self.measures]
+        models = [{"model": each.model, **each.flatten()} for each in self.measures]
         rare = [attrs.asdict(each) for each in self.rare]
         return {**facts, "rare_classes": rare, "models": models}
 
     def metrics(self) -> dict[str, Any]:
         """All measures on one level: the recipe's own by their names, a rival's with a prefix."""
         own, *rivals = self.measures
-        flat = own.flat()
+        flat = own.flatten()
         for rival in rivals:
-            flat |= {f"compare.{rival.model}.{key}": value for key, value in rival.flat().items()}
+            flat |= {
+                f"compare.{rival.model}.{key}": value for key, value in rival.flatten().items()
+            }
         return flat
 
 
 @attrs.frozen(eq=False)
-class Session:
+class RunContext:
     """How a run is carried out: who listens, what is kept, and what a search found before."""
 
     seed: int
@@ -134,10 +136,10 @@ class Session:
     def engine(self) -> Engine:
         return Engine(self.n_jobs, (self.observer,), self.checkpoints)
 
-    def planned(self, recipe: Recipe, data: Dataset, splits: list[TrainTestRows]) -> None:
+    def record_plan(self, recipe: Recipe, data: Dataset, splits: list[TrainTestRows]) -> None:
         """Hear what is going to be trained; a run with a folder writes it down."""
 
-    def searched(self, key: str, found: Found) -> None:
+    def record_search(self, key: str, found: SearchResult) -> None:
         """Remember the outcome of a search; a run with a folder writes it down."""
         self.found[key] = found.as_dict()
 
@@ -148,8 +150,8 @@ def run_recipe(
     seed: int | None = None,
     n_jobs: int = 1,
     observer: Observer | None = None,
-    session: Session | None = None,
-) -> Result:
+    session: RunContext | None = None,
+) -> RunResult:
     """Train and measure every candidate of a recipe on the same rows.
 
     Parameters
@@ -165,21 +167,22 @@ def run_recipe(
         In place of seed, n_jobs and observer: a run that keeps what it finishes.
     """
     if session is None:
-        session = Session(
+        session = RunContext(
             recipe.split.seed if seed is None else seed, n_jobs, observer or Observer()
         )
     session.observer.on_step_begin("reading data")
     data = load(recipe.data)
-    splits = rows_of(data, recipe.split, session.seed)
+    splits = split_rows(data, recipe.split, session.seed)
     for candidate in recipe.candidates:
         for cell in ({}, *({CLASS_WEIGHT: each} for each in candidate.grid.get(CLASS_WEIGHT, ()))):
-            weighed(candidate.with_values(cell), data)  # a class of another name, told early
-    session.planned(recipe, data, splits)
+            weighed(candidate.build_classifier(cell), data)  # a class of another name, told early
+    session.record_plan(recipe, data, splits)
     trained = tuple(
-        _Run(recipe, candidate, data, splits, session).trained() for candidate in recipe.candidates
+        _CandidateRun(recipe, candidate, data, splits, session).execute()
+        for candidate in recipe.candidates
     )
     test_rows = np.concatenate([rows.test for rows in splits])
-    return Result(
+    return RunResult(
         recipe=recipe.title,
         about=recipe.about,
         data=data.title,
@@ -187,7 +190,7 @@ def run_recipe(
         n_test=len(test_rows),
         n_features=data.X.shape[1],
         n_classes=len(np.unique(data.y)),
-        scale=_scale_of(trained[0], recipe.data),
+        scale=_find_scale(trained[0], recipe.data),
         seed=session.seed,
         n_jobs=session.n_jobs,
         trained=trained,
@@ -199,33 +202,33 @@ def run_recipe(
 
 
 @attrs.frozen(eq=False)
-class _Run:
+class _CandidateRun:
     """One candidate on its way through a run."""
 
     recipe: Recipe
     candidate: Candidate
     data: Dataset
     splits: list[TrainTestRows]
-    session: Session
+    session: RunContext
 
-    def trained(self) -> Trained:
+    def execute(self) -> TrainedCandidate:
         found, said = [], []
         searching = fitting = 0.0
         for number, rows in enumerate(self.splits):
-            chosen, seconds = self._chosen(rows.train, number)
-            model, fit_seconds = self._fitted(rows.train, chosen, number)
-            said.append(self._asked("predicting", model, rows.test))
+            chosen, seconds = self._search(rows.train, number)
+            model, fit_seconds = self._fit(rows.train, chosen, number)
+            said.append(self._predict("predicting", model, rows.test))
             found += [] if chosen is None else [chosen]
             searching, fitting = searching + seconds, fitting + fit_seconds
         train = self.splits[0].train
         if len(self.splits) > 1:
             train = np.arange(self.data.n_rows)
-            chosen, _ = self._chosen(train, len(self.splits))
+            chosen, _ = self._search(train, len(self.splits))
             found += [] if chosen is None else [chosen]
-            model, _ = self._fitted(train, chosen, len(self.splits))
-        answers = Answered.together(said)
-        measures = self._measures(model, train, answers, fitting, searching)
-        return Trained(measures, model, answers.answers, tuple(found))
+            model, _ = self._fit(train, chosen, len(self.splits))
+        answers = Predictions.concatenate(said)
+        measures = self._measure(model, train, answers, fitting, searching)
+        return TrainedCandidate(measures, model, answers.answers, tuple(found))
 
     @property
     def _searches(self) -> bool:
@@ -233,20 +236,20 @@ class _Run:
         return bool(self.candidate.grid) or coarse
 
     def _make(self, cell: Mapping[str, Any]) -> Pipeline:
-        classifier = clone(weighed(self.candidate.with_values(cell), self.data))
+        classifier = clone(weighed(self.candidate.build_classifier(cell), self.data))
         classifier.set_params(random_state=self.session.seed, n_jobs=self.session.n_jobs)
         return build_pipeline(classifier, self.recipe.data, self.data, cell)
 
-    def _chosen(self, train: Any, number: int) -> tuple[Found | None, float]:
+    def _search(self, train: Any, number: int) -> tuple[SearchResult | None, float]:
         """What the search chooses by these rows, and the seconds that takes."""
         if not self._searches:
             return None, 0.0
         key = f"{self.candidate.name}/{number}"
         if key in self.session.found:
-            before = Found.from_dict(self.session.found[key])
+            before = SearchResult.from_dict(self.session.found[key])
             return before, before.seconds
         self.session.observer.on_step_begin(f"choosing parameters of {self.candidate.name}")
-        bench = Bench(self.session.engine, self.session.seed, self.session.observer)
+        bench = SearchContext(self.session.engine, self.session.seed, self.session.observer)
         found = search(
             self.candidate,
             self._make,
@@ -257,10 +260,10 @@ class _Run:
             bench,
         )
         found = attrs.evolve(found, seconds=bench.spent)
-        self.session.searched(key, found)
+        self.session.record_search(key, found)
         return found, found.seconds
 
-    def _fitted(self, train: Any, chosen: Found | None, number: int) -> tuple[Pipeline, float]:
+    def _fit(self, train: Any, chosen: SearchResult | None, number: int) -> tuple[Pipeline, float]:
         fold = f", fold {number + 1}" if 1 < len(self.splits) > number else ""
         self.session.observer.on_step_begin(f"training {self.candidate.name}{fold}", len(train))
         model = self._make({} if chosen is None else chosen.values)
@@ -272,24 +275,24 @@ class _Run:
 
     def _pilot(self, model: Pipeline, train: Any) -> None:
         """Learn a few rows, so that whoever watches can tell how long all of them may take."""
-        bench = Bench(Engine(1), self.session.seed, self.session.observer)
+        bench = SearchContext(Engine(1), self.session.seed, self.session.observer)
         some = hold_out(self.data.y[train], PILOT / len(train), True, self.session.seed).test
         y = self.data.y[train][some]
         if len(np.unique(y)) > 1:
             engine = Engine(1, (bench,))
             fit_pipeline(clone(model), engine, self.data.X[train][some], y)
 
-    def _asked(self, title: str, model: Pipeline, rows: Any) -> Answered:
+    def _predict(self, title: str, model: Pipeline, rows: Any) -> Predictions:
         title = f"{title} with {self.candidate.name}"
         self.session.observer.on_step_begin(title, len(rows))
         cost = self.recipe.measure.cost
-        return answered(model, self.data.X[rows], self.session.observer, cost=cost)
+        return predict_in_blocks(model, self.data.X[rows], self.session.observer, cost=cost)
 
-    def _measures(
+    def _measure(
         self,
         model: Pipeline,
         train: Any,
-        said: Answered,
+        said: Predictions,
         fitting: float,
         searching: float,
     ) -> Measures:
@@ -299,41 +302,43 @@ class _Run:
         if self.recipe.measure.train:
             title = f"predicting what {self.candidate.name} learned"
             self.session.observer.on_step_begin(title, len(train))
-            learned = answered(model, self.data.X[train], self.session.observer, cost=False)
+            learned = predict_in_blocks(
+                model, self.data.X[train], self.session.observer, cost=False
+            )
             train_accuracy = float(np.mean(learned.answers == self.data.y[train]))
-        cost: dict[str, Any] = said.cost_by_row()
-        asked = scores_asked(self.recipe.measure, self.recipe.search, self._searches)
+        cost: dict[str, Any] = said.summarize_cost()
+        asked = list_scores(self.recipe.measure, self.recipe.search, self._searches)
         return Measures(
             model=self.candidate.name,
             test_accuracy=accuracy,
             test_error=1.0 - accuracy,
-            baseline_accuracy=largest_share(truth),
+            baseline_accuracy=compute_baseline(truth),
             train_accuracy=train_accuracy,
             fit_seconds=fitting,
             predict_seconds=said.seconds,
             search_seconds=searching,
             n_train=len(train),
             n_test=len(truth),
-            **structure(model[-1]),
+            **measure_structure(model[-1]),
             **cost,
-            more=by_class(truth, said.answers, asked),
-            by_fold=self._by_fold(said.answers, asked),
+            more=score_classes(truth, said.answers, asked),
+            by_fold=self._score_folds(said.answers, asked),
         )
 
-    def _by_fold(self, answers: Any, asked: list[str]) -> dict[str, list[float]]:
+    def _score_folds(self, answers: Any, asked: list[str]) -> dict[str, list[float]]:
         if len(self.splits) < 2:
             return {}
         tests = [rows.test for rows in self.splits]
         said = np.split(answers, np.cumsum([len(test) for test in tests])[:-1])
         return {
             f"test_{name}": [
-                score_of(name, self.data.y[test], each)
+                compute_score(name, self.data.y[test], each)
                 for test, each in zip(tests, said, strict=True)
             ]
             for name in ("accuracy", *asked)
         }
 
 
-def _scale_of(own: Trained, given: Data) -> str:
+def _find_scale(own: TrainedCandidate, given: Data) -> str:
     chosen = own.found[-1].values if own.found else {}
     return str(chosen.get("data.scale", given.scale))

@@ -19,7 +19,7 @@ Maker = Callable[[Mapping[str, Any]], Pipeline]
 
 
 @attrs.frozen
-class Tried:
+class SearchTrial:
     """One combination of values, and what it was worth on rows held out."""
 
     values: Mapping[str, Any]
@@ -31,7 +31,7 @@ class Tried:
 BUDGET = "the time budget of"
 
 
-def used_up(asked: Search, after: str = "") -> str:
+def explain_used_up(asked: Search, after: str = "") -> str:
     """Why a search ended that had no time left, and how to give it more."""
     seconds = asked.seconds or 0.0
     more = f"--set search.seconds={4 * seconds:g} gives it more"
@@ -39,12 +39,12 @@ def used_up(asked: Search, after: str = "") -> str:
 
 
 @attrs.frozen
-class Found:
+class SearchResult:
     """What a search chose, all that it tried, why it ended, and how many seconds it took."""
 
     values: Mapping[str, Any]
     score: float
-    tried: tuple[Tried, ...]
+    tried: tuple[SearchTrial, ...]
     stopped: str
     n_rows: int
     scored_by: str = "accuracy"
@@ -54,13 +54,13 @@ class Found:
         return attrs.asdict(self)
 
     @classmethod
-    def from_dict(cls, table: Mapping[str, Any]) -> Found:
-        tried = tuple(Tried(**each) for each in table["tried"])
+    def from_dict(cls, table: Mapping[str, Any]) -> SearchResult:
+        tried = tuple(SearchTrial(**each) for each in table["tried"])
         return cls(**{**table, "tried": tried})
 
 
 @attrs.define(eq=False)
-class Bench(Observer):
+class SearchContext(Observer):
     """What all trials of a search share: an engine, a seed, who listens, and the time they took.
 
     Time is taken from the outcomes, where finished parts keep theirs: a run that is resumed sees
@@ -73,7 +73,7 @@ class Bench(Observer):
     began: float = attrs.field(factory=time.monotonic)
     recorded: float = 0.0
 
-    def __deepcopy__(self, memo: Any) -> Bench:
+    def __deepcopy__(self, memo: Any) -> SearchContext:
         return self  # scikit-learn copies an estimator's parameters, and this must stay one
 
     @property

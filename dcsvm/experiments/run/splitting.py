@@ -15,10 +15,10 @@ from dcsvm.experiments.recipe import Split
 TEST, FOLDS = 0.25, 5
 
 
-def rows_of(data: Dataset, asked: Split, seed: int) -> list[TrainTestRows]:
+def split_rows(data: Dataset, asked: Split, seed: int) -> list[TrainTestRows]:
     """The ways to split the rows that [split] asks for: one, or one for every fold."""
     if asked.use == "folds":
-        return _folds(data, asked.folds or FOLDS, asked.stratified, seed)
+        return _split_folds(data, asked.folds or FOLDS, asked.stratified, seed)
     if asked.use == "published" and data.published_test is None:
         raise DataError(
             f"{data.title} comes without test rows of its own: set use in [split] to 'random'"
@@ -41,7 +41,7 @@ def check_split(data: Dataset, rows: TrainTestRows) -> TrainTestRows:
     return rows
 
 
-def _folds(data: Dataset, n_folds: int, stratified: bool, seed: int) -> list[TrainTestRows]:
+def _split_folds(data: Dataset, n_folds: int, stratified: bool, seed: int) -> list[TrainTestRows]:
     if n_folds > data.n_rows:
         raise DataError(
             f"{data.title}: {data.n_rows} rows cannot be dealt into {n_folds} folds; "

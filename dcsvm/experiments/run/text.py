@@ -36,10 +36,10 @@ class RareClass:
 
     def __str__(self) -> str:
         tested = f"{self.tested} tested, {self.right} right" if self.tested else "none tested"
-        return f"{shorten(self.name)} ({counted(self.rows, 'row', 'rows')}, {tested})"
+        return f"{shorten(self.name)} ({format_count(self.rows, 'row', 'rows')}, {tested})"
 
 
-def rare_classes(labels: Any, truth: Any, answers: Any) -> list[RareClass]:
+def find_rare_classes(labels: Any, truth: Any, answers: Any) -> list[RareClass]:
     """The classes of few rows, the rarest first: `labels` of all rows, `truth` of those tested."""
     found = []
     for label, rows in zip(*np.unique(labels, return_counts=True), strict=True):
@@ -50,14 +50,14 @@ def rare_classes(labels: Any, truth: Any, answers: Any) -> list[RareClass]:
     return sorted(found, key=lambda each: (each.rows, each.name))
 
 
-def rare_told(rare: Sequence[RareClass]) -> str:
+def describe_rare_classes(rare: Sequence[RareClass]) -> str:
     """Rare classes in a sentence; empty if there are none."""
     if not rare:
         return ""
-    return f"rare classes, hard to learn and to judge: {listed([str(each) for each in rare])}"
+    return f"rare classes, hard to learn and to judge: {join_names([str(each) for each in rare])}"
 
 
-def columns_told(columns: Sequence[Mapping[str, str]]) -> Iterator[str]:
+def describe_columns(columns: Sequence[Mapping[str, str]]) -> Iterator[str]:
     """The columns of a file in a sentence or two: what they were taken for, what was left out."""
     kinds: dict[str, list[str]] = {}
     for column in columns:
@@ -66,10 +66,10 @@ def columns_told(columns: Sequence[Mapping[str, str]]) -> Iterator[str]:
         kinds.setdefault(kind, []).append(shorten(column["column"]))
     features = []
     if "number" in kinds:
-        features.append(counted(len(kinds["number"]), "number", "numbers"))
+        features.append(format_count(len(kinds["number"]), "number", "numbers"))
     if "category" in kinds:
-        many = counted(len(kinds["category"]), "category", "categories")
-        features.append(f"{many} ({listed(kinds['category'])})")
+        many = format_count(len(kinds["category"]), "category", "categories")
+        features.append(f"{many} ({join_names(kinds['category'])})")
     if features:
         yield f"columns: {', '.join(features)}"
     gaps = [
@@ -79,15 +79,15 @@ def columns_told(columns: Sequence[Mapping[str, str]]) -> Iterator[str]:
         and (found := re.search(r"(\d+) missing$", str(column.get("about", ""))))
     ]
     if gaps:
-        yield f"missing values filled in: {listed(gaps)}"
+        yield f"missing values filled in: {join_names(gaps)}"
     left_out = [
-        f"{listed(kinds[kind])} ({why})" for kind, why in LEFT_OUT.items() if kind in kinds
+        f"{join_names(kinds[kind])} ({why})" for kind, why in LEFT_OUT.items() if kind in kinds
     ]
     if left_out:
         yield f"left out: {'; '.join(left_out)}"
 
 
-def nsv_ratios(models: Sequence[Mapping[str, Any]]) -> list[float | None]:
+def compute_nsv_ratios(models: Sequence[Mapping[str, Any]]) -> list[float | None]:
     """How many times fewer kernel values each model's rows take than the undivided one's.
 
     `models` are flat measures. Undivided is the model of one part; of several, the one that takes
@@ -102,12 +102,12 @@ def nsv_ratios(models: Sequence[Mapping[str, Any]]) -> list[float | None]:
     return [None if alone or not undivided or not own else undivided / own for own in taken]
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """The first few names, and how many more there are."""
     more = len(names) - LISTED
     return ", ".join(names[:LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
-def counted(n: int, one: str, several: str) -> str:
+def format_count(n: int, one: str, several: str) -> str:
     """A number and what it counts."""
     return f"{n:,} {one if n == 1 else several}"
