@@ -274,7 +274,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
             found = ", ".join(repr(label) for label in self.classes_.tolist())
             weighing = "" if weights is None else f" in the {len(y)} rows with positive weight"
             raise DataError(
-                f"y has a single class{weighing} ({found}): a classifier needs two classes or more"
+                f"y has only one class{weighing} ({found}); a classifier needs at least two"
             )
         self.n_rows_ = len(y)
         entropy = int(check_random_state(self.random_state).randint(2**31 - 1))

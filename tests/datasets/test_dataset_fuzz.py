@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fakes import Average, Centroids
+from fakes import Average, Centroids, Everything
 from fuzzing import fuzzed, in_time
 from hypothesis import given
 from hypothesis import strategies as st
@@ -157,7 +157,7 @@ def model():
     schema = TableSchema((Column("a"), Column("colour", ("blue", "red"))), "kind")
     X = np.array([[1.0, 0], [2, 1], [3, 0], [4, 1]])
     prepare = TablePreparation(missing="impute", schema=schema)
-    classifier = DivideAndConquerClassifier("whole", Centroids(), Average())
+    classifier = DivideAndConquerClassifier(Everything(), Centroids(), Average())
     return make_pipeline(prepare, classifier).fit(X, ["x", "x", "y", "y"])
 
 

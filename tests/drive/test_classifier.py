@@ -369,11 +369,11 @@ def test_what_is_not_a_component_is_refused_in_a_sentence():
 
 def test_one_class_only_is_refused_in_a_sentence():
     clf = DivideAndConquerClassifier(Everything(), Centroids(), Average())
-    sentence = r"^y has a single class \('a'\): a classifier needs two classes or more$"
+    sentence = r"^y has only one class \('a'\); a classifier needs at least two$"
     with pytest.raises(DataError, match=sentence):
         clf.fit(X, np.full(len(X), "a"))
     rows = int((y == 1).sum())
-    sentence = rf"^y has a single class in the {rows} rows with positive weight \(1\): a class"
+    sentence = rf"^y has only one class in the {rows} rows with positive weight \(1\); a class"
     with pytest.raises(DataError, match=sentence):
         clf.fit(X, y, sample_weight=(y == 1).astype(float))
 
