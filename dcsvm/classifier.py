@@ -22,15 +22,13 @@ from dcsvm.base.models import Cost, LocalModel
 from dcsvm.base.problem import DIVISION, PARTS, Problem, Seed
 from dcsvm.base.stages import StagedDivision
 from dcsvm.drive.committee.committee import Committee
-from dcsvm.drive.compatibility import check_compatible, check_kept
 from dcsvm.drive.engine import Engine, run_inline
 from dcsvm.drive.fitted import FittedStrategy, ask_in_chunks, count_cost
-from dcsvm.drive.ledger import Record, record_results
 from dcsvm.drive.observers import CallbackSupport, SklearnCallbacks, with_callbacks
 from dcsvm.drive.out_of_fold import training_answers
 from dcsvm.drive.registry import KINDS, default_registry
-from dcsvm.drive.subproblem import FitResult, Subproblem, subproblems
-from dcsvm.drive.validation import check_labels, validated
+from dcsvm.drive.subproblem import FitResult, Record, Subproblem, record_results, subproblems
+from dcsvm.drive.validation import check_compatible, check_kept, check_labels, validate_input
 from dcsvm.numeric.array_types import FloatArray, Matrix
 
 Result = TypeVar("Result")
@@ -261,7 +259,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         self, X: Any, y: Any, sample_weight: Any = None, names: Sequence[str] | None = None
     ) -> Problem:
         given = y
-        X, y = validated(self, X, y)
+        X, y = validate_input(self, X, y)
         check_labels(given)
         check_classification_targets(y)
         weights = None
@@ -292,7 +290,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
 def check_rows(classifier: DivideAndConquerClassifier, X: Any) -> Matrix:
     """Validate rows X (n, d) for a fitted classifier."""
     check_is_fitted(classifier)
-    rows: Matrix = validated(classifier, X, reset=False)
+    rows: Matrix = validate_input(classifier, X, reset=False)
     return rows
 
 

@@ -17,7 +17,7 @@ import typer
 from typer.models import OptionInfo
 
 import dcsvm
-from dcsvm.base.component import allowed, settings_of
+from dcsvm.base.component import describe_allowed, settings_of
 from dcsvm.cli import app
 from dcsvm.drive.registry import KINDS, Offer, Registry, default_registry
 from dcsvm.experiments.recipe import sections
@@ -197,7 +197,9 @@ def recipe_keys() -> Iterator[str]:
         yield meaning(key)[0].upper() + meaning(key)[1:] + "."
         yield from table("key", "default", "allowed", "")
         for name, field in settings_of(cls).items():
-            yield row(f"`{name}`", default_of(field), allowed(cls, name), field.metadata["help"])
+            yield row(
+                f"`{name}`", default_of(field), describe_allowed(cls, name), field.metadata["help"]
+            )
         for name, value in schema["properties"][key]["properties"].items():
             if name not in settings_of(cls):
                 nested = value.get("type") == "object"

@@ -127,10 +127,12 @@ def check_value(cls: Any, name: str, value: Any) -> None:
         fits = any(_is_a(value, option) for option in _options(cls, name))
         fits = fits and _within(value, field.metadata.get("limits", {}))
     if not fits:
-        raise SettingError(f"{_title(cls)}: {name} must be {allowed(cls, name)}, got {value!r}")
+        raise SettingError(
+            f"{_title(cls)}: {name} must be {describe_allowed(cls, name)}, got {value!r}"
+        )
 
 
-def allowed(cls: type, name: str) -> str:
+def describe_allowed(cls: type, name: str) -> str:
     """Describe the allowed values of a setting, such as `a whole number of at least 2`."""
     field = settings_of(cls)[name]
     hint = type_hints(cls).get(name, Any)

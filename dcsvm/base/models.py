@@ -12,8 +12,8 @@ import numpy as np
 
 from dcsvm.base.errors import DataError
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
-from dcsvm.numeric.expansion.expansion import Expansion, evaluate, prepare, vote
-from dcsvm.numeric.expansion.pair_decisions import pair_decisions, pair_scores
+from dcsvm.numeric.expansion.expansion import Expansion, evaluate, prepare
+from dcsvm.numeric.expansion.pair_votes import pair_decisions, pair_scores, vote
 from dcsvm.numeric.kernels.kernel import Kernel
 
 Count = float | FloatArray

@@ -1,9 +1,9 @@
-"""Subproblems: parts with their learner and seed, extracted and trained by workers."""
+"""Subproblems: parts with learner and seed, trained by workers and recorded in the ledger."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -20,6 +20,7 @@ from dcsvm.base.models import Constant, LocalModel
 from dcsvm.base.problem import Part, Problem, Seed
 from dcsvm.base.threads import CORES
 from dcsvm.drive.digest import digest
+from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.numeric.array_types import FloatArray, IntArray
 
 #: Parts with at most this many rows may be trained several in one call.
@@ -217,6 +218,67 @@ class FitResult:
     support: IntArray
     n_rows: int
     seconds: float
+
+
+@attrs.frozen
+class Record:
+    """A part and its trained model, summarized.
+
+    `path` holds (stage, place) pairs, one for each depth of nesting. `about` joins facts from
+    the decomposer about the part and from the model about its training.
+    """
+
+    path: tuple[int, ...]
+    rows: int
+    classes: int
+    support_vectors: int
+    seconds: float
+    learner: str
+    parameters: Mapping[str, Any]
+    model: str
+    about: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        stage: int,
+        place: int,
+        job: Subproblem,
+        result: FitResult,
+        parameters: Mapping[str, Any],
+    ) -> Record:
+        return cls(
+            path=(stage, place),
+            rows=result.n_rows,
+            classes=int(np.count_nonzero(result.code.any(axis=0))),
+            support_vectors=len(result.support),
+            seconds=result.seconds,
+            learner=job.learner.name or type(job.learner).__name__,
+            parameters=parameters,
+            model=type(result.model).__name__,
+            about={**job.part.about, **result.model.facts},
+        )
+
+    @property
+    def kept(self) -> int:
+        """How many of its rows `support_of` passes to the next stage."""
+        return self.rows if self.model == Constant.__name__ else self.support_vectors
+
+    def below(self, stage: int, place: int) -> Record:
+        """Return the same record with its path in the enclosing strategy."""
+        return attrs.evolve(self, path=(stage, place, *self.path))
+
+
+def record_results(
+    ledger: list[Record], stage: int, jobs: Sequence[Subproblem], results: Sequence[FitResult]
+) -> None:
+    """Add a record for every part of a stage, and for the parts of strategies nested in it."""
+    learners = {id(job.learner): job.learner for job in jobs}
+    parameters = {key: learners[key].get_params(deep=False) for key in learners}
+    for place, (job, result) in enumerate(zip(jobs, results, strict=True)):
+        ledger.append(Record.of(stage, place, job, result, parameters[id(job.learner)]))
+        if isinstance(result.model, FittedStrategy):
+            ledger.extend(record.below(stage, place) for record in result.model.ledger)
 
 
 @cache

@@ -19,8 +19,8 @@ from dcsvm.base.member import Member
 from dcsvm.base.models import Constant, LocalModel, winners
 from dcsvm.classifier import is_finite
 from dcsvm.drive.unwrap import check_classifier, find_best, find_preparation
+from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray
-from dcsvm.numeric.backend import library
 from dcsvm.numeric.native import address
 from dcsvm.numeric.trees.hyperplane_tree import PlaneTree
 from dcsvm.toolbox.hyperplane_router import find_hyperplane_tree
@@ -60,7 +60,7 @@ class CompiledTree:
 
     def __attrs_post_init__(self) -> None:
         n_features = self.tree.n_features
-        compiled = library() if len(self.tree.thresholds) else None
+        compiled = native.library if len(self.tree.thresholds) else None
         # One row's own room: to copy a row here costs less than to ask where it lies.
         self._row, self._leaf = np.zeros(n_features), np.zeros(2, dtype=np.int32)
         # The product with small numbers is finite if the row is, and takes a third of a

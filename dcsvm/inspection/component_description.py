@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from dcsvm.base.component import allowed, settings_of
+from dcsvm.base.component import describe_allowed, settings_of
 from dcsvm.drive.registry import KINDS, RECIPE, Offer
 
 
@@ -34,7 +34,7 @@ def describe(offer: Offer) -> dict[str, Any]:
         {
             "setting": name,
             "default": _in_toml(field.default),
-            "allowed": allowed(offer.what, name),
+            "allowed": describe_allowed(offer.what, name),
             "help": field.metadata.get("help", ""),
         }
         for name, field in (settings_of(offer.what) if offer.kind in KINDS else {}).items()

@@ -19,10 +19,10 @@ from dcsvm.base.models import Cost
 from dcsvm.base.problem import DIVISION
 from dcsvm.base.routing import Level
 from dcsvm.classifier import DivideAndConquerClassifier, Strategy
-from dcsvm.drive.compatibility import without_levels
 from dcsvm.drive.engine import Engine
 from dcsvm.drive.observers import CallbackSupport, SklearnCallbacks, with_callbacks
 from dcsvm.drive.registry import default_registry
+from dcsvm.drive.validation import without_levels
 from dcsvm.model_selection.levels import Prepared, Search, Step, is_undivided, parts_of, with_cells
 from dcsvm.model_selection.path_job import Cell
 from dcsvm.model_selection.validation_rows import Rows

@@ -19,7 +19,7 @@ from dcsvm.base.errors import DataError, SettingError
 from dcsvm.base.problem import Problem
 from dcsvm.base.row_splitting import hold_out_by_class
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.drive.validation import check_labels, validated
+from dcsvm.drive.validation import check_labels, validate_input
 from dcsvm.model_selection.path_job import HeldOut
 from dcsvm.numeric.array_types import IntArray
 
@@ -80,7 +80,7 @@ class Rows:
         problem = estimator._problem(*self.training)
         X, y, weights = self.held_out
         with _naming("X_val") if self.own_validation else nullcontext():
-            X = validated(estimator, X, reset=False)
+            X = validate_input(estimator, X, reset=False)
         if X.shape[0] != len(y):
             raise DataError(f"X_val has {X.shape[0]} rows, but y_val has {len(y)} labels")
         known = _known(estimator.classes_, y)

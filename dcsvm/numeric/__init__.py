@@ -1,23 +1,14 @@
 """The numeric core: kernels, dual solvers, trees and fast kernel expansions."""
 
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
-from dcsvm.numeric.backend import gram_from_distances, implementation, rbf_gram
+from dcsvm.numeric.backend import gram_from_distances, rbf_gram
 from dcsvm.numeric.clusters import Clusters, fair_prices, kernel_kmeans
 from dcsvm.numeric.duplicate_rows import UniqueRows, merge_duplicates
-from dcsvm.numeric.expansion.expansion import (
-    Expansion,
-    evaluate,
-    prepare,
-    vote,
-    vote_one,
-    walk,
-    walk_one,
-)
-from dcsvm.numeric.kernels.distances import products, squared_distances
+from dcsvm.numeric.expansion.expansion import Expansion, evaluate, prepare
+from dcsvm.numeric.expansion.pair_votes import vote, vote_one, walk, walk_one
+from dcsvm.numeric.kernels.distances import manhattan_distances, products, squared_distances
 from dcsvm.numeric.kernels.gram import Gram, as_gram
-from dcsvm.numeric.kernels.kernel import Kernel, make_kernel
-from dcsvm.numeric.kernels.kernel_matrices import KernelMatrices
-from dcsvm.numeric.kernels.manhattan import manhattan_distances
+from dcsvm.numeric.kernels.kernel import Kernel, KernelMatrices, make_kernel
 from dcsvm.numeric.linear.dual_coordinate_descent import DualSettings, fit_linear_dual
 from dcsvm.numeric.linear.pegasos_solver import (
     Float32Rows,
@@ -27,12 +18,20 @@ from dcsvm.numeric.linear.pegasos_solver import (
     fit_pegasos,
 )
 from dcsvm.numeric.moments import block_products, covariance, directions, means
-from dcsvm.numeric.svm.batch_solve import solve_parts, solve_tasks
-from dcsvm.numeric.svm.global_pairs import solve_pairs_large, solve_part
+from dcsvm.numeric.native import implementation
 from dcsvm.numeric.svm.large_solver import solve_large
 from dcsvm.numeric.svm.multiclass import iterate_grams, solve_grid, solve_pairs, solve_rest
 from dcsvm.numeric.svm.multiclass_coefficients import OneVsOneSolution, OneVsRestSolution
-from dcsvm.numeric.svm.solver import ConvergenceWarning, Solution, make_feasible, solve, solve_path
+from dcsvm.numeric.svm.size_dispatch import solve_pairs_large, solve_part
+from dcsvm.numeric.svm.solver import (
+    ConvergenceWarning,
+    Solution,
+    make_feasible,
+    solve,
+    solve_parts,
+    solve_path,
+    solve_tasks,
+)
 from dcsvm.numeric.trees.alternating_optimization import optimize_oblique
 from dcsvm.numeric.trees.axis_tree import AxisTree, round_thresholds
 from dcsvm.numeric.trees.box_neighbors import BoxNeighbors

@@ -1,10 +1,8 @@
-"""The choice between the compiled library and numpy, and the calls that both answer."""
+"""Functions with two implementations: the compiled library, or numpy if it is not built."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import numpy as np
 import numpy.typing as npt
@@ -18,40 +16,13 @@ from dcsvm.numeric.svm.numpy_solver import OUTCOME, Tasks
 
 Singles = npt.NDArray[np.float32]
 
-_library: ctypes.CDLL | None = native.load()
-
-
-def implementation() -> str:
-    """Which implementation runs: ``native`` (compiled C) or ``numpy``.
-
-    The choice falls at import: numpy serves where the library was not built and where the
-    environment variable DCSVM_NUMERIC is ``numpy``.
-    """
-    return "numpy" if _library is None else "native"
-
-
-@contextmanager
-def numpy_only() -> Iterator[None]:
-    """Let numpy serve inside the block, to compare the two implementations."""
-    global _library
-    saved, _library = _library, None
-    try:
-        yield
-    finally:
-        _library = saved
-
-
-def library() -> ctypes.CDLL | None:
-    """The compiled library, or None where numpy serves."""
-    return _library
-
 
 def distances(X: Floats) -> Floats:
     """Squared distances between the rows of X, an (n, n) array; as `squared_distances`."""
-    if _library is None:
+    if native.library is None:
         return squared_distances(X)
     out = np.empty((len(X), len(X)))
-    _distances(_library, X, None, 0.0, out)
+    _distances(native.library, X, None, 0.0, out)
     return out
 
 
@@ -68,10 +39,10 @@ def rbf_rows(X: Floats, Y: Floats | None, gamma: float) -> Singles:
     -------
     (n, m) array of float32
     """
-    if _library is None:
+    if native.library is None:
         return np.expm1(-gamma * squared_distances(X, Y)).astype(np.float32)
     out = np.empty((len(X), len(X if Y is None else Y)), dtype=np.float32)
-    _distances(_library, X, Y, gamma, out)
+    _distances(native.library, X, Y, gamma, out)
     return out
 
 
@@ -83,7 +54,7 @@ def _distances(
     out: Floats | Singles,
 ) -> None:
     """Squared distances, or exp(-gamma d) - 1 if `out` is float32, and zeros behind each row."""
-    left, right = _centred(X, X if Y is None else Y)
+    left, right = _center(X, X if Y is None else Y)
     single = out.dtype == np.float32
     done = library.dcsvm_distances(
         *(address(left), len(left), address(right), len(right), left.shape[1], gamma),
@@ -94,7 +65,7 @@ def _distances(
         raise MemoryError("distances: no room for the packed rows")
 
 
-def _centred(X: Floats, Y: Floats) -> tuple[Floats, Floats]:
+def _center(X: Floats, Y: Floats) -> tuple[Floats, Floats]:
     """Both moved by the mean of Y, without the columns in which all rows agree."""
     if not len(X) or not len(Y):
         return X, Y
@@ -112,10 +83,10 @@ def _centred(X: Floats, Y: Floats) -> tuple[Floats, Floats]:
 
 def rbf_values(distances: Floats, gamma: float, out: Floats | None = None) -> Floats:
     """exp(-gamma d) of each squared distance, in `out` where one is given."""
-    if _library is None:
+    if native.library is None:
         return np.asarray(np.exp(np.multiply(distances, -gamma, out=out), out=out))
     out = np.empty(distances.shape) if out is None else out
-    _library.dcsvm_values(address(distances), distances.size, gamma, address(out))
+    native.library.dcsvm_values(address(distances), distances.size, gamma, address(out))
     return out
 
 
@@ -140,11 +111,11 @@ def solve_paths(
     (c, tasks) structured array
         Bias, objective, gap, iterations, newton, converged.
     """
-    if _library is None:
+    if native.library is None:
         return numpy_solver.solve_paths(gram, tasks, Cs, tol, limits)
     betas = np.empty((len(Cs), len(tasks.rows)))
     outcomes = np.zeros((len(Cs), len(tasks.offsets) - 1), dtype=OUTCOME)
-    done = _library.dcsvm_paths(
+    done = native.library.dcsvm_paths(
         *(gram_structure(gram), address(tasks.rows), address(tasks.offsets)),
         *(len(tasks.offsets) - 1, address(tasks.signs), address(tasks.weights), address(Cs)),
         *(len(Cs), address(tasks.starts), address(tasks.given), tol, limits[0], limits[1]),
@@ -183,10 +154,10 @@ def solve_inner(
     (n,) array, int
         The new coefficients, and the iterations that they took.
     """
-    if _library is None:
+    if native.library is None:
         return numpy_solver.solve_inner(K[:, : len(K)], shift, bounds, f, beta, tol, limits)
     result = beta.copy()
-    taken = _library.dcsvm_inner(
+    taken = native.library.dcsvm_inner(
         *(address(K), len(K), shift, address(bounds[0]), address(bounds[1]), address(f)),
         *(tol, limits[0], limits[1], address(result)),
     )
@@ -217,11 +188,11 @@ def gram_from_distances(distances: Floats, gamma: float) -> Gram:
     gamma : float
     """
     n = len(distances)
-    if _library is None:
+    if native.library is None:
         values = np.expm1(-gamma * distances).astype(np.float32)
     else:
         values = allocate_rows(n)
-        _library.dcsvm_exponentials(
+        native.library.dcsvm_exponentials(
             address(distances), n, n, gamma, address(values), values.shape[1]
         )
     return Gram(values[:, :n], shift=1.0, matrix=distances, gamma=gamma)
@@ -236,9 +207,9 @@ def rbf_gram(X: Floats, gamma: float) -> Gram:
     gamma : float
     """
     rows, n = np.ascontiguousarray(X, dtype=np.float64), len(X)
-    if _library is None:
+    if native.library is None:
         values = rbf_rows(rows, None, gamma)
     else:
         values = allocate_rows(n)
-        _distances(_library, rows, None, gamma, values)
+        _distances(native.library, rows, None, gamma, values)
     return Gram(values[:, :n], shift=1.0, X=rows, gamma=gamma)

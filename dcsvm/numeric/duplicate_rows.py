@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import attrs
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
-from dcsvm.numeric.kernels.distances import is_sparse
 
 #: Fewer rows are not worth a look.
 LARGE = 10_000
@@ -57,7 +57,7 @@ def merge_duplicates(
     Rows are the same if they are equal to the bit. None where that leaves more than half of them,
     and for sparse, few or seldom repeated rows, of which only a sample is looked at.
     """
-    if is_sparse(X) or len(X) < LARGE or not _repeating(X, y):
+    if sparse.issparse(X) or len(X) < LARGE or not _has_repeats(X, y):
         return None
     first, kind = _groups(_hashes(X, y))
     if 2 * len(first) > len(X):
@@ -70,7 +70,7 @@ def merge_duplicates(
     return UniqueRows(kept, y[first], np.bincount(kind), summed, kind)
 
 
-def _repeating(X: FloatArray, y: IntArray) -> bool:
+def _has_repeats(X: FloatArray, y: IntArray) -> bool:
     """Whether enough rows of a sample repeat others of it; the same sample for the same size."""
     start = np.arange(0, len(X) - ONE_OF + 1, ONE_OF)
     sample = start + np.random.default_rng(0).integers(ONE_OF, size=len(start))

@@ -62,7 +62,7 @@ def block_products(
     """
     total = np.zeros((n_blocks, n_blocks))
     roots = np.ones(X.shape[0]) if weights is None else np.sqrt(weights)
-    for columns in _stacked(X, roots, place, block, n_blocks, width):
+    for columns in _stack(X, roots, place, block, n_blocks, width):
         product = columns.T @ columns
         total += product.toarray() if sparse.issparse(product) else product
     return total
@@ -81,7 +81,7 @@ def directions(matrix: Floats, metric: Floats | None = None) -> Floats:
     return np.ascontiguousarray(vectors * np.where(signs == 0, 1.0, signs))
 
 
-def _stacked(
+def _stack(
     X: Rows, roots: Floats, place: IntArray, block: IntArray, n_blocks: int, width: int
 ) -> Iterator[Any]:
     """Rows, some at a time, as columns of blocks below each other: (rows * width, n_blocks)."""

@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
+from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray
-from dcsvm.numeric.backend import library
 from dcsvm.numeric.native import address
 
 Offsets = npt.NDArray[np.int32]
@@ -64,7 +64,7 @@ class Cells:
         """The decimal numbers of one column, NaN elsewhere, and NUMBER, NOTHING or OTHER."""
         values = np.full(self.n_rows, np.nan)
         kinds = np.empty(self.n_rows, dtype=np.uint8)
-        compiled = library()
+        compiled = native.library
         if compiled is None:
             _numbers(self, column, values, kinds)
         else:
@@ -74,7 +74,7 @@ class Cells:
     def distinct(self, column: int) -> tuple[Offsets, list[int]]:
         """Which of the different fields of a column each row has, and where each appears first."""
         codes = np.empty(self.n_rows, dtype=np.int32)
-        compiled = library()
+        compiled = native.library
         if compiled is None:
             return _distinct(self, column, codes)
         slots = 1 << max(4, (2 * self.n_rows).bit_length())
@@ -130,7 +130,7 @@ def split_rows(
     Fault or None
         What is wrong with the next row.
     """
-    compiled = library()
+    compiled = native.library
     if compiled is None:
         return _split_rows(text, last, delimiter, columns)
     room = text.count(b"\n") + text.count(b"\r") + 1
@@ -214,7 +214,7 @@ def _split_rows(
                 if here < len(text) and text[here : here + 1] not in (delimiter, b"\n", b"\r"):
                     fault = Fault(AFTER_QUOTE, line + inside, 0)
                     return _cells(text, found, lines, columns), at, line, fault
-            row.append(_trimmed(text, *match.span(1 if quoted else 3), quoted))
+            row.append(_trim(text, *match.span(1 if quoted else 3), quoted))
             if text[here : here + 1] != delimiter:
                 break
             here += 1
@@ -256,7 +256,7 @@ def _simple_rows(
     return cells, len(text), len(ends), None
 
 
-def _trimmed(text: bytes, start: int, end: int, quoted: bool) -> tuple[int, int]:
+def _trim(text: bytes, start: int, end: int, quoted: bool) -> tuple[int, int]:
     content = text[start:end]
     start += len(content) - len(content.lstrip(b" \t"))
     end = max(start, start + len(content.strip(b" \t")))

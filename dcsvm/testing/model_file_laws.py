@@ -12,8 +12,8 @@ from dcsvm.base.component import settings_of
 from dcsvm.base.decomposer import ONE_PART
 from dcsvm.base.errors import CompositionError
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.drive.compatibility import needs_support
 from dcsvm.drive.registry import KINDS, default_registry
+from dcsvm.drive.validation import needs_support
 from dcsvm.testing.checks import expect, law
 from dcsvm.testing.problems import easy_problem, new_rows
 

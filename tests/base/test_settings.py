@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 from dcsvm import SettingError, component, setting
-from dcsvm.base.component import Component, allowed, check_names
+from dcsvm.base.component import Component, check_names, describe_allowed
 
 
 @component
@@ -87,4 +87,4 @@ def test_an_unknown_setting_is_refused_with_the_nearest_name():
 
 
 def test_what_a_setting_allows_is_said_in_words():
-    assert allowed(Example, "width") == "'scale' or a number above 0"
+    assert describe_allowed(Example, "width") == "'scale' or a number above 0"

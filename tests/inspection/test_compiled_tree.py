@@ -16,7 +16,7 @@ from dcsvm import DataError, DivideAndConquerClassifier, TablePreparation, build
 from dcsvm.base.errors import CompositionError
 from dcsvm.inspection import compile_tree
 from dcsvm.numeric import implementation
-from dcsvm.numeric.backend import numpy_only
+from dcsvm.numeric.native import numpy_only
 
 pytest.importorskip("dcsvm_plugins")
 

@@ -6,17 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dcsvm.numeric import backend
+from dcsvm.numeric import native
 
 
 @pytest.fixture(params=["native", "numpy"])
 def either(request):
     """Run the test with the compiled library and with numpy."""
     if request.param == "numpy":
-        with backend.numpy_only():
+        with native.numpy_only():
             yield request.param
     else:
-        if backend.implementation() != "native":
+        if native.implementation() != "native":
             pytest.skip("the compiled library is not built here")
         yield request.param
 

@@ -6,8 +6,8 @@ from sklearn.datasets import load_digits
 
 from dcsvm.numeric import Kernel
 from dcsvm.numeric.svm import active_set
-from dcsvm.numeric.svm.active_set import solve_active_set, suits_active_set
-from dcsvm.numeric.svm.global_pairs import solve_part
+from dcsvm.numeric.svm.active_set import solve_active_set
+from dcsvm.numeric.svm.size_dispatch import solve_part, suits_active_set
 from dcsvm.numeric.svm.solver import solve
 
 KERNELS = {
@@ -86,7 +86,7 @@ def test_narrow_small_large_and_sparse_parts_are_solved_otherwise():
 def test_a_part_with_many_features_is_solved_so(monkeypatch):
     called = []
     monkeypatch.setattr(
-        "dcsvm.numeric.svm.global_pairs.solve_active_set",
+        "dcsvm.numeric.svm.size_dispatch.solve_active_set",
         lambda *given, **others: called.append(others),
     )
     X, y = digits(0.0)

@@ -12,7 +12,7 @@ from fuzzing import fuzzed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dcsvm.numeric import Kernel, backend, rbf_gram, solve
+from dcsvm.numeric import Kernel, native, rbf_gram, solve
 from dcsvm.numeric.svm.large_solver import solve_large
 
 KINDS = ["plain", "repeated", "contradicting", "rounded", "constant feature", "separable"]
@@ -96,7 +96,7 @@ def test_random_problems_are_solved_as_well_as_by_libsvm(
 def test_the_numpy_solver_is_as_good_as_libsvm(rows, seed, kind, C, gamma):
     X, y = problem(rows, 3, seed, kind)
     K = exact_rbf(X, gamma)
-    with backend.numpy_only():
+    with native.numpy_only():
         check(K, y, C, lambda tol: solve(K, y, C, tol=tol))
 
 

@@ -15,7 +15,7 @@ from dcsvm.numeric import (
     grow_oblique,
     optimize_oblique,
 )
-from dcsvm.numeric.backend import numpy_only
+from dcsvm.numeric.native import numpy_only
 
 
 def rings(n=400, d=2, classes=2, seed=0):

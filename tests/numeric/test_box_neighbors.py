@@ -54,7 +54,7 @@ def test_sparse_rows_and_the_numpy_implementation_find_the_same(monkeypatch):
     counts = np.array([len(rows) // 2 for rows in inside])
     compiled = BoxNeighbors(X, inside, low, high).nearest(counts)
     thin = BoxNeighbors(sparse.csr_array(X), inside, low, high).nearest(counts)
-    monkeypatch.setattr("dcsvm.numeric.trees.box_neighbors.library", lambda: None)
+    monkeypatch.setattr("dcsvm.numeric.native.library", None)
     plain = BoxNeighbors(X, inside, low, high).nearest(counts)
     for first, second, third in zip(compiled, thin, plain, strict=True):
         assert np.array_equal(first, second)

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.svm import LinearSVC
 
 from dcsvm.numeric import DualSettings, Float32Rows, fit_linear_dual
-from dcsvm.numeric.backend import numpy_only
+from dcsvm.numeric.native import numpy_only
 
 
 def blobs(n=120, d=4):

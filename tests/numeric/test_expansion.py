@@ -10,7 +10,8 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from dcsvm.numeric import Kernel
-from dcsvm.numeric.expansion.expansion import evaluate, prepare, vote, vote_one, walk, walk_one
+from dcsvm.numeric.expansion.expansion import evaluate, prepare
+from dcsvm.numeric.expansion.pair_votes import vote, vote_one, walk, walk_one
 
 KERNELS = [
     Kernel("rbf", gamma=0.4),
@@ -192,7 +193,7 @@ import resource, sys
 import numpy as np
 from scipy import sparse
 from dcsvm.numeric import Kernel
-from dcsvm.numeric.expansion.expansion import prepare, vote
+from dcsvm.numeric import prepare, vote
 
 form = sys.argv[1]
 random = np.random.default_rng(0)

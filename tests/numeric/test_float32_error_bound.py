@@ -6,11 +6,12 @@ from fuzzing import fuzzed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dcsvm.numeric import Kernel, backend
-from dcsvm.numeric.expansion.expansion import evaluate, prepare, vote, walk
+from dcsvm.numeric import Kernel, native
+from dcsvm.numeric.expansion.expansion import evaluate, prepare
+from dcsvm.numeric.expansion.pair_votes import vote, walk
 
 pytestmark = pytest.mark.skipif(
-    backend.implementation() != "native", reason="numpy answers in float64 whatever is asked"
+    native.implementation() != "native", reason="numpy answers in float64 whatever is asked"
 )
 
 
@@ -74,8 +75,8 @@ def test_sums_are_off_by_no_more_than_the_bound(seed, kind, features, gamma, off
         size=(points, 3)
     )
     packed = prepare(make_kernel(kind, gamma), P, coefficients, np.zeros(3)).packed
-    exact, _ = packed.ask(backend.library(), X, "float64")
-    rounded, shares = packed.ask(backend.library(), X, "float32")
+    exact, _ = packed.ask(native.library, X, "float64")
+    rounded, shares = packed.ask(native.library, X, "float32")
     known = np.isfinite(shares)
     errors = np.abs(rounded[:, 0, :3] - exact[:, 0])
     bounds = shares[:, None] * rounded[:, 0, 3:]

@@ -10,12 +10,13 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from dcsvm.numeric import ConvergenceWarning, Kernel, solve
-from dcsvm.numeric.expansion.expansion import prepare, vote
+from dcsvm.numeric.expansion.expansion import prepare
+from dcsvm.numeric.expansion.pair_votes import vote
 from dcsvm.numeric.svm import large_solver as large
 from dcsvm.numeric.svm import multiclass
-from dcsvm.numeric.svm.global_pairs import solve_pairs_large
 from dcsvm.numeric.svm.large_solver import solve_large
 from dcsvm.numeric.svm.multiclass import solve_grid, solve_pairs, solve_rest
+from dcsvm.numeric.svm.size_dispatch import solve_pairs_large
 
 
 def classes(rows=150, count=4, features=3, seed=0):
@@ -140,7 +141,7 @@ def test_a_large_problem_can_start_from_any_alphas(either):
 
 @pytest.mark.usefixtures("small_working_sets")
 def test_threads_do_not_change_a_bit(either, monkeypatch):
-    monkeypatch.setattr("dcsvm.numeric.svm.global_pairs.FULL_ROWS", 300)
+    monkeypatch.setattr("dcsvm.numeric.svm.size_dispatch.FULL_ROWS", 300)
     X, y = classes(rows=600, count=3)
     alone = solve_pairs_large(Kernel("rbf"), X, y, 3.0)
     many = solve_pairs_large(Kernel("rbf"), X, y, 3.0, threads=3)
@@ -151,7 +152,7 @@ def test_threads_do_not_change_a_bit(either, monkeypatch):
 
 
 def test_whole_data_sets_are_solved_as_by_libsvm(either, monkeypatch):
-    monkeypatch.setattr("dcsvm.numeric.svm.global_pairs.FULL_ROWS", 150)
+    monkeypatch.setattr("dcsvm.numeric.svm.size_dispatch.FULL_ROWS", 150)
     monkeypatch.setattr(large, "LEAST_WORKING_SET", 64)
     X, y = classes(rows=300, count=3)
     model = SVC(C=5.0, gamma=0.3, tol=1e-5).fit(X, y)

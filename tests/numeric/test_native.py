@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import dcsvm.numeric
-from dcsvm.numeric import backend, native
+from dcsvm.numeric import native
 
 BUILD = Path(native.__file__).with_name("build.py")
 
@@ -33,9 +33,9 @@ def test_an_environment_variable_forces_numpy():
 
 
 def test_the_choice_can_be_told():
-    assert backend.implementation() in ("native", "numpy")
-    with backend.numpy_only():
-        assert backend.implementation() == "numpy"
+    assert native.implementation() in ("native", "numpy")
+    with native.numpy_only():
+        assert native.implementation() == "numpy"
 
 
 def test_what_is_no_library_counts_as_none(tmp_path, monkeypatch):

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from dual_formulas import exact_rbf, gap
 
-from dcsvm.numeric import Kernel, backend, native, rbf_gram, solve
-from dcsvm.numeric.expansion.expansion import evaluate, prepare, vote, walk
+from dcsvm.numeric import Kernel, native, rbf_gram, solve
+from dcsvm.numeric.expansion.expansion import evaluate, prepare
+from dcsvm.numeric.expansion.pair_votes import vote, walk
 from dcsvm.numeric.svm.large_solver import solve_large
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +39,7 @@ def use(monkeypatch):
         library = None
         if level != "numpy":
             library = native.set_signatures(ctypes.CDLL(str(library_file(level))))
-        monkeypatch.setattr(backend, "_library", library)
+        monkeypatch.setattr(native, "library", library)
 
     return switch
 
@@ -50,7 +51,7 @@ def rows(count=300, features=5, seed=0):
 
 
 def test_all_libraries_for_this_processor_are_built():
-    if backend.implementation() != "native":
+    if native.implementation() != "native":
         pytest.skip("the compiled library is not built here")
     assert levels()[0] == "base"
     best = ctypes.CDLL(str(library_file("base"))).dcsvm_level()

@@ -13,8 +13,7 @@ from dcsvm.numeric import (
     grow_oblique,
     implementation,
 )
-from dcsvm.numeric.backend import numpy_only
-from dcsvm.numeric.native import HERE, set_signatures
+from dcsvm.numeric.native import HERE, numpy_only, set_signatures
 
 native_only = pytest.mark.skipif(implementation() == "numpy", reason="the library is not built")
 
@@ -108,20 +107,20 @@ def test_rows_close_to_a_hyperplane_go_the_same_way_in_c_and_numpy(d, scale):
 def test_all_instruction_sets_send_rows_the_same_way(d):
     import ctypes
 
-    from dcsvm.numeric import backend
+    from dcsvm.numeric import native
 
     X, y = rings(d=d)
     tree = grown(X, y)
     ways = []
-    before = backend._library
+    before = native.library
     try:
         for level in ("base", "avx2"):
             path = HERE / f"numeric_{level}.so"
             if path.exists() and (level == "base" or before.dcsvm_level() >= 1):
-                backend._library = set_signatures(ctypes.CDLL(str(path)))
+                native.library = set_signatures(ctypes.CDLL(str(path)))
                 ways.append(tree.route(3.7 * X)[0].tolist())
     finally:
-        backend._library = before
+        native.library = before
     assert all(way == ways[0] for way in ways)
 
 

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from dcsvm.numeric import Float32Rows, PegasosSettings, best_bias, fit_pegasos, implementation
-from dcsvm.numeric.backend import numpy_only
+from dcsvm.numeric.native import numpy_only
 
 LAMBDA = 0.01
 

@@ -9,7 +9,15 @@ from dual_formulas import exact_rbf, gap
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcsvm.numeric import ConvergenceWarning, Kernel, as_gram, backend, rbf_gram, solve, solve_path
+from dcsvm.numeric import (
+    ConvergenceWarning,
+    Kernel,
+    as_gram,
+    native,
+    rbf_gram,
+    solve,
+    solve_path,
+)
 from dcsvm.numeric.svm.solver import make_feasible
 
 TOL = 1e-3
@@ -27,16 +35,16 @@ def problem(rows, features, seed, noise=0.1):
 
 
 def test_both_implementations_reach_the_same_optimum():
-    if backend.implementation() != "native":
+    if native.implementation() != "native":
         pytest.skip("the compiled library is not built here")
     X, y = problem(150, 3, seed=5)
     for gamma, C in ((0.01, 1e3), (1.0, 1.0), (1.0, 1e4), (50.0, 10.0)):
         gram = rbf_gram(X, gamma)
-        native = solve(gram, y, C, tol=1e-5)
-        with backend.numpy_only():
+        compiled = solve(gram, y, C, tol=1e-5)
+        with native.numpy_only():
             plain = solve(gram, y, C, tol=1e-5)
-        assert native.objective == pytest.approx(plain.objective, rel=1e-7)
-        assert native.bias == pytest.approx(plain.bias, abs=1e-3)
+        assert compiled.objective == pytest.approx(plain.objective, rel=1e-7)
+        assert compiled.bias == pytest.approx(plain.bias, abs=1e-3)
 
 
 @pytest.mark.parametrize("kind", ["rbf", "linear", "poly", "laplacian", "trbf"])
@@ -103,7 +111,7 @@ def test_a_feasible_start_is_left_as_it_is():
 
 @pytest.mark.parametrize("C", [1e5, 1e6])
 def test_directions_without_curvature_do_not_run_in_circles(C):
-    if backend.implementation() != "native":
+    if native.implementation() != "native":
         pytest.skip("too slow without the compiled library")
     # One feature and a wide kernel: a matrix of rank ten or so, whose float32 copy has full rank.
     for seed, gamma in itertools.product(range(2), (0.1, 1.0, 5.0)):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dcsvm.numeric import backend
+from dcsvm.numeric import native
 from dcsvm.numeric.text_fields import (
     AFTER_QUOTE,
     NOTHING,
@@ -22,7 +22,7 @@ from dcsvm.numeric.text_fields import (
 )
 
 compiled = pytest.mark.skipif(
-    backend.implementation() != "native", reason="the compiled library is not built"
+    native.implementation() != "native", reason="the compiled library is not built"
 )
 
 
@@ -43,11 +43,11 @@ def column(texts):
 @pytest.fixture(params=["native", "numpy"])
 def either(request):
     if request.param == "native":
-        if backend.implementation() != "native":
+        if native.implementation() != "native":
             pytest.skip("the compiled library is not built")
         yield
     else:
-        with backend.numpy_only():
+        with native.numpy_only():
             yield
 
 
@@ -140,9 +140,9 @@ fields = st.text(alphabet=' ab1.,"\n\r\t-é', max_size=4)
 @compiled
 @given(st.text(alphabet='ab1.5e-, "\n\r\té', max_size=60), st.integers(1, 3), st.booleans())
 def test_both_implementations_agree_on_any_text(text, columns, last):
-    native = rows_of(text.encode(), columns, last)
-    with backend.numpy_only():
-        assert rows_of(text.encode(), columns, last) == native
+    compiled = rows_of(text.encode(), columns, last)
+    with native.numpy_only():
+        assert rows_of(text.encode(), columns, last) == compiled
 
 
 @given(st.lists(st.lists(fields, min_size=2, max_size=2), min_size=1, max_size=6))

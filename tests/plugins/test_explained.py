@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 
 from dcsvm import DivideAndConquerClassifier, build
 from dcsvm.inspection.explainer import explain
-from dcsvm.numeric.expansion.pair_decisions import pair_decisions
+from dcsvm.numeric.expansion.pair_votes import pair_decisions
 from dcsvm.toolbox import Column, TablePreparation, TableSchema
 
 

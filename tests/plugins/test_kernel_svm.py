@@ -223,7 +223,7 @@ def test_a_precomputed_kernel_that_is_not_square_is_refused():
     with pytest.raises(DataError) as refusal:
         build("learner", "kernel_svm", kernel="precomputed").fit(problem)
     assert str(refusal.value) == (
-        f"kernel_svm: a precomputed kernel must be a square matrix, got {problem.X.shape}"
+        f"kernel_svm: a precomputed kernel must be square, got {problem.X.shape}"
     )
 
 

@@ -7,7 +7,7 @@ from sklearn.datasets import make_moons
 import dcsvm
 from dcsvm import DivideAndConquerClassifier, Problem, SettingError, build
 from dcsvm.inspection.explainer import explain
-from dcsvm.numeric.backend import numpy_only
+from dcsvm.numeric.native import numpy_only
 
 X, Y = make_moons(2000, noise=0.3, random_state=0)
 LEARNED, TESTED = slice(1000), slice(1000, None)

@@ -16,7 +16,7 @@ from dcsvm import DivideAndConquerClassifier, GranularitySearch, Problem, Settin
 from dcsvm.base.component import settings_of
 from dcsvm.inspection.explainer import explain
 from dcsvm.numeric import merge_duplicates
-from dcsvm.numeric.backend import numpy_only
+from dcsvm.numeric.native import numpy_only
 from dcsvm.toolbox import Column, Repeat, TablePreparation, TableSchema
 
 

@@ -18,7 +18,8 @@ from dcsvm.drive.committee.committee import BLOCK_BYTES, Committee
 from dcsvm.drive.committee.packed_coefficients import PairColumns
 from dcsvm.drive.committee.shared_kernels import find_shared_kernels
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
-from dcsvm.numeric.expansion.expansion import Expansion, class_sums, walk, walk_one
+from dcsvm.numeric.expansion.expansion import Expansion, class_sums
+from dcsvm.numeric.expansion.pair_votes import walk, walk_one
 from dcsvm.numeric.kernels.distances import as_dense
 from dcsvm.numeric.kernels.kernel import Kernel
 

@@ -11,8 +11,8 @@ import attrs
 from dcsvm.base.component import check_value, settings_of, takes_several, wrap_single_value
 from dcsvm.base.errors import DcsvmError, PluginError, RecipeError, UnknownNameError, did_you_mean
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.drive.compatibility import check_composition, check_support, without_levels
 from dcsvm.drive.registry import KINDS, RECIPE, Registry, default_registry
+from dcsvm.drive.validation import check_composition, check_support, without_levels
 from dcsvm.experiments.recipe.grids import find_learner_mistakes, find_level_mistakes
 from dcsvm.experiments.recipe.key_suggestions import find_nearest_word, suggest_keys
 from dcsvm.experiments.recipe.layers import (

@@ -14,8 +14,8 @@ from sklearn.pipeline import Pipeline
 from dcsvm.base.models import Cost, KernelExpansion
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.fitted import FittedStrategy
-from dcsvm.drive.ledger import Record
 from dcsvm.drive.observers import Observer
+from dcsvm.drive.subproblem import Record
 from dcsvm.experiments.recipe.sections import SCORES, Measure, Search
 from dcsvm.inspection.parameters import size_of
 

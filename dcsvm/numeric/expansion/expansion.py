@@ -1,26 +1,137 @@
-"""Kernel expansions asked for many rows or for one: sums, votes of class pairs, walks."""
+"""Kernel expansions: functions that share kernel and points, packed for the compiled library."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import ctypes
+import itertools
+import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any
 
 import attrs
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
-from dcsvm.numeric import backend
-from dcsvm.numeric.expansion.packed_expansion import PackedExpansion, pack_expansion
-from dcsvm.numeric.expansion.pair_decisions import decisions_from_sums, pair_scores
-from dcsvm.numeric.kernels.distances import Floats, Rows, as_dense
+from dcsvm.numeric import native
+from dcsvm.numeric.array_types import FloatArray
+from dcsvm.numeric.expansion.float32_error_bound import Float32ErrorBound
+from dcsvm.numeric.kernels.distances import Floats, Rows
 from dcsvm.numeric.kernels.kernel import Kernel
-from dcsvm.numeric.native import address
+from dcsvm.numeric.native import ErrorBoundStructure, ExpansionStructure
 
 Integers = npt.NDArray[np.int64]
 
 BLOCK_ROWS = 768
-"""Rows that are answered together; fixed, so that no answer depends on the number of threads."""
+"""Rows per block; fixed, so that results do not depend on the number of threads."""
+NATIVE_KINDS = {"linear": 0, "rbf": 1, "poly": 2}
+MOST_BYTES = 1 << 30
+"""Points whose packed copy would be larger than this are left to numpy."""
+
+
+@attrs.frozen(eq=False)
+class Float32Expansion:
+    """One expansion in float32, and how far off that may be.
+
+    Parameters
+    ----------
+    structure : ExpansionStructure
+        With a last column of magnitudes, against which errors are measured.
+    doubt : Float32ErrorBound
+    table : ErrorBoundStructure
+        The same for one row at a time.
+    arrays : list
+        What the structures point into.
+    """
+
+    structure: ExpansionStructure
+    doubt: Float32ErrorBound
+    table: ErrorBoundStructure
+    arrays: list[npt.NDArray[Any]]
+
+
+@attrs.frozen(eq=False, slots=False)
+class PackedExpansion:
+    """One expansion in float64, moved to the points' mean where that is allowed.
+
+    Parameters
+    ----------
+    kernel, points, coefficients, sizes
+        The expansion: `sizes` says how many points each class has.
+    origin : (features,) array
+    columns : (depth,) array
+        Those in which points differ from the origin. The others add the same to the distances of
+        a row from all points, as part of its norm.
+    double : ExpansionStructure
+    arrays : list
+        What the structure points into.
+    """
+
+    kernel: Kernel
+    points: Floats
+    coefficients: Floats
+    sizes: Integers
+    origin: Floats
+    columns: Integers
+    double: ExpansionStructure
+    arrays: list[npt.NDArray[Any]]
+    scratch: threading.local = attrs.field(factory=threading.local)
+
+    @cached_property
+    def single(self) -> Float32Expansion:
+        """The same in float32, made when first asked: many models never are."""
+        arrays: list[npt.NDArray[Any]] = []
+        centred = np.ascontiguousarray((self.points - self.origin)[:, self.columns])
+        magnitudes = np.abs(self.coefficients).max(axis=1, initial=0.0)
+        widened = np.hstack([self.coefficients, magnitudes[:, None]])
+        with np.errstate(over="ignore"):  # of what float32 cannot hold, every answer is in doubt
+            singles = centred.astype(np.float32)
+            structure = _build_structure(self.kernel, singles, widened, self.sizes, arrays)
+        doubt = Float32ErrorBound.of(self.kernel, centred, magnitudes, self.sizes)
+        tables = [
+            np.ascontiguousarray(each)
+            for each in (*doubt.by_exponent(), doubt.weights, doubt.lost)
+        ]
+        arrays.extend(tables)
+        table = ErrorBoundStructure(*(each.ctypes.data for each in tables))
+        return Float32Expansion(structure, doubt, table, arrays)
+
+    def ask(
+        self, library: ctypes.CDLL, X: Floats, precision: str
+    ) -> tuple[npt.NDArray[Any], Floats | None]:
+        """Sums by row, class and column; in float32 also the share by which each row may be off.
+
+        The share is of the last column. It is infinite where nothing can be said of a row.
+        """
+        moved, squares = self.center(X)
+        if precision == "float64":
+            return self._expand(library.dcsvm_expand_f64, self.double, moved, squares), None
+        single = self.single
+        shares = single.doubt.shares(squares)
+        beyond = np.isinf(shares)
+        moved[beyond], known = 0.0, np.where(beyond, 0.0, squares).astype(np.float32)
+        singles = moved.astype(np.float32)
+        sums = self._expand(library.dcsvm_expand_f32, single.structure, singles, known)
+        single.doubt.measure(squares, sums[:, :, -1])
+        return sums, shares
+
+    def center(self, X: Floats) -> tuple[Floats, Floats]:
+        """The rows' columns that count, moved by the origin, and their squared norms."""
+        moved = X - self.origin
+        squares = np.einsum("ij,ij->i", moved, moved)
+        if len(self.columns) < X.shape[1]:
+            moved = np.ascontiguousarray(moved[:, self.columns])
+        return moved, squares
+
+    def _expand(
+        self, function: Any, structure: Any, X: npt.NDArray[Any], squares: npt.NDArray[Any]
+    ) -> npt.NDArray[Any]:
+        sums = np.empty((len(X), structure.classes, structure.columns), dtype=X.dtype)
+        if not function(structure, X.ctypes.data, squares.ctypes.data, len(X), sums.ctypes.data):
+            raise MemoryError("evaluate: no room for the sums of one tile")
+        return sums
 
 
 @attrs.frozen(eq=False)
@@ -87,7 +198,7 @@ def prepare(
             f"prepare: {len(sizes)} classes with {sizes.sum()} points do not fit "
             f"coefficients of shape {table.shape}"
         )
-    packed = pack_expansion(kernel, points, table, sizes)
+    packed = _pack(kernel, points, table, sizes)
     return Expansion(kernel, points, table, offsets, sizes, packed)
 
 
@@ -111,13 +222,13 @@ def evaluate(
     result = np.empty((X.shape[0], len(expansion.biases)))
 
     def answer(rows: slice) -> None:
-        sums, _ = _sums(expansion, X[rows], precision)
+        sums, _ = sum_by_class(expansion, X[rows], precision)
         if expansion.counts is None:
             result[rows] = sums[:, 0, : len(expansion.biases)] + expansion.biases
         else:
             result[rows] = decisions_from_sums(sums, expansion.biases)
 
-    _in_blocks(answer, X.shape[0], threads)
+    run_in_blocks(answer, X.shape[0], threads)
     return result
 
 
@@ -135,100 +246,30 @@ def class_sums(expansion: Expansion, X: Rows) -> Floats:
     (n, k, columns) array of float64
         The decision of the pair (a, b), a < b, is [a, b - 1] + [b, a] + its bias.
     """
-    return np.asarray(_sums(expansion, X, "float64")[0])
+    return np.asarray(sum_by_class(expansion, X, "float64")[0])
 
 
-def vote(
-    expansion: Expansion, X: Rows, *, precision: str = "float64", threads: int = 1
-) -> Integers:
-    """Labels by votes of all class pairs; of equals, the larger sum of decisions wins.
-
-    With ``float32`` the rows whose label rounding could change are asked again in float64; what
-    rounding can do is bounded by `Float32ErrorBound`, so labels are those of ``float64``.
+def decisions_from_sums(sums: FloatArray, biases: FloatArray) -> Floats:
+    """The decision of every pair from what the points of each class add to each of its pairs.
 
     Parameters
     ----------
-    expansion : Expansion
-        With `counts`.
-    X, precision, threads
-        As in `evaluate`.
+    sums : (n, k, k - 1 or more) array
+        For class a, its sum against b in column b - 1 where b > a and in column b where b < a.
+    biases : (k (k - 1) / 2,) array
 
     Returns
     -------
-    (n,) array of int
+    (n, k (k - 1) / 2) array of float64
     """
-    return _labels(expansion, X, precision, threads, walks=False)
+    first, second = np.triu_indices(sums.shape[1], 1)
+    return np.asarray(
+        sums[:, first, second - 1].astype(np.float64) + sums[:, second, first] + biases
+    )
 
 
-def walk(
-    expansion: Expansion, X: Rows, *, precision: str = "float64", threads: int = 1
-) -> Integers:
-    """Labels by a walk: first and last class are compared and one drops out, until one is left.
-
-    In ``float64`` only the coefficients of the pairs that a row asks are looked at. Parameters and
-    result are those of `vote`.
-    """
-    packed, library = expansion.packed, backend.library()
-    if packed is None or library is None or precision != "float64" or expansion.counts is None:
-        return _labels(expansion, X, precision, threads, walks=True)
-    labels = np.empty(X.shape[0], dtype=np.int64)
-
-    def answer(rows: slice) -> None:
-        labels[rows] = packed.walk(library, as_dense(X[rows]), expansion.biases)
-
-    _in_blocks(answer, X.shape[0], threads)
-    return labels
-
-
-def vote_one(expansion: Expansion, x: Floats) -> int:
-    """The label of one row by votes, with as little overhead as Python allows.
-
-    Parameters
-    ----------
-    expansion : Expansion
-        With `counts`.
-    x : (features,) array of float64
-    """
-    return _one(expansion, x, False)
-
-
-def walk_one(expansion: Expansion, x: Floats) -> int:
-    """The label of one row by a walk, with as little overhead as Python allows."""
-    return _one(expansion, x, True)
-
-
-def _one(expansion: Expansion, x: Floats, walks: bool) -> int:
-    packed, library = expansion.packed, backend.library()
-    if packed is None or library is None:
-        return int(_labels(expansion, np.atleast_2d(x), "float64", 1, walks=walks)[0])
-    row = np.ascontiguousarray(x, dtype=np.float64)
-    return int(packed.ask_one(library, row, expansion.biases, walks))
-
-
-def _labels(
-    expansion: Expansion, X: Rows, precision: str, threads: int, *, walks: bool
-) -> Integers:
-    if expansion.counts is None:
-        raise ValueError("vote and walk: the expansion has no class counts, so no class pairs")
-    labels = np.empty(X.shape[0], dtype=np.int64)
-
-    def answer(rows: slice) -> None:
-        block = X[rows]
-        sums, errors = _sums(expansion, block, precision)
-        found, unsure = _label(sums, expansion.biases, errors, walks)
-        again = np.flatnonzero(unsure)
-        if len(again):
-            found[again] = (walk if walks else vote)(expansion, block[again])
-        labels[rows] = found
-
-    _in_blocks(answer, X.shape[0], threads)
-    return labels
-
-
-def _in_blocks(answer: Callable[[slice], None], rows: int, threads: int) -> None:
-    blocks: Iterable[slice] = [
-        slice(start, min(rows, start + BLOCK_ROWS)) for start in range(0, rows, BLOCK_ROWS)
-    ]
+def run_in_blocks(answer: Callable[[slice], None], rows: int, threads: int) -> None:
+    blocks = [slice(start, min(rows, start + BLOCK_ROWS)) for start in range(0, rows, BLOCK_ROWS)]
     if threads <= 1 or rows <= BLOCK_ROWS:
         for block in blocks:
             answer(block)
@@ -238,14 +279,16 @@ def _in_blocks(answer: Callable[[slice], None], rows: int, threads: int) -> None
             done.result()
 
 
-def _sums(expansion: Expansion, X: Rows, precision: str) -> tuple[npt.NDArray[Any], Floats | None]:
+def sum_by_class(
+    expansion: Expansion, X: Rows, precision: str
+) -> tuple[npt.NDArray[Any], Floats | None]:
     """Sums by row, class and column, and with float32 the share by which each row may be off."""
     if precision not in ("float64", "float32"):
         raise ValueError(f"precision is 'float64' or 'float32', not {precision!r}")
-    packed, library = expansion.packed, backend.library()
-    if packed is None or library is None:
+    if expansion.packed is None or native.library is None:
         return _numpy_sums(expansion, X), None
-    return packed.ask(library, as_dense(X), precision)
+    rows = np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+    return expansion.packed.ask(native.library, rows, precision)
 
 
 def _numpy_sums(expansion: Expansion, X: Rows) -> Floats:
@@ -259,36 +302,76 @@ def _numpy_sums(expansion: Expansion, X: Rows) -> Floats:
     return result
 
 
-def _label(
-    sums: npt.NDArray[Any], biases: Floats, errors: Floats | None, walks: bool
-) -> tuple[Integers, npt.NDArray[np.int8]]:
-    """Labels, and which of them errors of that size could change."""
-    rows, classes, columns = sums.shape
-    labels, unsure = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int8)
-    library = backend.library()
-    if library is None:
-        decisions = decisions_from_sums(sums, biases)
-        if walks:
-            return _walk(decisions, classes), unsure
-        return pair_scores(decisions, classes).argmax(axis=1), unsure
-    finite = None if errors is None else np.where(np.isinf(errors), 1.0, errors)
-    function = library.dcsvm_label_f32 if sums.dtype == np.float32 else library.dcsvm_label_f64
-    done = function(
-        *(address(sums), rows, classes, columns, address(biases), address(finite)),
-        *(int(walks), address(labels), address(unsure)),
+def _pack(
+    kernel: Kernel, points: Rows, coefficients: Floats, counts: Integers | None
+) -> PackedExpansion | None:
+    """The packed expansion, or None where the library cannot serve it."""
+    if native.library is None or kernel.kind not in NATIVE_KINDS or sparse.issparse(points):
+        return None
+    size = points.shape[0] * points.shape[1] * 8
+    if size > MOST_BYTES:
+        return None
+    rows = np.ascontiguousarray(points, dtype=np.float64)
+    moves = kernel.kind == "rbf" and len(rows) > 0
+    origin = _find_center(rows) if moves else np.zeros(rows.shape[1])
+    centred = rows - origin
+    differ = centred.any(axis=0)
+    columns = np.flatnonzero(differ if differ.any() else ~differ)
+    centred = np.ascontiguousarray(centred[:, columns])
+    sizes = np.array([len(rows)], dtype=np.int64) if counts is None else counts
+    arrays: list[npt.NDArray[Any]] = []
+    double = _build_structure(kernel, centred, coefficients, sizes, arrays)
+    return PackedExpansion(kernel, rows, coefficients, sizes, origin, columns, double, arrays)
+
+
+def _find_center(points: Floats) -> Floats:
+    """The mean, which is exact in columns of one value."""
+    same = (points == points[0]).all(axis=0)
+    return np.asarray(np.where(same, points[0], points.mean(axis=0)))
+
+
+def panel_starts(sizes: Integers, width: int) -> Integers:
+    padded = (sizes + width - 1) // width * width
+    return np.concatenate([[0], np.cumsum(padded)]).astype(np.int64)
+
+
+def _build_structure(
+    kernel: Kernel,
+    points: npt.NDArray[Any],
+    coefficients: Floats,
+    sizes: Integers,
+    arrays: list[npt.NDArray[Any]],
+) -> ExpansionStructure:
+    """Everything padded class by class to whole panels of 64 bytes, and cut into panels."""
+    width = 64 // points.itemsize
+    starts = panel_starts(sizes, width)
+    ends = np.cumsum(sizes)
+    place = np.concatenate(
+        [np.arange(size) + start for size, start in zip(sizes, starts, strict=False)]
     )
-    if not done:
-        raise MemoryError("vote: no room for the decisions of one row")
-    if errors is not None:
-        unsure[np.isinf(errors)] = 1
-    return labels, unsure
-
-
-def _walk(decisions: Floats, classes: int) -> Integers:
-    rows = np.arange(len(decisions))
-    first, last = np.zeros(len(rows), dtype=np.int64), np.full(len(rows), classes - 1)
-    for _ in range(classes - 1):
-        pair = first * classes - first * (first + 1) // 2 + last - first - 1
-        wins = decisions[rows, pair] > 0
-        last, first = np.where(wins, last - 1, last), np.where(wins, first, first + 1)
-    return np.asarray(first, dtype=np.int64)
+    padded = np.zeros((starts[-1], points.shape[1]), dtype=points.dtype)
+    table = np.zeros((starts[-1], coefficients.shape[1]), dtype=points.dtype)
+    padded[place], table[place] = points[: ends[-1]], coefficients
+    columns = coefficients.shape[1]
+    wide = (columns + width - 1) // width * width
+    spread = np.zeros((starts[-1], wide), dtype=points.dtype)
+    spread[:, :columns] = table
+    blocks, lines = [np.empty(0, points.dtype)], [np.empty(0, points.dtype)]
+    for begin, end in itertools.pairwise(starts):
+        block = spread[begin:end].reshape(end - begin, wide // width, width)
+        blocks.append(block.transpose(1, 0, 2).ravel())
+        lines.append(table[begin:end].T.ravel())
+    panels = padded.reshape(-1, width, points.shape[1]).transpose(0, 2, 1)
+    squares = np.einsum("ij,ij->i", padded.astype(float), padded.astype(float))
+    held = [
+        starts,
+        np.ascontiguousarray(panels).ravel(),
+        squares.astype(points.dtype),
+        np.concatenate(blocks),
+        np.concatenate(lines),
+    ]
+    arrays.extend(held)
+    return ExpansionStructure(
+        *(len(sizes), columns, points.shape[1], NATIVE_KINDS[kernel.kind], kernel.degree),
+        *(kernel.gamma, kernel.coef0, *(array.ctypes.data for array in held)),
+    )

@@ -1,4 +1,4 @@
-"""The pairwise matrices that kernels are made of: squared distances, products."""
+"""Distances and inner products between rows, from which kernels are computed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from dcsvm.numeric import native
+from dcsvm.numeric.native import address
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Rows: TypeAlias = Any
@@ -39,7 +43,7 @@ def squared_distances(X: Rows, Y: Rows | None = None) -> Floats:
     """
     left = as_rows(X)
     right = left if Y is None or Y is X else as_rows(Y)
-    if not (is_sparse(left) or is_sparse(right)) and len(right):
+    if not (sparse.issparse(left) or sparse.issparse(right)) and len(right):
         origin = right.mean(axis=0)
         same = right is left
         right = right - origin
@@ -53,6 +57,33 @@ def squared_distances(X: Rows, Y: Rows | None = None) -> Floats:
     _refine(result, left, right, left_squares, right_squares)
     if right is left:
         np.fill_diagonal(result, 0.0)
+    return result
+
+
+def manhattan_distances(X: Rows, Y: Rows | None = None) -> Floats:
+    """Sums of absolute differences between the rows of X and of Y.
+
+    CSR rows are made dense a block at a time.
+
+    Parameters
+    ----------
+    X : (n, features) array or CSR
+    Y : (m, features) array or CSR, optional
+
+    Returns
+    -------
+    (n, m) array of float64
+    """
+    left = as_rows(X)
+    right = left if Y is None or Y is X else as_rows(Y)
+    if max(left.shape[0], right.shape[0]) * 8 * left.shape[1] <= BLOCK_BYTES:
+        return _dense_manhattan(as_dense(left), as_dense(right))
+    result = np.empty((left.shape[0], right.shape[0]))
+    for rows in row_slices(left.shape[0], 8 * left.shape[1], BLOCK_BYTES):
+        for columns in row_slices(right.shape[0], 8 * right.shape[1], BLOCK_BYTES):
+            result[rows, columns] = _dense_manhattan(
+                as_dense(left[rows]), as_dense(right[columns])
+            )
     return result
 
 
@@ -70,35 +101,30 @@ def products(X: Rows, Y: Rows | None = None) -> Floats:
     """
     left = as_rows(X)
     right = left if Y is None or Y is X else as_rows(Y)
-    if not is_sparse(left) and is_sparse(right):
+    if not sparse.issparse(left) and sparse.issparse(right):
         return np.ascontiguousarray(products(right, left).T)
     result = left @ right.T
-    return np.asarray(result.toarray() if is_sparse(result) else result)
+    return np.asarray(result.toarray() if sparse.issparse(result) else result)
 
 
 def squared_norms(X: Rows) -> Floats:
     """Squared Euclidean norms of the rows of X, an (n,) array."""
     rows = as_rows(X)
-    if is_sparse(rows):
+    if sparse.issparse(rows):
         return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
     return np.asarray(np.einsum("ij,ij->i", rows, rows))
 
 
-def is_sparse(X: Rows) -> bool:
-    """Whether X is a SciPy sparse matrix or array."""
-    return bool(sparse.issparse(X))
-
-
 def as_rows(X: Rows) -> Any:
     """X as float64, C-ordered where dense, CSR where sparse; not copied where it is so already."""
-    if is_sparse(X):
+    if sparse.issparse(X):
         return X.tocsr().astype(np.float64, copy=False)
     return np.ascontiguousarray(X, dtype=np.float64)
 
 
 def as_dense(X: Rows) -> Floats:
     """X as a dense, C-ordered float64 array."""
-    return np.ascontiguousarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
+    return np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
 
 
 def row_slices(rows: int, bytes_per_row: int, budget_bytes: int) -> Iterator[slice]:
@@ -124,3 +150,20 @@ def _refine(
             result[i[part], j[part]] = exact
             if same:
                 result[j[part], i[part]] = exact
+
+
+def _dense_manhattan(X: Floats, Y: Floats) -> Floats:
+    compiled = native.library
+    if compiled is None:
+        return np.asarray(cdist(X, Y, "cityblock"))
+    if not len(X) or not len(Y):
+        return np.empty((len(X), len(Y)))
+    differ = (X[0] != X).any(axis=0) | (X[0] != Y).any(axis=0)
+    if not differ.all():
+        X, Y = (np.ascontiguousarray(each[:, differ]) for each in (X, Y))
+    out = np.empty((len(X), len(Y)))
+    if not compiled.dcsvm_manhattan(
+        *(address(X), len(X), address(Y), len(Y), X.shape[1], address(out))
+    ):
+        raise MemoryError("manhattan: no room for one panel of points")
+    return out

@@ -7,7 +7,9 @@ from typing import Any
 
 import attrs
 import numpy as np
+from scipy import sparse
 
+from dcsvm.numeric import backend
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.numeric.kernels.distances import (
     BLOCK_BYTES,
@@ -15,16 +17,18 @@ from dcsvm.numeric.kernels.distances import (
     Rows,
     as_dense,
     as_rows,
+    manhattan_distances,
     products,
     row_slices,
     squared_distances,
     squared_norms,
 )
-from dcsvm.numeric.kernels.manhattan import manhattan_distances
 from dcsvm.numeric.kernels.truncated_rbf import truncated_exponential, truncated_rbf_features
 
 KINDS = ("rbf", "linear", "poly", "laplacian", "sigmoid", "trbf", "precomputed", "callable")
 """Every value that ``Kernel.kind`` may have."""
+#: Kinds of kernels whose matrices for all gammas come from one matrix.
+SHARING = frozenset({"rbf", "laplacian", "linear", "poly", "sigmoid"})
 
 
 @attrs.frozen
@@ -222,6 +226,33 @@ class Kernel:
                 f"Kernel: {self.kind!r} has no explicit feature map here; 'trbf' has one"
             )
         return truncated_rbf_features(as_dense(X), self.gamma, self.degree)
+
+
+class KernelMatrices:
+    """Gram matrices of one set of rows; those of one kind share distances or products.
+
+    Parameters
+    ----------
+    X : (n, features) array or CSR
+    """
+
+    def __init__(self, X: Rows) -> None:
+        self.X = X
+        self.common: dict[str, Floats] = {}
+
+    def build(self, kernel: Kernel, room: Floats | None = None) -> Floats:
+        """Return the matrix of a kernel; an RBF kernel's may be written into `room`."""
+        kind = kernel.kind
+        if kind not in SHARING:
+            return kernel(self.X)
+        if kind not in self.common:
+            dense = kind == "rbf" and not sparse.issparse(self.X)
+            self.common[kind] = (
+                backend.distances(as_dense(self.X)) if dense else kernel.common(self.X)
+            )
+        if kind == "rbf":
+            return backend.rbf_values(self.common[kind], kernel.gamma, room)
+        return kernel.from_common(self.common[kind])
 
 
 def _power(base: Floats, exponent: int) -> Floats:

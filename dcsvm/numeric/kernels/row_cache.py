@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
-from dcsvm.numeric import backend
-from dcsvm.numeric.kernels.distances import Floats, Rows, as_dense, is_sparse, row_slices
+from dcsvm.numeric import native
+from dcsvm.numeric.kernels.distances import Floats, Rows, as_dense, row_slices
 from dcsvm.numeric.kernels.gram import BLOCK
 from dcsvm.numeric.kernels.kernel import Kernel
 from dcsvm.numeric.native import address
@@ -51,7 +52,9 @@ class KernelRows:
         self.buffer = np.empty(0, dtype=np.float32)
         self.clock = 0
         self.computed = 0
-        self.native = kernel.kind == "rbf" and not is_sparse(X) and backend.library() is not None
+        self.native = (
+            kernel.kind == "rbf" and not sparse.issparse(X) and native.library is not None
+        )
         self.shift = 1.0 if kernel.kind in ("rbf", "laplacian") else 0.0
         self.X = X
         if self.native:
@@ -59,7 +62,7 @@ class KernelRows:
 
     def _pack(self, X: Floats) -> None:
         self.X = np.ascontiguousarray(X - X.mean(axis=0))
-        self.panels, self.squares = packed(self.X, self.stride)
+        self.panels, self.squares = pack_rows(self.X, self.stride)
 
     def square(self, rows: Integers) -> npt.NDArray[np.float32]:
         """The matrix of the given rows among themselves, (m, m padded to whole blocks).
@@ -67,7 +70,7 @@ class KernelRows:
         No more rows than have room. The array is overwritten by the next call: a new one each
         time would cost more in fresh pages than it takes to fill.
         """
-        m, library = len(rows), backend.library()
+        m, library = len(rows), native.library
         wide = (m + BLOCK - 1) // BLOCK * BLOCK
         if self.buffer.size < m * wide:
             self.buffer = np.empty(m * wide, dtype=np.float32)
@@ -89,7 +92,7 @@ class KernelRows:
     def _compute_square(self, rows: Integers, out: npt.NDArray[np.float32]) -> None:
         """Few columns: computing is quicker than picking entries from all over the store."""
         chosen, whole = self.X[rows], (len(rows) + PANEL - 1) // PANEL * PANEL
-        panels, squares = packed(chosen, whole)
+        panels, squares = pack_rows(chosen, whole)
         places = np.arange(len(rows), dtype=np.int64)
         self._fill(chosen, squares, (panels, squares, whole), places, out)
 
@@ -98,7 +101,7 @@ class KernelRows:
 
         Rows beyond the room of the cache are taken in turns.
         """
-        library = backend.library()
+        library = native.library
         for part in row_slices(len(rows), 1, len(self.store)):
             slots, taken = self._slots(rows[part]), np.ascontiguousarray(steps[part])
             if library is None:
@@ -128,7 +131,7 @@ class KernelRows:
         return self.slot_of[rows]
 
     def _compute(self, rows: Integers, slots: Integers) -> None:
-        library = backend.library()
+        library = native.library
         if not self.native or library is None:
             for part in row_slices(len(rows), 24 * self.n, 1 << 28):
                 block = self.kernel(self.X[rows[part]], self.X) - self.shift
@@ -146,7 +149,7 @@ class KernelRows:
         out: npt.NDArray[np.float32],
     ) -> None:
         """Rows of `out` named by `slots` := values of the chosen rows with the packed points."""
-        library = backend.library()
+        library = native.library
         assert library is not None
         _share(
             *(
@@ -161,10 +164,10 @@ class KernelRows:
         )
 
 
-def packed(X: Floats, whole: int) -> tuple[Floats, Floats]:
+def pack_rows(X: Floats, whole: int) -> tuple[Floats, Floats]:
     """Rows by panels, and their squared norms, both padded to `whole` rows."""
     panels, squares = np.empty(whole * X.shape[1]), np.zeros(whole)
-    library = backend.library()
+    library = native.library
     assert library is not None
     library.dcsvm_pack(address(X), len(X), X.shape[1], address(panels), address(squares))
     return panels, squares

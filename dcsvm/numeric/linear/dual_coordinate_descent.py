@@ -7,8 +7,8 @@ import ctypes
 import attrs
 import numpy as np
 
+from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray
-from dcsvm.numeric.backend import library
 from dcsvm.numeric.linear.pegasos_solver import Float32Rows, Hyperplane
 from dcsvm.numeric.native import DualStructure, address
 
@@ -59,7 +59,7 @@ def fit_linear_dual(
     """
     weights = np.ones(rows.n_rows) if masses is None else masses
     pulls = (signs * weights / weights.mean()).astype(np.float32)
-    compiled = library()
+    compiled = native.library
     if compiled is None:
         return _dual_numpy(rows, pulls.astype(np.float64), settings)
     w, bias = np.empty(rows.stride, dtype=np.float32), ctypes.c_double()

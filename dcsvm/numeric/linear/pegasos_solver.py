@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 from scipy import sparse
 
+from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
-from dcsvm.numeric.backend import library
 from dcsvm.numeric.native import PegasosStructure, RowsStructure, address
 
 #: Dense rows are padded with zeros to whole chunks of so many entries.
@@ -32,8 +32,8 @@ class Float32Rows:
         """Convert X (n, d), dense or CSR; numbers too large for single precision are clipped."""
         n_rows, n_features = X.shape
         if sparse.issparse(X):
-            return cls(n_rows, n_features, sparse=_sorted(X))
-        dense = np.zeros((n_rows, padded(n_features)), dtype=np.float32)
+            return cls(n_rows, n_features, sparse=_sort_indices(X))
+        dense = np.zeros((n_rows, pad_width(n_features)), dtype=np.float32)
         with np.errstate(over="ignore"):
             dense[:, :n_features] = X
         # To look costs a third of what it costs to clip.
@@ -43,7 +43,7 @@ class Float32Rows:
 
     @property
     def stride(self) -> int:
-        return padded(self.n_features)
+        return pad_width(self.n_features)
 
     def structure(self) -> RowsStructure:
         """The C struct; it holds addresses only, so keep the rows alive while it is used."""
@@ -57,19 +57,19 @@ class Float32Rows:
         taken = self.take(rows)
         if self.dense is not None:
             return Float32Rows(len(rows), self.n_features, taken)
-        return Float32Rows(len(rows), self.n_features, sparse=_sorted(taken))
+        return Float32Rows(len(rows), self.n_features, sparse=_sort_indices(taken))
 
     def take(self, rows: IntArray) -> Any:
         """Some rows as an (m, stride) array or an (m, d) CSR matrix."""
         return self.sparse[rows] if self.dense is None else self.dense[rows]
 
 
-def padded(n_features: int) -> int:
+def pad_width(n_features: int) -> int:
     """How long rows of so many features are with their padding."""
     return -(-n_features // LANES) * LANES
 
 
-def _sorted(X: Any) -> Any:
+def _sort_indices(X: Any) -> Any:
     X = X.tocsr().astype(np.float64)
     X.sum_duplicates()
     values = np.clip(X.data, -LARGEST, LARGEST).astype(np.float32)
@@ -153,7 +153,7 @@ def fit_pegasos(
     weights = np.ones(rows.n_rows) if masses is None else masses
     pulls = (signs * weights / weights.mean())[order].astype(np.float32)
     order = np.ascontiguousarray(order, dtype=np.int64)
-    compiled = library()
+    compiled = native.library
     if compiled is None:
         return _pegasos_numpy(rows, pulls, order, settings)
     w, bias = np.empty(rows.stride), ctypes.c_double()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -192,3 +194,23 @@ def address(array: npt.NDArray[np.generic] | None) -> int | None:
     if not array.flags.c_contiguous:
         raise ValueError("native: C functions need C-contiguous arrays")
     return array.ctypes.data
+
+
+#: The compiled library, or None if the numpy implementation is used.
+library: ctypes.CDLL | None = load()
+
+
+def implementation() -> str:
+    """The implementation in use: ``native`` (compiled C) or ``numpy``, chosen at import."""
+    return "numpy" if library is None else "native"
+
+
+@contextmanager
+def numpy_only() -> Iterator[None]:
+    """Use the numpy implementation inside the block, to compare the two."""
+    global library
+    saved, library = library, None
+    try:
+        yield
+    finally:
+        library = saved

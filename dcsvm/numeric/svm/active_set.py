@@ -1,4 +1,4 @@
-"""The dual of parts with many features: rows that turn out to matter, not all of them."""
+"""Solver with an active set of rows, for problems with many features."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dcsvm.numeric import backend
-from dcsvm.numeric.kernels.distances import Floats, Rows, is_sparse
+from dcsvm.numeric.kernels.distances import Floats
 from dcsvm.numeric.kernels.gram import Gram, as_gram
 from dcsvm.numeric.kernels.kernel import Kernel
 from dcsvm.numeric.svm.numpy_solver import tolerance_share
@@ -18,22 +18,10 @@ from dcsvm.numeric.svm.solver import Solution, solve
 Places = npt.NDArray[np.intp]
 Values = npt.NDArray[np.floating]
 
-FEATURES, LEAST_ROWS, MOST_ROWS = 64, 500, 4000
-"""From so many features on a kernel value costs more than what the solver does with it."""
 FIRST, LEAST_FIRST = 1 / 4, 128
 """The share of the rows to begin with, and how many of them at the least."""
 MOST = 0.5
 """With a larger share of the rows, all of them together are quicker."""
-
-
-def suits_active_set(kernel: Kernel, X: Rows) -> bool:
-    """Whether a problem is worth solving by a growing set of rows."""
-    return (
-        kernel.kind in ("rbf", "poly", "linear")
-        and not is_sparse(X)
-        and LEAST_ROWS <= X.shape[0] <= MOST_ROWS
-        and X.shape[1] >= FEATURES
-    )
 
 
 def solve_active_set(
@@ -70,7 +58,7 @@ def solve_active_set(
     slack, iterations = 0.5 * tol * tolerance_share(len(y)), 0
     block = _values(kernel, X[:size])
     while size <= MOST * len(y):
-        block = _grown(kernel, X[:size], block)
+        block = _grow(kernel, X[:size], block)
         found = solve(
             *(_gram(kernel, X[:size], block), y[:size], bounds[:size]),
             **{"start": alphas[:size], "tol": tol, **options},
@@ -87,18 +75,18 @@ def solve_active_set(
             return attrs.evolve(
                 found, alphas=_put_back(alphas, order), gap=gap, iterations=iterations
             )
-        zone, content = _exchanged(size, size + added)
+        zone, content = _exchange(size, size + added)
         for each in (X, y, bounds, order):
             each[zone] = each[content]
         size += len(added)
-    gram = _gram(kernel, X, _grown(kernel, X, block))
+    gram = _gram(kernel, X, _grow(kernel, X, block))
     whole = solve(gram, y, bounds, start=alphas, tol=tol, **options)
     return attrs.evolve(
         whole, alphas=_put_back(whole.alphas, order), iterations=whole.iterations + iterations
     )
 
 
-def _exchanged(size: int, added: Places) -> tuple[Places, Places]:
+def _exchange(size: int, added: Places) -> tuple[Places, Places]:
     """Places from `size` on that change hands, and which take them: those added come first."""
     front = np.arange(size, size + len(added))
     return np.union1d(front, added), np.concatenate([added, np.setdiff1d(front, added)])
@@ -115,7 +103,7 @@ def _values(kernel: Kernel, X: Floats, Y: Floats | None = None) -> Values:
     return backend.rbf_rows(X, Y, kernel.gamma) if kernel.kind == "rbf" else kernel(X, Y)
 
 
-def _grown(kernel: Kernel, X: Floats, block: Values) -> Values:
+def _grow(kernel: Kernel, X: Floats, block: Values) -> Values:
     """The values of all rows X, of which those in front were worked out before."""
     size = len(block)
     if size == len(X):

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 import attrs
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from dcsvm.numeric import backend
-from dcsvm.numeric.kernels.distances import Floats, Rows, as_rows, is_sparse
+from dcsvm.numeric.kernels.distances import Floats, Rows, as_rows
 from dcsvm.numeric.kernels.gram import Gram, as_gram
 from dcsvm.numeric.kernels.kernel import Kernel
 from dcsvm.numeric.svm.multiclass_coefficients import (
@@ -136,14 +137,14 @@ def solve_grid(
     for gamma, gram in iterate_grams(kernel, ordered, gammas):
         near = None
         if before is not None and gram.gamma > 0.0 and gram.values.min(initial=0.0) > FLAT:
-            near = _scaled(Cs, gamma, *before)
+            near = _scale(Cs, gamma, *before)
         betas, outcomes = _solve_all(gram, layout, Cs, share, None, near, tol, limits)
         for C, beta, outcome in zip(Cs, betas, outcomes, strict=True):
             yield C, gamma, layout.cell(beta, outcome, order)
         before = gamma, betas
 
 
-def _scaled(Cs: Sequence[float], gamma: float, before: float, betas: Floats) -> Floats:
+def _scale(Cs: Sequence[float], gamma: float, before: float, betas: Floats) -> Floats:
     """For each C the solution of the gamma before whose gamma times C was the same, or NaN."""
     values = np.asarray(Cs, dtype=np.float64)
     near = np.isclose(values[:, None] * gamma, values[None, :] * before, rtol=1e-9, atol=0.0)
@@ -167,10 +168,10 @@ def iterate_grams(
     ------
     (gamma, Gram)
     """
-    if kernel.kind == "rbf" and len(gammas) == 1 and not is_sparse(X):
+    if kernel.kind == "rbf" and len(gammas) == 1 and not sparse.issparse(X):
         yield gammas[0], backend.rbf_gram(X, gammas[0])
     elif kernel.kind in ("rbf", "laplacian"):
-        fast = kernel.kind == "rbf" and not is_sparse(X)
+        fast = kernel.kind == "rbf" and not sparse.issparse(X)
         common = backend.distances(as_rows(X)) if fast else kernel.common(X)
         for gamma in gammas:
             yield gamma, backend.gram_from_distances(common, gamma)

@@ -1,19 +1,20 @@
-"""Solver for the dual of the C-SVM on a given Gram matrix, for one C or a path."""
+"""Solvers for the dual of the C-SVM: one problem, a path of C values, or many at once."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import attrs
 import numpy as np
 import numpy.typing as npt
 
-from dcsvm.numeric import backend
+from dcsvm.numeric import backend, native
 from dcsvm.numeric.kernels.distances import Floats
 from dcsvm.numeric.kernels.gram import Gram, as_gram
-from dcsvm.numeric.svm.numpy_solver import Tasks
+from dcsvm.numeric.svm.numpy_solver import OUTCOME, Integers, Tasks
 
 MAX_ITERATIONS = 10_000_000
 """The default limit of iterations."""
@@ -157,6 +158,102 @@ def solve_path(
     ]
 
 
+def solve_parts(
+    X: Floats,
+    offsets: npt.ArrayLike,
+    gammas: npt.ArrayLike,
+    signs: npt.ArrayLike,
+    bounds: npt.ArrayLike,
+    *,
+    tol: float = 1e-3,
+    max_iterations: int = MAX_ITERATIONS,
+    max_seconds: float | None = None,
+) -> tuple[Floats, npt.NDArray[np.void]]:
+    """Solve the duals of many small C-SVMs with an RBF kernel, each with rows of its own.
+
+    Parameters
+    ----------
+    X : (n, features) array
+        The rows of all problems, stacked.
+    offsets : (problems + 1,) array of int
+        Start of each problem's rows, and the end of the last.
+    gammas : (problems,) array
+    signs : (n,) array of +1 and -1
+    bounds : (n,) array
+        The upper bound of each alpha: C, or C times a weight.
+    tol, max_iterations, max_seconds
+        For each problem, as in `solve`.
+
+    Returns
+    -------
+    (n,) array
+        Signed coefficients: alpha times sign.
+    (problems,) structured array
+        Bias, objective, gap, iterations, newton, converged.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [0.0], [3.0]])
+    >>> betas, _ = solve_parts(X, [0, 2, 4], [1.0, 1.0], [-1, 1, -1, 1], np.full(4, 10.0))
+    >>> betas.round(2).tolist()
+    [-1.58, 1.58, -1.0, 1.0]
+    """
+    rows = np.ascontiguousarray(X, dtype=np.float64)
+    y, upper = as_signs(signs), np.ascontiguousarray(bounds, dtype=np.float64)
+    starts = np.ascontiguousarray(offsets, dtype=np.int64)
+    widths = np.ascontiguousarray(gammas, dtype=np.float64)
+    limits = (max_iterations, max_seconds or 0.0)
+    if native.library is None:
+        betas, outcomes = _solve_one_by_one(rows, starts, widths, y, upper, tol, limits)
+    else:
+        betas, outcomes = np.empty(len(y)), np.zeros(len(widths), dtype=OUTCOME)
+        X_at, widths_at, starts_at, y_at, upper_at, betas_at, outcomes_at = (
+            each.ctypes.data for each in (rows, widths, starts, y, upper, betas, outcomes)
+        )
+        done = native.library.dcsvm_parts(
+            *(X_at, rows.shape[1], widths_at, starts_at, len(widths)),
+            *(y_at, upper_at, tol, *limits, betas_at, outcomes_at),
+        )
+        if not done:
+            raise MemoryError("solve_parts: no room for a Gram matrix")
+    warn_unless_converged(outcomes, "solve_parts")
+    return betas, outcomes
+
+
+def solve_tasks(
+    gram: Gram,
+    rows: npt.ArrayLike,
+    offsets: npt.ArrayLike,
+    signs: npt.ArrayLike,
+    bounds: npt.ArrayLike,
+    *,
+    tol: float = 1e-3,
+    max_iterations: int = MAX_ITERATIONS,
+    max_seconds: float | None = None,
+) -> tuple[Floats, npt.NDArray[np.void]]:
+    """Solve the duals of many C-SVMs on rows of one Gram matrix.
+
+    Parameters
+    ----------
+    gram : Gram
+    rows : (n,) array of int
+        Rows of the matrix, stacked by problem.
+    offsets, signs, bounds, tol, max_iterations, max_seconds
+        As in `solve_parts`, which returns the same.
+    """
+    tasks = Tasks(
+        np.ascontiguousarray(rows, dtype=np.int64),
+        np.ascontiguousarray(offsets, dtype=np.int64),
+        as_signs(signs),
+        np.ascontiguousarray(bounds, dtype=np.float64),
+    )
+    limits = (max_iterations, max_seconds or 0.0)
+    betas, outcomes = backend.solve_paths(gram, tasks, np.array([gram.scale]), tol, limits)
+    warn_unless_converged(outcomes, "solve_tasks")
+    outcomes["objective"] /= gram.scale
+    return betas[0] / gram.scale, outcomes[0]
+
+
 def make_feasible(alphas: Floats, signs: Floats, bounds: Floats) -> Floats:
     """Move alphas into their bounds and make the sums of both classes equal.
 
@@ -207,3 +304,22 @@ def warn_unless_converged(outcomes: npt.NDArray[np.void], where: str) -> None:
             ConvergenceWarning,
             stacklevel=3,
         )
+
+
+def _solve_one_by_one(
+    X: Floats,
+    offsets: Integers,
+    gammas: Floats,
+    y: Floats,
+    bounds: Floats,
+    tol: float,
+    limits: tuple[int, float],
+) -> tuple[Floats, npt.NDArray[np.void]]:
+    betas, outcomes = np.empty(len(y)), np.zeros(len(gammas), dtype=OUTCOME)
+    for number, (begin, end) in enumerate(pairwise(offsets.tolist())):
+        gram = backend.rbf_gram(X[begin:end], float(gammas[number]))
+        size = end - begin
+        tasks = Tasks(np.arange(size), np.array([0, size]), y[begin:end], bounds[begin:end])
+        found, outcome = backend.solve_paths(gram, tasks, np.ones(1), tol, limits)
+        betas[begin:end], outcomes[number] = found[0], outcome[0, 0]
+    return betas, outcomes

@@ -8,8 +8,8 @@ from typing import Any
 import attrs
 import numpy as np
 
+from dcsvm.numeric import native
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray
-from dcsvm.numeric.backend import library
 from dcsvm.numeric.linear.dual_coordinate_descent import DualSettings, fit_linear_dual
 from dcsvm.numeric.linear.pegasos_solver import Float32Rows
 from dcsvm.numeric.native import address
@@ -57,7 +57,7 @@ def optimize_oblique(
     if not len(tree.thresholds):
         return tree
     moved = attrs.evolve(tree, weights=tree.weights.copy(), thresholds=tree.thresholds.copy())
-    compiled = library()
+    compiled = native.library
     if compiled is None:
         mass = np.ones(rows.n_rows) if masses is None else masses
         _Settling(moved, dense_rows(rows), y, mass, n_classes, settings).go(rounds)
@@ -90,7 +90,7 @@ class _Settling:
     def go(self, rounds: int) -> None:
         self.answer = np.zeros(self.tree.n_leaves, dtype=np.intp)
         for _ in range(rounds):
-            rows = self._sorted()
+            rows = self._sort_rows()
             self._set_answers()
             gains = [self._settle(node, rows[node]) for node in reversed(range(len(rows)))]
             if not any(gain > 0 for gain in gains):
@@ -110,7 +110,7 @@ class _Settling:
             leaf[side] = self._leaf(child, here[side])
         return leaf
 
-    def _sorted(self) -> list[IntArray]:
+    def _sort_rows(self) -> list[IntArray]:
         """The rows of each node."""
         rows: list[IntArray] = [np.zeros(0, dtype=np.intp)] * len(self.tree.thresholds)
         rows[0] = np.arange(len(self.y))

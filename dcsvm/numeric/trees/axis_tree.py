@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 from scipy import sparse
 
+from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
-from dcsvm.numeric.backend import library
 from dcsvm.numeric.native import address
 
 #: Float32Rows that go down together: their values stay in the processor's cache.
@@ -34,7 +34,7 @@ class AxisTree:
         leaf = np.zeros(X.shape[0], dtype=np.int64)
         if self.left[0] < 0 or len(leaf) == 0:
             return leaf
-        compiled = library()
+        compiled = native.library
         if compiled is not None and not sparse.issparse(X):
             return self._descend_compiled(compiled, X, leaf)
         for first, values, column in self._blocks(X):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
-from dcsvm.numeric.backend import library
 from dcsvm.numeric.native import address
 
 #: Stands for an infinite corner: C code is compiled for finite numbers. Squares of rows' values
@@ -46,7 +46,7 @@ class BoxNeighbors:
         Where there are fewer rows, all of them; of rows at one distance, the first.
         """
         counts = np.minimum(counts, self.sizes.sum() - self.sizes)
-        compiled = library()
+        compiled = native.library
         if compiled is None or sparse.issparse(self.X) or not self._is_moderate():
             return [self._nearest(box, int(count)) for box, count in enumerate(counts)]
         X, *corners = (

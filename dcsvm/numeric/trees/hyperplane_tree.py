@@ -11,9 +11,9 @@ import attrs
 import numpy as np
 from scipy import sparse
 
+from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
-from dcsvm.numeric.backend import library
-from dcsvm.numeric.linear.pegasos_solver import Float32Rows, padded
+from dcsvm.numeric.linear.pegasos_solver import Float32Rows, pad_width
 from dcsvm.numeric.native import ObliqueStructure, address
 from dcsvm.numeric.trees.oblique_numpy import exact_products
 
@@ -48,7 +48,7 @@ class PlaneTree:
     def leaf(cls, n_features: int) -> PlaneTree:
         """The tree without hyperplanes: every row is in leaf 0."""
         return cls(
-            np.zeros((0, padded(n_features)), dtype=np.float32),
+            np.zeros((0, pad_width(n_features)), dtype=np.float32),
             np.zeros(0),
             np.zeros((0, 2), dtype=np.int32),
             n_features,
@@ -78,7 +78,7 @@ class PlaneTree:
         leaf, passed = np.zeros(n_rows, dtype=np.int32), np.zeros(n_rows, dtype=np.int32)
         if not len(self.thresholds) or not n_rows:
             return leaf, passed
-        compiled = library()
+        compiled = native.library
         if compiled is None:
             return self._route_numpy(X if offset is None else (X - offset) * np.asarray(factor))
         if sparse.issparse(X):
@@ -178,7 +178,7 @@ class PlaneTree:
                 waiting += here.below(new)
             if here.parent >= 0:
                 children[here.parent][here.side] = new
-        return _assembled(sources, children, self.n_features), np.array(origins, dtype=np.intp)
+        return _assemble(sources, children, self.n_features), np.array(origins, dtype=np.intp)
 
     def cut(self, nodes: Iterable[int]) -> tuple[PlaneTree, IntArray]:
         """Make leaves of some nodes; what is below them falls away.
@@ -204,7 +204,7 @@ class PlaneTree:
                 waiting += here.below(new)
             if here.parent >= 0:
                 children[here.parent][here.side] = new
-        return _assembled(sources, children, self.n_features), home
+        return _assemble(sources, children, self.n_features), home
 
     def simplify(self, masses: FloatArray) -> PlaneTree:
         """The tree without sides that no row goes to and splits between leaves of one answer.
@@ -241,7 +241,7 @@ class PlaneTree:
                 n_leaves += 1
             if here_.parent >= 0:
                 children[here_.parent][here_.side] = new
-        return _assembled(sources, children, self.n_features)
+        return _assemble(sources, children, self.n_features)
 
     def _leaves_below(self, at: int) -> list[int]:
         found, waiting = [], [at]
@@ -272,7 +272,7 @@ class _Position:
         ]
 
 
-def _assembled(
+def _assemble(
     sources: list[tuple[PlaneTree, int]], children: list[list[int]], n_features: int
 ) -> PlaneTree:
     """A tree of nodes taken from others."""

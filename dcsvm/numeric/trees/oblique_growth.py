@@ -7,8 +7,8 @@ import ctypes
 import attrs
 import numpy as np
 
+from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray, IntArray
-from dcsvm.numeric.backend import library
 from dcsvm.numeric.linear.pegasos_solver import Float32Rows, PegasosSettings
 from dcsvm.numeric.native import GrowthStructure, ObliqueStructure, address
 from dcsvm.numeric.trees.hyperplane_tree import PlaneTree
@@ -73,7 +73,7 @@ def grow_oblique(
     ----------
     Rodriguez-Lujan, Santa Cruz, Huerta: Hierarchical linear support vector machine (2012).
     """
-    compiled = library()
+    compiled = native.library
     if compiled is None or fit_plane is not None:
         return PlaneTree(*grow_numpy(rows, y, n_classes, masses, order, settings, fit_plane))
     n, stride = rows.n_rows, rows.stride

@@ -20,7 +20,7 @@ from dcsvm.numeric import (
     merge_duplicates,
     round_thresholds,
 )
-from dcsvm.toolbox import Branches, Level, LocalScaling, Stages, hold_out, local_view, parts_by
+from dcsvm.toolbox import Branches, Level, LocalScaling, Scaling, Stages, hold_out, parts_by
 from dcsvm.toolbox import prune as prune_branches
 
 #: A split must gain more than a rounding error; otherwise the node is halved.
@@ -40,7 +40,7 @@ class TreeRouter(Router):
     member: IntArray
 
     def route(self, X: Matrix) -> Routing:
-        return Routing.to_one(self.member[self.tree.leaves(X)])
+        return Routing(np.arange(X.shape[0]), self.member[self.tree.leaves(X)])
 
     def trace(self, x: Matrix) -> list[str]:
         sentences = []
@@ -227,11 +227,12 @@ class Tree(Decomposer):
         is_leaf = tree.left < 0
         member = np.where(is_leaf, np.cumsum(is_leaf) - 1, -1)
         home = member[tree.leaves(problem.X)]
-        parts = parts_by(home, member.max() + 1, view=local_view(self.local_scaling))
+        view = None if self.local_scaling == "none" else Scaling(self.local_scaling)
+        parts = parts_by(home, member.max() + 1, view=view)
         if self.relevance:
             gains = whole.sum_gains_below(ceiling, problem.n_features)
             parts = [
-                attrs.evolve(part, view=local_view(self.local_scaling, weights))
+                attrs.evolve(part, view=Scaling(self.local_scaling, weights=weights))
                 for part, weights in zip(parts, _scale_gains(gains) ** self.relevance, strict=True)
             ]
         for number in member[is_leaf & grown.alike]:

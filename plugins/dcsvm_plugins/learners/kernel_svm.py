@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import product
 from typing import Any, Literal
 
 import attrs
@@ -143,11 +144,9 @@ class KernelSVM(LocalLearner):
         )
 
     def _check_shape(self, problem: Problem) -> None:
-        shape = problem.X.shape
-        if self.pairwise and shape[1] != problem.n_rows:
-            raise DataError(
-                f"kernel_svm: a precomputed kernel must be a square matrix, got {shape}"
-            )
+        if self.pairwise and problem.n_features != problem.n_rows:
+            shape = problem.X.shape
+            raise DataError(f"kernel_svm: a precomputed kernel must be square, got {shape}")
 
     def _build_kernel(self, problem: Problem) -> Kernel:
         return problem.kernel(self.kernel, self.gamma, self.degree, self.coef0)
@@ -164,7 +163,8 @@ class _Batch:
 
     def solve(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
         if self.machine.solver == "libsvm":
-            return self._solve_by_libsvm(problem)
+            grid = product(self.kernels, self.Cs)
+            return ((k, C, _fit_libsvm(self.machine, k, C, problem)) for k, C in grid)
         if self._fits_grid(problem):
             return self._solve_grid(problem)
         if problem.n_classes == 2:
@@ -193,9 +193,7 @@ class _Batch:
                 solution = self._solve(problem, kernel, signs, C, start)
                 start = solution.alphas
                 duals = (signs * solution.alphas)[:, None]
-                bias = np.array([solution.bias])
-                effort = _sum_effort([solution])
-                yield kernel, C, _keep_support(duals, bias, kernel, problem, effort)
+                yield kernel, C, _keep_support(duals, [solution], kernel, problem)
 
     def _solve_pairs(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
         """Cell after cell of several classes, pair by pair, in any size."""
@@ -226,8 +224,7 @@ class _Batch:
                 found = [self._solve(problem, kernel, sides[:, c], C, starts[c]) for c in labels]
                 starts = [solution.alphas for solution in found]
                 duals = sides * np.column_stack([solution.alphas for solution in found])
-                biases = np.array([solution.bias for solution in found])
-                yield kernel, C, _keep_support(duals, biases, kernel, problem, _sum_effort(found))
+                yield kernel, C, _keep_support(duals, found, kernel, problem)
 
     def _solve(
         self,
@@ -277,11 +274,6 @@ class _Batch:
             kernel = attrs.evolve(self.kernels[0], gamma=gamma)
             yield kernel, C, _build_expansion(machines, kernel, problem, self.machine.precision)
 
-    def _solve_by_libsvm(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
-        for kernel in self.kernels:
-            for C in self.Cs:
-                yield kernel, C, _fit_libsvm(self.machine, kernel, C, problem)
-
 
 @lru_cache(maxsize=1024)
 def _build_machine(
@@ -328,7 +320,7 @@ def _build_expansion(
         "objective": float(machines.objectives.sum()),
     }
     if isinstance(machines, OneVsRestSolution):
-        return _keep_support(machines.coefficients, machines.biases, kernel, problem, effort)
+        return _build_from_duals(machines.coefficients, machines.biases, kernel, problem, effort)
     kept = machines.compress()
     if problem.n_classes > 2:
         return KernelExpansion(
@@ -349,15 +341,19 @@ def _build_expansion(
     )
 
 
-def _sum_effort(solutions: list[Solution]) -> dict[str, float]:
-    """What the solver took and came to, for the ledger."""
-    return {
+def _keep_support(
+    duals: FloatArray, solutions: list[Solution], kernel: Kernel, problem: Problem
+) -> KernelExpansion:
+    """The expansion of solutions with signed duals (n, solutions)."""
+    effort = {
         "iterations": sum(solution.iterations for solution in solutions),
         "objective": sum(solution.objective for solution in solutions),
     }
+    biases = np.array([solution.bias for solution in solutions])
+    return _build_from_duals(duals, biases, kernel, problem, effort)
 
 
-def _keep_support(
+def _build_from_duals(
     duals: FloatArray,
     biases: FloatArray,
     kernel: Kernel,
@@ -375,7 +371,7 @@ def _take_points(kernel: Kernel, problem: Problem, rows: IntArray) -> Matrix:
 
 def _fit_libsvm(machine: KernelSVM, kernel: Kernel, C: float, problem: Problem) -> KernelExpansion:
     """The same machine by scikit-learn's libsvm, one against one."""
-    direct = kernel.kind in ("rbf", "linear", "poly", "sigmoid", "precomputed")
+    n, direct = problem.n_rows, kernel.kind in ("rbf", "linear", "poly", "sigmoid", "precomputed")
     svc = SVC(
         C=C,
         kernel=kernel.kind if direct else kernel,
@@ -384,7 +380,8 @@ def _fit_libsvm(machine: KernelSVM, kernel: Kernel, C: float, problem: Problem) 
         coef0=kernel.coef0,
         tol=machine.tol,
         cache_size=machine.cache_size,
-        max_iter=_limit_steps(problem.n_rows),
+        # LIBSVM's own limit, which scikit-learn leaves out, and less for the few rows of a part.
+        max_iter=min(max(10_000_000, 100 * n), 10_000 * n),
     ).fit(problem.X, problem.y, sample_weight=problem.weights)
     duals = svc.dual_coef_
     duals = duals.toarray() if hasattr(duals, "toarray") else duals
@@ -399,8 +396,3 @@ def _fit_libsvm(machine: KernelSVM, kernel: Kernel, C: float, problem: Problem) 
         precision=machine.precision,
         effort={"iterations": int(np.sum(svc.n_iter_))},
     )
-
-
-def _limit_steps(n_rows: int) -> int:
-    """LIBSVM's own limit, which scikit-learn leaves out, and less for the few rows of a part."""
-    return min(max(10_000_000, 100 * n_rows), 10_000 * n_rows)

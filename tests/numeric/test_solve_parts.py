@@ -9,7 +9,7 @@ from dual_formulas import exact_rbf, gap
 from dcsvm.numeric import (
     ConvergenceWarning,
     Kernel,
-    backend,
+    native,
     rbf_gram,
     solve,
     solve_part,
@@ -50,7 +50,7 @@ def test_parts_are_solved_to_the_same_bits_in_any_company(features):
 def test_both_implementations_solve_parts_to_the_same_optimum():
     X, y, bounds, offsets = stacked()
     _, outcomes = solve_parts(X, offsets, GAMMAS, y, bounds, tol=1e-6)
-    with backend.numpy_only():
+    with native.numpy_only():
         betas, reference = solve_parts(X, offsets, GAMMAS, y, bounds, tol=1e-6)
     np.testing.assert_allclose(outcomes["objective"], reference["objective"], rtol=1e-6)
     for part in each(offsets):

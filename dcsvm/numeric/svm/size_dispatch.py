@@ -1,4 +1,4 @@
-"""Binary and one-vs-one problems of any size, solved by the method that suits their size."""
+"""Solvers for binary and one-vs-one problems of any size: each chooses the fastest method."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from dcsvm.numeric import backend
-from dcsvm.numeric.kernels.distances import Floats, Rows, as_dense, is_sparse
+from dcsvm.numeric.kernels.distances import Floats, Rows
 from dcsvm.numeric.kernels.gram import Gram, as_gram
 from dcsvm.numeric.kernels.kernel import Kernel
-from dcsvm.numeric.svm.active_set import solve_active_set, suits_active_set
-from dcsvm.numeric.svm.batch_solve import solve_parts
+from dcsvm.numeric.svm.active_set import solve_active_set
 from dcsvm.numeric.svm.large_solver import CACHE_BYTES, solve_large
 from dcsvm.numeric.svm.multiclass import solve_grid
 from dcsvm.numeric.svm.multiclass_coefficients import OneVsOneSolution, PairLayout
 from dcsvm.numeric.svm.numpy_solver import OUTCOME
-from dcsvm.numeric.svm.solver import Solution, solve
+from dcsvm.numeric.svm.solver import Solution, solve, solve_parts
 
 FULL_ROWS = 1500
 """Up to this many rows, a full Gram matrix is faster than computing rows on demand."""
+FEATURES, LEAST_ROWS, MOST_ROWS = 64, 500, 4000
+"""The active set is used from this many features and for this range of rows."""
 
 
 def solve_part(
@@ -47,16 +49,28 @@ def solve_part(
     **options
         ``start``, ``tol``, ``max_iterations``, ``max_seconds``, as in `solve`.
     """
+    if not sparse.issparse(X):
+        X = np.ascontiguousarray(X, dtype=np.float64)
     if suits_active_set(kernel, X):
-        return solve_active_set(kernel, as_dense(X), signs, C, **options)
+        return solve_active_set(kernel, X, signs, C, **options)
     if X.shape[0] <= FULL_ROWS or kernel.kind == "precomputed":
-        if kernel.kind == "rbf" and not is_sparse(X) and options.get("start") is None:
-            return _from_zero(kernel, as_dense(X), signs, C, **options)
-        return solve(_gram(kernel, X), signs, C, **options)
+        if kernel.kind == "rbf" and not sparse.issparse(X) and options.get("start") is None:
+            return _solve_from_zero(kernel, X, signs, C, **options)
+        return solve(_build_gram(kernel, X), signs, C, **options)
     return solve_large(kernel, X, signs, C, cache_bytes=cache_bytes, threads=threads, **options)
 
 
-def _from_zero(
+def suits_active_set(kernel: Kernel, X: Rows) -> bool:
+    """Whether kernel values are expensive enough for an active set of rows to pay off."""
+    return (
+        kernel.kind in ("rbf", "poly", "linear")
+        and not sparse.issparse(X)
+        and LEAST_ROWS <= X.shape[0] <= MOST_ROWS
+        and X.shape[1] >= FEATURES
+    )
+
+
+def _solve_from_zero(
     kernel: Kernel,
     X: Floats,
     signs: npt.ArrayLike,
@@ -132,7 +146,7 @@ def solve_pairs_large(
     return layout.cell(betas, outcomes)
 
 
-def _gram(kernel: Kernel, X: Rows) -> Gram:
-    if kernel.kind == "rbf" and not is_sparse(X):
-        return backend.rbf_gram(as_dense(X), kernel.gamma)
+def _build_gram(kernel: Kernel, X: Rows) -> Gram:
+    if kernel.kind == "rbf" and not sparse.issparse(X):
+        return backend.rbf_gram(X, kernel.gamma)
     return as_gram(kernel(X))
