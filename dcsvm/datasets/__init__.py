@@ -1,1 +1,1 @@
-"""Data sets: files, columns, embedded sets."""
+"""Data sets: readers of files, inference of column types, and embedded sets."""

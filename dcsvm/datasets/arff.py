@@ -1,4 +1,4 @@
-"""ARFF files, dense and sparse: a header that declares the columns, then rows."""
+"""Reader of ARFF files, dense and sparse: a header that declares the columns, then rows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from dcsvm.base.errors import DataError
-from dcsvm.datasets.delimited import text_blocks
-from dcsvm.datasets.file_formats import Opened, complaints
-from dcsvm.datasets.raw_table import ArrayBlock, Block, Table, first_double, judge
+from dcsvm.datasets.delimited import check_text, read_text_blocks
+from dcsvm.datasets.file_formats import DataFile, wrap_read_errors
+from dcsvm.datasets.raw_table import ArrayBlock, Block, Table, check_duplicates, parse_field
 from dcsvm.numeric.text_fields import OTHER
 
 BLOCK_ROWS = 1 << 13
@@ -24,19 +24,19 @@ _ENTRY = re.compile(r"""\s*(\d+)\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s,]+)
 
 
 class Arff(Table):
-    """An ARFF file; by custom, its last attribute holds the classes."""
+    """An ARFF file; by convention its last attribute is the target."""
 
     ends_with_target = True
 
     def __init__(self, path: Path, header: bool = True) -> None:
-        self.path, self.title, self.levels = path, str(path), {}
+        super().__init__(path)
         self.numeric: list[bool] = []
         names: list[str] = []
         self.skip, self.line = 0, 1
-        with complaints(path), Opened(path) as file:
+        with wrap_read_errors(path), DataFile(path) as file:
             head = file.read(LONGEST_HEADER)
         for raw in head.splitlines(keepends=True):
-            text = _decoded(self, raw, self.line).strip().lstrip("\ufeff")
+            text = _decode(self, raw, self.line).strip().lstrip("\ufeff")
             self.skip += len(raw)
             self.line += 1
             word = text.split(None, 1)[0].lower() if text else ""
@@ -45,21 +45,21 @@ class Arff(Table):
             if word == "@attribute":
                 names.append(self._attribute(text[len("@attribute") :], len(names)))
             elif word not in ("", "@relation") and not word.startswith("%"):
-                raise DataError(f"{self.where(self.line - 1)}: {text[:40]!r} is no ARFF header")
+                where = self.where(self.line - 1)
+                raise DataError(f"{where}: {text[:40]!r} is not an ARFF header")
         else:
             raise DataError(f"data file {self.title!r} is not ARFF: it has no line @data")
         self.names = tuple(names)
-        self._check_names()
+        if not names:
+            raise DataError(f"data file {self.title!r} is not ARFF: it has no attributes")
+        check_duplicates(self.names, self.title)
+        # Rows without quotes, comments and sparse entries are read as CSV, which is faster.
         body = head[self.skip :]
-        # Plain rows take the quick way of CSV files; quotes, comments and sparse rows do not.
         self.is_plain = len(head) < LONGEST_HEADER and not re.search(rb"['\"%{\\]", body)
-
-    def where(self, place: int) -> str:
-        return f"{self.title}:{place}"
 
     def blocks(self) -> Iterator[Block]:
         if self.is_plain:
-            yield from text_blocks(self, len(self.names), ",", False, self.skip, self.line)
+            yield from read_text_blocks(self, len(self.names), ",", False, self.skip, self.line)
             return
         rows: list[list[str]] = []
         places: list[int] = []
@@ -67,39 +67,32 @@ class Arff(Table):
             rows.append(self._row(place, text))
             places.append(place)
             if len(rows) == BLOCK_ROWS:
-                yield self._block(rows, places)
+                yield self._build_block(rows, places)
                 rows, places = [], []
         if rows:
-            yield self._block(rows, places)
+            yield self._build_block(rows, places)
 
     def _attribute(self, text: str, place: int) -> str:
         where = self.where(self.line - 1)
-        found = _NAME.fullmatch(text)
-        if found is None or not found[2].strip():
+        match = _NAME.fullmatch(text)
+        if match is None or not match[2].strip():
             raise DataError(f"{where}: an attribute needs a name and a type")
-        name, kind = _bare(found[1]), found[2].strip()
+        name, kind = _unquote(match[1]), match[2].strip()
         if kind.startswith("{"):
             if not kind.endswith("}"):
-                raise DataError(f"{where}: the levels of {name!r} begin with {{ but do not end")
+                raise DataError(f"{where}: the levels of {name!r} have no closing }}")
             self.levels[place] = tuple(_split(kind[1:-1], where))
         elif kind.split()[0].lower() not in (*_NUMERIC, "string", "date"):
             raise DataError(
-                f"{where}: attribute {name!r} is of the type {kind!r}; "
-                "numeric, nominal, string and date ones can be read"
+                f"{where}: attribute {name!r} has type {kind!r}; "
+                "numeric, nominal, string and date attributes can be read"
             )
         self.numeric.append(kind.split()[0].lower() in _NUMERIC)
         return name
 
-    def _check_names(self) -> None:
-        if not self.names:
-            raise DataError(f"data file {self.title!r} is not ARFF: it has no attributes")
-        double = first_double(self.names)
-        if double is not None:
-            raise DataError(f"{self.title}: two attributes are called {double!r}; rename one")
-
     def _lines(self) -> Iterator[tuple[int, str]]:
-        """The lines of the data that are no comments, with their numbers."""
-        with complaints(self.path), Opened(self.path) as file:
+        """Yield the lines of data with their numbers, without comments."""
+        with wrap_read_errors(self.path), DataFile(self.path) as file:
             file.read(self.skip)
             line, rest = self.line, b""
             while True:
@@ -108,7 +101,7 @@ class Arff(Table):
                 raw = (rest + more).split(b"\n")
                 rest = raw.pop() if more else b""
                 for each in raw:
-                    text = _decoded(self, each, line).strip()
+                    text = _decode(self, each, line).strip()
                     if text and not text.startswith("%"):
                         yield line, text
                     line += 1
@@ -127,53 +120,45 @@ class Arff(Table):
         return row
 
     def _sparse_row(self, text: str, where: str) -> list[str]:
-        """A row that names the values that are not 0; the 0 of a nominal one is its first."""
+        """Parse a row that lists its nonzero values; a nominal 0 is the first level."""
+        if not text.endswith("}"):
+            raise DataError(f"{where}: a sparse row has no closing }}")
         row = [self.levels[j][0] if self.levels.get(j) else "0" for j in range(len(self.names))]
-        inside = text[1:-1] if text.endswith("}") else None
-        if inside is None:
-            raise DataError(f"{where}: a sparse row begins with {{ but does not end with }}")
-        at = 0
+        inside, at = text[1:-1], 0
         while inside[at:].strip():
             entry = _ENTRY.match(inside, at)
             if entry is None or int(entry[1]) >= len(row):
                 raise DataError(
-                    f"{where}: {inside[at : at + 20].strip()!r} is not a pair of an attribute's "
+                    f"{where}: {inside[at : at + 20].strip()!r} must be an attribute "
                     f"number, 0 to {len(row) - 1}, and its value"
                 )
-            row[int(entry[1])] = _bare(entry[2])
+            row[int(entry[1])] = _unquote(entry[2])
             at = entry.end()
             if at < len(inside):
                 if inside[at] != ",":
-                    raise DataError(f"{where}: {inside[at]!r} where a comma belongs")
+                    raise DataError(f"{where}: expected a comma, got {inside[at]!r}")
                 at += 1
         return row
 
-    def _block(self, rows: list[list[str]], places: list[int]) -> ArrayBlock:
+    def _build_block(self, rows: list[list[str]], places: list[int]) -> ArrayBlock:
         columns: list[Any] = []
         for j, texts in enumerate(zip(*rows, strict=True)):
             column: Any = np.array(texts, dtype=object)
             if self.numeric[j]:
-                judged = [judge(text) for text in texts]
+                judged = [parse_field(text) for text in texts]
                 if all(kind != OTHER for kind, _ in judged):
                     column = np.array([value for _, value in judged])
             columns.append(column)
         return ArrayBlock(columns, places)
 
 
-def _decoded(table: Table, raw: bytes, line: int) -> str:
-    try:
-        text = raw.decode()
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{table.where(line)}: not text in UTF-8 ({error.reason}); save the file as UTF-8"
-        ) from error
-    if "\0" in text:
-        raise DataError(f"{table.where(line)}: a zero byte, as no text file has")
-    return text
+def _decode(table: Table, raw: bytes, line: int) -> str:
+    check_text(table, raw, line)
+    return raw.decode()
 
 
 def _split(text: str, where: str) -> list[str]:
-    """The fields of a row, which may stand in single or double quotes."""
+    """Split a row into fields, which may be in single or double quotes."""
     quote = '"' if '"' in text and "'" not in text else "'"
     try:
         reader = csv.reader([text], quotechar=quote, escapechar="\\", skipinitialspace=True)
@@ -183,7 +168,7 @@ def _split(text: str, where: str) -> list[str]:
     return [field.strip() for field in fields]
 
 
-def _bare(text: str) -> str:
+def _unquote(text: str) -> str:
     if text[:1] in ("'", '"') and text[-1:] == text[0] and len(text) > 1:
         return re.sub(r"\\(.)", r"\1", text[1:-1])
     return text

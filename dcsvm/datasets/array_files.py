@@ -1,10 +1,10 @@
-"""NPZ files: arrays X and y, in one piece or in published halves, dense or as CSR parts."""
+"""Reader of NPZ files: arrays X and y, with or without a test set, dense or CSR."""
 
 from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from dcsvm.base.errors import DataError, did_you_mean
-from dcsvm.datasets.dataset import Dataset, Fact, as_labels, both_kinds
-from dcsvm.datasets.file_formats import complaints
+from dcsvm.datasets.dataset import ColumnRoles, Dataset, Fact, build_conflict_error, parse_labels
+from dcsvm.datasets.file_formats import wrap_read_errors
 from dcsvm.datasets.raw_table import ArrayBlock, Block, SparseBlock, SparseTable, Table
 from dcsvm.toolbox.table_schema import Column, TableSchema
 
@@ -24,17 +24,14 @@ _CSR = ("data", "indices", "indptr", "shape")
 
 
 class Archive:
-    """The arrays of an NPZ file, by the names that data sets use."""
+    """The arrays of an NPZ file by name."""
 
     def __init__(self, path: Path) -> None:
         self.title = str(path)
         try:
-            # Without pickle: a data file must not be able to run code.
-            with (
-                complaints(path),
-                path.open("rb") as raw,
-                np.load(raw, allow_pickle=False) as file,
-            ):
+            with wrap_read_errors(path), path.open("rb") as raw:
+                # Without pickle: a data file must not be able to run code.
+                file: Any = np.load(raw, allow_pickle=False)
                 self.arrays: dict[str, Any] = {key: file[key] for key in file.files}
         except _NOT_NPZ as error:
             raise DataError(
@@ -43,7 +40,7 @@ class Archive:
         self.is_split = any(key in self.arrays for key in ("X_train", "train_data"))
 
     def pair(self, half: str | None, labelled: bool = True) -> tuple[Any, Any]:
-        """X and y, of one half or of all; y may be None where labels are not asked for."""
+        """Return X and y of one half or of all rows; y may be None unless labels are needed."""
         X = self._features(half)
         y = self._label_array("y" if half is None else f"y_{half}", labelled)
         title = self.title if half is None else f"{self.title} ({half})"
@@ -55,7 +52,7 @@ class Archive:
         return X, y
 
     def names(self, n_features: int) -> tuple[str, ...]:
-        """The names of the features, x1, x2, ... where the file has none."""
+        """Return the names of the features; x1, x2, ... if the file has none."""
         given = self.arrays.get("feature_names")
         if given is None:
             return tuple(f"x{number}" for number in range(1, n_features + 1))
@@ -67,24 +64,24 @@ class Archive:
         return tuple(map(str, given.tolist()))
 
     def levels(self, X: Any) -> dict[int, tuple[str, ...]]:
-        """The texts of the codes of categorical columns."""
+        """Return the levels of the categorical columns."""
         columns = self.arrays.get("categorical", np.zeros(0, dtype=int))
-        if columns.ndim != 1 or columns.dtype.kind not in "iu" or not _within(columns, X.shape[1]):
-            if columns.size:
-                raise DataError(
-                    f"{self.title}: categorical must hold numbers of columns, 0 to "
-                    f"{X.shape[1] - 1}"
-                )
+        if not columns.size:
             return {}
-        return {int(j): self._levels(int(j), X) for j in columns}
+        if columns.ndim != 1 or columns.dtype.kind not in "iu" or not _within(columns, X.shape[1]):
+            raise DataError(
+                f"{self.title}: categorical must hold column numbers, 0 to {X.shape[1] - 1}"
+            )
+        return {int(j): self.levels_of(int(j), X) for j in columns}
 
-    def _levels(self, j: int, X: Any) -> tuple[str, ...]:
+    def levels_of(self, j: int, X: Any) -> tuple[str, ...]:
+        """Return the levels of one column of codes."""
         values = X[:, [j]].toarray() if sparse.issparse(X) else X[:, j]
         codes = np.unique(values[~np.isnan(values)])
-        texts = self.arrays.get(f"levels_{j}")
         if len(codes) and (codes.min() < 0 or (codes != np.round(codes)).any()):
             raise DataError(f"{self.title}: categorical column {j} of X must hold codes 0, 1, ...")
         n_levels = int(codes.max()) + 1 if len(codes) else 0
+        texts = self.arrays.get(f"levels_{j}")
         if texts is None:
             return tuple(map(str, range(n_levels)))
         if texts.ndim != 1 or len(texts) < n_levels:
@@ -99,10 +96,10 @@ class Archive:
         if f"{prefix}data" in self.arrays:
             data, indices, indptr, shape = (self._array(f"{prefix}{part}") for part in _CSR)
             if shape.shape != (2,) or shape.dtype.kind not in "iu" or (shape < 0).any():
-                raise DataError(f"{self.title}: the shape of a CSR matrix must be two numbers")
+                raise DataError(f"{self.title}: the shape of a CSR matrix must be two integers")
             try:
                 matrix = sparse.csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
-                matrix.check_format(full_check=True)  # compiled code will trust these numbers
+                matrix.check_format(full_check=True)  # compiled code does not check them
             except (ValueError, TypeError, IndexError, OverflowError, MemoryError) as error:
                 raise DataError(
                     f"{self.title}: the parts of a CSR matrix do not fit: {error}"
@@ -115,17 +112,15 @@ class Archive:
             return None
         y = self._array(key)
         if y.dtype.kind not in "biuSU":
-            raise DataError(f"{self.title}: y must hold whole numbers or texts, got {y.dtype}")
+            raise DataError(f"{self.title}: y must hold integers or strings, got {y.dtype}")
         if y.dtype.kind == "S":
             y = np.char.decode(y, "utf-8", "replace")
         classes = self.arrays.get("classes")
         if classes is None or y.dtype.kind == "U":
             return y
         if classes.ndim != 1 or not _within(y, len(classes)):
-            raise DataError(
-                f"{self.title}: y must hold places in classes, 0 to {classes.size - 1}"
-            )
-        return as_labels(classes.tolist())[y.astype(np.intp)]
+            raise DataError(f"{self.title}: y must hold indices 0 to {classes.size - 1}")
+        return parse_labels(classes.tolist())[y.astype(np.intp)]
 
     def _array(self, key: str) -> Any:
         if key not in self.arrays:
@@ -141,53 +136,37 @@ _NOT_NPZ = (
 )
 
 
-def read_npz(
-    path: Path,
-    categorical: Sequence[str | int],
-    drop: Sequence[str | int],
-    numeric: Sequence[str | int],
-    allow_missing: bool,
-) -> Dataset:
-    """Read rows to learn from; published halves are kept."""
+def read_npz(path: Path, roles: ColumnRoles) -> Dataset:
+    """Read a data set; its own test rows are kept."""
     archive = Archive(path)
     if not archive.is_split:
-        X, y = archive.pair(None)
-        return _dataset(archive, X, y, categorical, drop, numeric, allow_missing)
+        return _build_dataset(archive, *archive.pair(None), roles)
     (X, y), (X_test, y_test) = (archive.pair(half) for half in _HALVES)
     if X.shape[1] != X_test.shape[1]:
         raise DataError(
             f"{archive.title}: X_train has {X.shape[1]} columns, but X_test has {X_test.shape[1]}"
         )
     both = sparse.vstack([X, X_test], "csr") if sparse.issparse(X) else np.concatenate([X, X_test])
-    labels = np.concatenate([y, y_test])
-    whole = _dataset(archive, both, labels, categorical, drop, numeric, allow_missing)
+    whole = _build_dataset(archive, both, np.concatenate([y, y_test]), roles)
     return attrs.evolve(whole, published_test=np.arange(len(y), len(whole.y)))
 
 
-def _dataset(
-    archive: Archive,
-    X: Any,
-    y: Any,
-    categorical: Sequence[str | int],
-    drop: Sequence[str | int],
-    numeric: Sequence[str | int],
-    allow_missing: bool,
-) -> Dataset:
+def _build_dataset(archive: Archive, X: Any, y: Any, roles: ColumnRoles) -> Dataset:
     names = archive.names(X.shape[1])
-    _check_finite(archive.title, X, allow_missing)
+    _check_finite(archive.title, X, roles.allow_missing)
     levels = archive.levels(X)
-    for each in categorical:
-        place = _place(archive, names, each)
-        levels.setdefault(place, archive._levels(place, X))
-    for each in numeric:  # they are numbers anyway, unless something else says otherwise
-        if _place(archive, names, each) in levels:
-            raise DataError(both_kinds(archive.title, names[_place(archive, names, each)]))
+    for each in roles.categorical:
+        place = _find_column(archive, names, each)
+        levels.setdefault(place, archive.levels_of(place, X))
+    for each in roles.numeric:
+        if (place := _find_column(archive, names, each)) in levels:
+            raise build_conflict_error(archive.title, names[place])
     if sparse.issparse(X):
         if levels:
             raise DataError(f"{archive.title}: a sparse X cannot have categorical columns")
         X = sparse.csr_array(X, dtype=float)
         return Dataset(archive.title, X, y, names, schema=TableSchema((), "y", first_index=0))
-    dropped = {_place(archive, names, each) for each in drop}
+    dropped = {_find_column(archive, names, each) for each in roles.drop}
     kept = [j for j in range(X.shape[1]) if j not in dropped]
     X = np.ascontiguousarray(X[:, kept] if dropped else X, dtype=float)
     schema = TableSchema(
@@ -202,7 +181,7 @@ def _dataset(
     return Dataset(archive.title, X, y, schema.names, schema=schema, facts=tuple(facts))
 
 
-def _place(archive: Archive, names: tuple[str, ...], reference: str | int) -> int:
+def _find_column(archive: Archive, names: tuple[str, ...], reference: str | int) -> int:
     if isinstance(reference, int) and 1 <= reference <= len(names):
         return reference - 1
     if reference in names:
@@ -222,14 +201,10 @@ def _check_finite(title: str, X: Any, allow_missing: bool) -> None:
     if allowed.all():
         return
     if sparse.issparse(X):
-        raise DataError(f"{title}: the sparse X holds {values[~allowed][0]}, not a finite number")
+        raise DataError(f"{title}: the sparse X holds {values[~allowed][0]}, which is not finite")
     row, column = np.argwhere(~allowed)[0]
-    way_out = ""
-    if np.isnan(X[row, column]):
-        way_out = '; fill it in, or say `missing = "impute"`'
-    raise DataError(
-        f"{title}: X[{row}, {column}] is {X[row, column]}, not a finite number{way_out}"
-    )
+    advice = '; fill it in, or say `missing = "impute"`' if np.isnan(X[row, column]) else ""
+    raise DataError(f"{title}: X[{row}, {column}] is {X[row, column]}, not finite{advice}")
 
 
 def _within(codes: Any, n: int) -> bool:
@@ -237,7 +212,9 @@ def _within(codes: Any, n: int) -> bool:
 
 
 class NpzTable(Table):
-    """The rows of a dense NPZ file as a table to be answered: those of the test half, if any."""
+    """The rows of a dense NPZ file to predict: those of the test set, if there is one."""
+
+    has_lines = False
 
     def __init__(self, archive: Archive) -> None:
         self.title = archive.title
@@ -246,9 +223,6 @@ class NpzTable(Table):
         self.levels = archive.levels(self.X)
         if self.y is None:
             self.names = self.names[:-1]
-
-    def where(self, place: int) -> str:
-        return f"{self.title}: row {place}"
 
     def blocks(self) -> Iterator[Block]:
         for start in range(0, len(self.X), BLOCK_ROWS):
@@ -267,7 +241,7 @@ class NpzTable(Table):
 
 
 class NpzSparseTable(SparseTable):
-    """The rows of a sparse NPZ file, to be answered."""
+    """The rows of a sparse NPZ file to predict."""
 
     by_number = False
 
@@ -283,8 +257,7 @@ class NpzSparseTable(SparseTable):
 
 
 def open_npz(path: Path, header: bool) -> Table | SparseTable:
-    """The rows of an NPZ file to be answered."""
+    """Open an NPZ file whose rows are to be predicted."""
     archive = Archive(path)
-    names = ("test_data",) if archive.is_split else ("data",)
-    is_sparse = any(name in archive.arrays for name in names)
+    is_sparse = ("test_data" if archive.is_split else "data") in archive.arrays
     return NpzSparseTable(archive) if is_sparse else NpzTable(archive)

@@ -1,4 +1,4 @@
-"""Parquet, Feather and Arrow files, read by pyarrow where it is installed."""
+"""Reader of Parquet, Feather and Arrow files, which needs pyarrow."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from dcsvm.base.errors import DataError
-from dcsvm.datasets.file_formats import complaints
-from dcsvm.datasets.raw_table import ArrayBlock, Block, Table, first_double
+from dcsvm.datasets.file_formats import wrap_read_errors
+from dcsvm.datasets.raw_table import ArrayBlock, Block, Table, check_duplicates
 
 BLOCK_ROWS = 1 << 15
 
@@ -19,22 +19,19 @@ BLOCK_ROWS = 1 << 15
 class Arrow(Table):
     """A file of typed columns; places in it are rows, counted from 1."""
 
-    def __init__(self, path: Path, header: bool = True) -> None:
-        self.path, self.title, self.levels = path, str(path), {}
-        pyarrow = _pyarrow(path)
-        with _complaints(path, pyarrow):
-            self.names = tuple(self._schema(pyarrow).names)
-        double = first_double(self.names)
-        if double is not None:
-            raise DataError(f"{self.title}: two columns are called {double!r}; rename one")
+    has_lines = False
 
-    def where(self, place: int) -> str:
-        return f"{self.title}: row {place}"
+    def __init__(self, path: Path, header: bool = True) -> None:
+        super().__init__(path)
+        pyarrow = _pyarrow(path)
+        with _wrap_arrow_errors(path, pyarrow):
+            self.names = tuple(self._schema(pyarrow).names)
+        check_duplicates(self.names, self.title)
 
     def blocks(self) -> Iterator[Block]:
         pyarrow = _pyarrow(self.path)
         first = 1
-        with _complaints(self.path, pyarrow):
+        with _wrap_arrow_errors(self.path, pyarrow):
             for batch in self._batches(pyarrow):
                 if batch.num_rows:
                     columns = [
@@ -59,13 +56,13 @@ class Arrow(Table):
             n_batches = getattr(reader, "num_record_batches", None)
             batches = reader if n_batches is None else map(reader.get_batch, range(n_batches))
             for batch in batches:
-                batch.validate(full=True)  # compiled code follows offsets without looking
+                batch.validate(full=True)  # compiled code does not check offsets
                 for start in range(0, batch.num_rows, BLOCK_ROWS):
                     yield batch.slice(start, BLOCK_ROWS)
 
     @contextmanager
     def _ipc(self, pyarrow: Any) -> Iterator[Any]:
-        # Read, not mapped into memory: a mapped file that somebody cuts short ends the process.
+        # Not memory-mapped: if a mapped file is truncated, the process crashes.
         with pyarrow.OSFile(str(self.path)) as source:
             try:
                 reader = pyarrow.ipc.open_file(source)
@@ -76,7 +73,7 @@ class Arrow(Table):
                 yield reader
 
     def _column(self, pyarrow: Any, name: str, column: Any) -> Any:
-        """Numbers with NaN, or texts with '', where values are missing."""
+        """Return numbers with NaN, or strings with '', where values are missing."""
         types, kind = pyarrow.types, column.type
         if types.is_dictionary(kind):
             column = column.dictionary_decode()
@@ -88,8 +85,8 @@ class Arrow(Table):
             return column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
         if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
             raise DataError(
-                f"{self.title}: column {name!r} is of the type {kind}; numbers, truth values, "
-                "texts, dates and dictionaries of these can be read"
+                f"{self.title}: column {name!r} has type {kind}; numbers, booleans, strings, "
+                "dates and dictionaries of these can be read"
             )
         texts = column.cast(pyarrow.string()).to_pylist()
         return np.array(["" if text is None else text.strip() for text in texts], dtype=object)
@@ -108,19 +105,16 @@ def _pyarrow(path: Path) -> Any:
     return pyarrow
 
 
-class _complaints:  # noqa: N801 - used as a word in a with statement
-    """Turn what pyarrow says of a damaged file into a sentence about the file."""
-
-    def __init__(self, path: Path, pyarrow: Any) -> None:
-        self.path, self.pyarrow, self.files = path, pyarrow, complaints(path)
-
-    def __enter__(self) -> None:
-        self.files.__enter__()
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool | None:
-        wrong = (self.pyarrow.ArrowException, ValueError, TypeError, KeyError)
-        of_pyarrow = isinstance(error, OSError) and error.strerror is None
-        if of_pyarrow or (isinstance(error, wrong) and not isinstance(error, DataError)):
+@contextmanager
+def _wrap_arrow_errors(path: Path, pyarrow: Any) -> Iterator[None]:
+    """Turn errors of pyarrow into a DataError that names the file."""
+    with wrap_read_errors(path):
+        try:
+            yield
+        except DataError:
+            raise
+        except (pyarrow.ArrowException, OSError, ValueError, TypeError, KeyError) as error:
+            if isinstance(error, OSError) and error.strerror is not None:
+                raise
             reason = str(error).strip().splitlines() or ["it is damaged"]
-            raise DataError(f"data file {str(self.path)!r} cannot be read: {reason[0]}") from error
-        return self.files.__exit__(kind, error, trace)
+            raise DataError(f"data file {str(path)!r} cannot be read: {reason[0]}") from error

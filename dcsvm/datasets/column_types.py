@@ -1,4 +1,4 @@
-"""One column of a table: gathered block by block, then judged by what it holds."""
+"""Inference of column types: a column is read block by block, then classified."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from dcsvm.base.errors import DataError
-from dcsvm.datasets.raw_table import Block, Kinds, Table, judge
+from dcsvm.datasets.raw_table import Block, Kinds, Table, parse_field
 from dcsvm.numeric.array_types import FloatArray, IntArray
 from dcsvm.numeric.text_fields import NOTHING, NUMBER, OTHER
 
-#: A column of text with more different texts than this, and with a text for every other row, names
-#: rows and no categories.
+#: A column of strings is an id, not a category, if it has more different strings than this and
+#: more than half as many as rows.
 FEW_LEVELS = 20
-#: A category with more levels than this must be asked for: one feature each may be too many.
+#: A category with more levels than this must be listed in `categorical`.
 MANY_LEVELS = 1000
-#: With fewer rows than this, numbers that go up by one may well be a feature.
+#: With fewer rows than this, consecutive numbers may be a feature and no row counter.
 FEWEST_COUNTED = 20
 
 _DATE = re.compile(
@@ -27,16 +27,16 @@ _DATE = re.compile(
 _DECIMAL_COMMA = re.compile(r"[+-]?\d[\d.]*,\d+|[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 _ID_NAME = re.compile(
     r"(.*[_ -])?(id|key|index|uuid|guid|row|no|nr)|.*[a-z]ID"
-    r"|Unnamed: \d+|__index_level_\d+__",  # what pandas calls an index that has no name
+    r"|Unnamed: \d+|__index_level_\d+__",  # pandas names for an index without a name
     re.IGNORECASE,
 )
 
 
-class Gathered:
-    """All values of one column, as numbers or as texts.
+class ColumnReader:
+    """All values of one column, as numbers or as strings.
 
-    A column is read as text where someone says that it is a category, or where more than half of
-    its first block is no number; as numbers wherever someone says that it `is_numeric`.
+    A column is read as text if it `is_category` or if more than half of its first block are not
+    numbers, and always as numbers if it `is_numeric`.
     """
 
     def __init__(
@@ -50,7 +50,8 @@ class Gathered:
         self.table, self.place, self.name = table, place, table.names[place]
         self.is_text, self.is_category, self.is_numeric = is_text, is_category, is_numeric
         self.is_declared = place in table.levels
-        self.levels: dict[str, int] = {text: n for n, text in enumerate(self._declared())}
+        self.declared: tuple[str, ...] = table.levels.get(place, ())
+        self.levels: dict[str, int] = {text: n for n, text in enumerate(self.declared)}
         self.level_places: list[int] = [0] * len(self.levels)
         self.codes: list[IntArray] = []
         self.values: list[FloatArray] = []
@@ -60,11 +61,8 @@ class Gathered:
         self.padded: str | None = None
         self.alien: tuple[int, str] | None = None
 
-    def _declared(self) -> tuple[str, ...]:
-        return self.table.levels.get(self.place, ())
-
     def add(self, block: Block) -> None:
-        """Take the column's part of a block."""
+        """Read the column from a block."""
         if self.is_text:
             self._add_texts(block)
         else:
@@ -93,7 +91,7 @@ class Gathered:
         numbers = np.empty(len(firsts), dtype=np.int32)
         for place, row in enumerate(firsts):
             text = block.text(row, self.place)
-            if judge(text)[0] == NOTHING and not (self.is_declared and text in self.levels):
+            if parse_field(text)[0] == NOTHING and not (self.is_declared and text in self.levels):
                 numbers[place] = -1
                 continue
             if text not in self.levels:
@@ -113,47 +111,47 @@ class Gathered:
 
     @property
     def is_text_after_all(self) -> bool:
-        """Whether most of what was taken for numbers is none, or all of it is digits of a code."""
+        """Whether most values turned out to be no numbers, or all are codes such as 01234."""
         if self.is_text or self.is_numeric:
             return False
         return 2 * self.n_others > self.n_rows - self.n_missing or self.is_code
 
     @property
     def is_code(self) -> bool:
-        """Whether whole numbers have leading zeros, as no amounts have: 01234."""
+        """Whether integers have leading zeros: 01234."""
         if self.padded is None or self.n_others or self.kind != "number":
             return False
         values = self.all_values()
         return bool((np.isnan(values) | ((values >= 0) & (values == np.round(values)))).all())
 
     def mistakes(self, allow_missing: bool) -> list[tuple[int, str]]:
-        """What is wrong with single fields: places and sentences."""
+        """Return places and messages of invalid fields."""
         found = []
         other = self.first_other if not self.is_text else self._first_text_among_numbers()
         if other is not None:
             found.append((other[0], self._not_a_number(other[1])))
         if self.alien is not None:
             place, text = self.alien
-            listed = ", ".join(self._declared())
-            found.append(
-                (place, f"{text!r} in column {self.name!r} is none of its levels: {listed}")
-            )
+            listed = ", ".join(self.declared)
+            message = f"{text!r} in column {self.name!r} is none of its levels: {listed}"
+            found.append((place, message))
         is_empty = self.n_missing == self.n_rows
         if self.first_missing is not None and not allow_missing and not is_empty:
-            sentence = (
-                f"a value is missing in column {self.name!r}; fill it in, leave out the column, "
-                'or say `missing = "impute"`'
+            message = (
+                f"a value is missing in column {self.name!r}; fill it in, drop the column, or say "
+                '`missing = "impute"`'
             )
-            found.append((self.first_missing, sentence))
+            found.append((self.first_missing, message))
         return found
 
     def _first_text_among_numbers(self) -> tuple[int, str] | None:
         if self.is_category:
             return None
-        others = [text for text in self.levels if judge(text)[0] == OTHER]
+        others = [text for text in self.levels if parse_field(text)[0] == OTHER]
         if 2 * len(others) > len(self.levels):
             return None
-        counts = np.bincount(self.all_codes(allow_missing=True), minlength=len(self.levels))
+        codes = self.all_codes()
+        counts = np.bincount(codes[codes >= 0], minlength=len(self.levels))
         n_others = sum(int(counts[self.levels[text]]) for text in others)
         if not others or 2 * n_others > counts.sum():
             return None
@@ -163,44 +161,42 @@ class Gathered:
         if _DECIMAL_COMMA.fullmatch(text):
             return (
                 f"{text!r} in column {self.name!r} has a comma; write numbers with a decimal "
-                "point and nothing between thousands"
+                "point and without thousands separators"
             )
         if text.lstrip("+-").lower() in ("inf", "infinity"):
             return f"{text!r} in column {self.name!r} is not finite"
         if self.is_numeric:
             return (
                 f"{text!r} in column {self.name!r} is not a number, but the column is listed in "
-                "`numeric`; correct it, or take the column off that list"
+                "`numeric`; correct it, or remove the column from that list"
             )
         return (
-            f"{text!r} in column {self.name!r} is not a number, as most of its values are; "
+            f"{text!r} in column {self.name!r} is not a number, but most of its values are; "
             "correct it, or list the column in `categorical`"
         )
 
-    def refuse(self) -> None:
-        """Refuse a column that cannot be a feature as it is, with advice."""
+    def check_usable(self) -> None:
+        """Raise if the column holds dates, decimal commas or too many levels."""
         if not self.is_text or self.is_category or not self.levels:
             return
         some = list(self.levels)[:100]
         text, where = some[0], self.table.where(self.level_places[0])
         if all(map(_DATE.fullmatch, some)):
             raise DataError(
-                f"{where}: {text!r} in column {self.name!r} looks like a date or a time; turn it "
-                "into numbers that mean something, such as an age in days, or list the column "
-                "in `drop`"
+                f"{where}: {text!r} in column {self.name!r} looks like a date or a time; convert "
+                "it to a number, such as an age in days, or list the column in `drop`"
             )
         if all(map(_DECIMAL_COMMA.fullmatch, some)):
             raise DataError(f"{where}: {self._not_a_number(text)}")
         if self.kind == "category" and len(self.levels) > MANY_LEVELS:
             raise DataError(
-                f"{self.table.title}: column {self.name!r} holds {len(self.levels)} different "
-                "texts, too many for categories; list it in `drop`, or in `categorical` if you "
-                "mean it"
+                f"{self.table.title}: column {self.name!r} has {len(self.levels)} different "
+                "strings, too many for a category; list it in `drop` or in `categorical`"
             )
 
     @property
     def kind(self) -> str:
-        """What the column is: number, category, id, constant or empty."""
+        """The column type: number, category, id, constant or empty."""
         if self.n_missing == self.n_rows:
             return "empty"
         if self.is_text:
@@ -214,7 +210,7 @@ class Gathered:
         return "id" if not self.is_numeric and self._names_rows(values) else "number"
 
     def _names_rows(self, values: FloatArray) -> bool:
-        """Whether numbers count the rows, or are all different under the name of an id."""
+        """Return whether numbers count the rows, or are all different and the name is an id's."""
         if self._counts_rows(values):
             return True
         is_named_so = _ID_NAME.fullmatch(self.name) or self.place in self.table.unnamed
@@ -223,7 +219,7 @@ class Gathered:
         return len(np.unique(values)) == len(values)
 
     def _counts_rows(self, values: FloatArray) -> bool:
-        """Whether each number is whole and one more, or one less, than the one before."""
+        """Return whether the numbers are consecutive integers, up or down."""
         if len(values) < FEWEST_COUNTED or not values[0].is_integer():
             return False
         step = values[1] - values[0]
@@ -231,7 +227,7 @@ class Gathered:
 
     @property
     def about(self) -> str:
-        """A few words on the column for people to read."""
+        """A short description of the values for display."""
         missing = f", {self.n_missing} missing" if self.n_missing else ""
         if self.is_text:
             return f"{len(self.levels)} different{missing}"
@@ -250,18 +246,17 @@ class Gathered:
         return tuple(self.levels) if self.is_declared else tuple(sorted(self.levels, key=_order))
 
     def all_values(self) -> FloatArray:
-        """The numbers of all rows, NaN where missing."""
+        """Return the numbers of all rows, NaN where missing."""
         if len(self.values) > 1:
             self.values = [np.concatenate(self.values)]
         return self.values[0] if self.values else np.zeros(0)
 
-    def all_codes(self, allow_missing: bool = False) -> IntArray:
-        """The levels of all rows by the order of their appearance; missing ones left out."""
-        codes = np.concatenate(self.codes) if self.codes else np.zeros(0, dtype=np.int32)
-        return codes[codes >= 0] if allow_missing else codes
+    def all_codes(self) -> IntArray:
+        """Return the codes of all rows in order of appearance, -1 where missing."""
+        return np.concatenate(self.codes) if self.codes else np.zeros(0, dtype=np.int32)
 
     def as_feature(self) -> FloatArray:
-        """The column of X: numbers, or the places of levels in `final_levels`."""
+        """Return the column of X: numbers, or indices into `final_levels`."""
         levels = self.final_levels
         if levels is None:
             return self.all_values()
@@ -271,6 +266,6 @@ class Gathered:
 
 
 def _order(text: str) -> tuple[int, float, str]:
-    """Numbers by their size, then texts."""
-    kind, number = judge(text)
+    """Sort key: numbers by value, then strings."""
+    kind, number = parse_field(text)
     return (0, number, text) if kind == NUMBER else (1, 0.0, text)

@@ -1,4 +1,4 @@
-"""What comes out of a file: rows with labels, and what was found out about the columns."""
+"""Dataset: rows with labels, and what was inferred about the columns."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from dcsvm.base.errors import DataError
 from dcsvm.numeric.array_types import IntArray, Matrix
 from dcsvm.toolbox.table_schema import TableSchema
 
-#: What one class is not enough for.
 NEEDED = "a classifier needs two classes or more"
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
 @attrs.frozen
 class Fact:
-    """What was found out about one column of a file, to be shown.
+    """What was inferred about one column of a file, for display.
 
     `kind` is "number", "category", "target", "id", "constant", "empty" or "dropped".
     """
@@ -30,9 +29,19 @@ class Fact:
     about: str = ""
 
 
+@attrs.frozen
+class ColumnRoles:
+    """What the user says about columns; see `dcsvm.datasets.loading.read`."""
+
+    categorical: Sequence[str | int] = ()
+    drop: Sequence[str | int] = ()
+    numeric: Sequence[str | int] = ()
+    allow_missing: bool = False
+
+
 @attrs.frozen(eq=False)
 class Dataset:
-    """Rows X (n, d) with labels y (n,); a set that was published in two halves keeps them."""
+    """Rows X (n, d) with labels y (n,), and the test rows if the set was published with some."""
 
     title: str
     X: Matrix
@@ -47,27 +56,27 @@ class Dataset:
         return len(self.y)
 
 
-def checked(data: Dataset) -> Dataset:
-    """Refuse what nothing can be learned from, wherever it came from."""
+def check_dataset(data: Dataset) -> Dataset:
+    """Raise if a data set has no rows, no features or a single class."""
     if data.n_rows == 0:
         raise DataError(f"{data.title} has a header but no rows")
     if data.X.shape[1] == 0:
-        raise DataError(f"{data.title} has no features: {_why_none(data.facts)}")
+        raise DataError(f"{data.title} has no features: {_explain_no_features(data.facts)}")
     if (data.y == data.y[0]).all():
         raise DataError(f"{data.title} has one class only ({data.y[0]}): {NEEDED}")
     return data
 
 
-def both_kinds(title: str, column: str) -> str:
-    """What to say of a column of numbers, as somebody asks, that is a category as well."""
-    return (
+def build_conflict_error(title: str, column: str) -> DataError:
+    """Return the error for a column that is listed as numeric and is categorical, too."""
+    return DataError(
         f"{title}: column {column!r} cannot be listed in `numeric`: it is listed in "
         "`categorical`, or the file declares its levels"
     )
 
 
 def check_learnable(data: Dataset, train: IntArray) -> None:
-    """Refuse a split that leaves rows of one class only to learn from."""
+    """Raise if the training rows of a split have a single class."""
     y = data.y[train]
     if (y == y[0]).all():
         raise DataError(
@@ -76,17 +85,14 @@ def check_learnable(data: Dataset, train: IntArray) -> None:
         )
 
 
-def as_labels(texts: Sequence[Any]) -> Any:
-    """Whole numbers where all labels are, otherwise the texts as they are.
-
-    `007` stays a text, as does what no computer takes for a number of its own.
-    """
+def parse_labels(texts: Sequence[Any]) -> Any:
+    """Return labels as integers if all of them are, otherwise as strings; `007` is a string."""
     if all(_WHOLE.fullmatch(str(text)) for text in texts):
         return np.array([int(text) for text in texts], dtype=np.int64)
     return np.array(texts, dtype=str)
 
 
-def _why_none(facts: tuple[Fact, ...]) -> str:
+def _explain_no_features(facts: tuple[Fact, ...]) -> str:
     others = [f"{fact.column!r} ({fact.kind})" for fact in facts if fact.kind != "target"]
     if not others:
         return "no column is left beside the target"

@@ -1,4 +1,4 @@
-"""CSV and TSV files: the delimiter is found out, rows come in blocks, mistakes with their line."""
+"""Reader of CSV and TSV files, with a detected delimiter and errors that name the line."""
 
 from __future__ import annotations
 
@@ -7,30 +7,44 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import attrs
 import numpy as np
 
 from dcsvm.base.errors import DataError
-from dcsvm.datasets.file_formats import Opened, complaints
-from dcsvm.datasets.header import mistake_of_header
-from dcsvm.datasets.raw_table import Block, Kinds, Table, first_double, is_padded
+from dcsvm.datasets.file_formats import DataFile, wrap_read_errors
+from dcsvm.datasets.raw_table import (
+    Block,
+    Kinds,
+    Table,
+    check_duplicates,
+    is_padded,
+    parse_field,
+)
 from dcsvm.numeric.array_types import FloatArray, IntArray
-from dcsvm.numeric.text_fields import AFTER_QUOTE, OPEN_QUOTE, Cells, Fault, split_rows
+from dcsvm.numeric.text_fields import (
+    AFTER_QUOTE,
+    NUMBER,
+    OPEN_QUOTE,
+    OTHER,
+    Cells,
+    Fault,
+    split_rows,
+)
 
 BLOCK_BYTES = 1 << 22
-#: No row may be longer: an open quote would otherwise swallow the rest of a file.
+#: Longest row in bytes, so that an open quote does not read the rest of a file.
 LONGEST_ROW = 1 << 26
-#: Rows that a header is held against.
+#: Rows that a header is compared with.
 HEADER_ROWS = 200
 DELIMITERS = ",;\t|"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class TextBlock(Block):
-    """Rows of a text file; `first_line` is the line on which its text begins."""
+    """Rows of a text file whose first line is `first_line`."""
 
     def __init__(self, cells: Cells, first_line: int) -> None:
         self.cells = cells
@@ -58,26 +72,21 @@ class Delimited(Table):
     """A CSV or TSV file."""
 
     def __init__(self, path: Path, header: bool = True) -> None:
-        self.path, self.title, self.levels = path, str(path), {}
+        super().__init__(path)
         self.header = self.has_names = header
-        with complaints(path), Opened(path) as file:
+        with wrap_read_errors(path), DataFile(path) as file:
             head = _head(file)
-        self.delimiter = self._sniffed(head)
+        self.delimiter = self._find_delimiter(head)
         self.names = self._names(head)
 
-    def where(self, place: int) -> str:
-        return f"{self.title}:{place}"
-
     def blocks(self) -> Iterator[Block]:
-        yield from text_blocks(self, len(self.names), self.delimiter, self.header)
+        yield from read_text_blocks(self, len(self.names), self.delimiter, self.header)
 
-    def _sniffed(self, head: bytes) -> str:
-        """The delimiter that stands most often in the first line."""
+    def _find_delimiter(self, head: bytes) -> str:
+        """Return the most frequent delimiter of the first line."""
         if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise DataError(f"data file {self.title!r} is text in UTF-16; save it as UTF-8")
-        if b"\0" in head:
-            line = head[: head.index(b"\0")].count(b"\n") + 1
-            raise DataError(f"{self.title}:{line}: a zero byte, as no text file has")
+            raise DataError(f"data file {self.title!r} is UTF-16; save it as UTF-8")
+        _check_zero_bytes(self, head, 1)
         first = head.removeprefix(_BYTE_ORDER_MARK).lstrip(b"\r\n ").partition(b"\n")[0]
         bare = re.sub(rb'"[^"]*"', b"", first)
         counts = [bare.count(each.encode()) for each in DELIMITERS]
@@ -99,32 +108,44 @@ class Delimited(Table):
         if not self.header:
             return numbered
         self.unnamed = frozenset(place for place, name in enumerate(fields) if not name)
-        line = lines.line_num
-        mistake = mistake_of_header(fields, _some(lines))
+        where = self.where(lines.line_num)
+        rows: list[list[str]] = []
+        with contextlib.suppress(csv.Error):  # the text may be cut off anywhere
+            rows.extend(itertools.islice(lines, HEADER_ROWS))
+        _check_header(fields, rows, where)
         names = tuple(name or other for name, other in zip(fields, numbered, strict=True))
-        double = first_double(names)
-        if double is not None and not mistake:
-            mistake = f"two columns are called {double!r}; rename one"
-        if mistake:
-            raise DataError(f"{self.where(line)}: {mistake}")
+        check_duplicates(names, where)
         return names
 
 
-def _some(lines: Iterator[list[str]]) -> list[list[str]]:
-    """Some rows of a text that may be cut off anywhere."""
-    rows = []
-    with contextlib.suppress(csv.Error):
-        for row in itertools.islice(lines, HEADER_ROWS):
-            rows.append(row)
-    return rows
+def _check_header(fields: Sequence[str], rows: Sequence[Sequence[str]], where: str) -> None:
+    """Raise if the first line looks like a row.
+
+    Numbers can be column names, such as years. Values of their own columns cannot.
+    """
+    advice = "say `header = false` if it is a row"
+    kinds = [parse_field(field)[0] for field in fields]
+    if all(kind == NUMBER for kind in kinds):
+        raise DataError(f"{where}: the first line holds numbers, not column names; {advice}")
+    texts = [place for place, kind in enumerate(kinds) if kind == OTHER]
+    repeated = [
+        place
+        for place in texts
+        if any(len(row) > place and row[place].strip(" \t") == fields[place] for row in rows)
+    ]
+    if repeated and (NUMBER in kinds or len(repeated) == len(texts)):
+        raise DataError(
+            f"{where}: the first line looks like a row, not like column names: "
+            f"{fields[repeated[0]]!r} is a value of column {repeated[0] + 1}; {advice}"
+        )
 
 
-def text_blocks(
+def read_text_blocks(
     table: Table, columns: int, delimiter: str, header: bool, skip: int = 0, line: int = 1
 ) -> Iterator[Block]:
-    """The rows of a text file, from byte `skip`, on line `line`, on; without its header."""
+    """Yield the rows of a text file from byte `skip`, which is on line `line`."""
     path = Path(table.title)
-    with complaints(path), Opened(path) as file:
+    with wrap_read_errors(path), DataFile(path) as file:
         file.read(skip)
         text = file.read(BLOCK_BYTES).removeprefix(_BYTE_ORDER_MARK if not skip else b"")
         while text:
@@ -133,14 +154,17 @@ def text_blocks(
             cells, consumed, lines, fault = split_rows(
                 text, last=not more, delimiter=delimiter.encode(), columns=columns
             )
-            _check_text(table, text[:consumed], line)
+            check_text(table, text[:consumed], line)
             if header and cells.n_rows:
-                cells, header = _without_first(cells), False
+                starts, ends, lines_of = cells.starts[1:], cells.ends[1:], cells.lines[1:]
+                cells = attrs.evolve(cells, starts=starts, ends=ends, lines=lines_of)
+                header = False
             if cells.n_rows:
                 yield TextBlock(cells, line)
             if fault is not None:
-                _check_text(table, text[consumed : consumed + 10_000].rpartition(b"\n")[0], line)
-                raise DataError(f"{table.where(line + fault.line)}: {_sentence(fault, columns)}")
+                check_text(table, text[consumed : consumed + 10_000].rpartition(b"\n")[0], line)
+                where = table.where(line + fault.line)
+                raise DataError(f"{where}: {_describe_fault(fault, columns)}")
             line += lines
             text = text[consumed:] + more
             if len(text) > LONGEST_ROW and not consumed:
@@ -150,8 +174,8 @@ def text_blocks(
                 )
 
 
-def _head(file: Opened) -> bytes:
-    """The beginning of a file, its first line with content included."""
+def _head(file: DataFile) -> bytes:
+    """Read the beginning of a file, up to the end of its first line that is not blank or more."""
     head = file.read(1 << 16)
     while b"\n" not in head.lstrip() and len(head) < LONGEST_ROW:
         more = file.read(1 << 20)
@@ -161,28 +185,28 @@ def _head(file: Opened) -> bytes:
     return head
 
 
-def _without_first(cells: Cells) -> Cells:
-    return attrs.evolve(cells, starts=cells.starts[1:], ends=cells.ends[1:], lines=cells.lines[1:])
+def check_text(table: Table, text: bytes, line: int) -> None:
+    """Raise if text that starts on this line is not UTF-8 or has a zero byte."""
+    if not text.isascii():
+        try:
+            text.decode()
+        except UnicodeDecodeError as error:
+            line += text[: error.start].count(b"\n")
+            raise DataError(
+                f"{table.where(line)}: not UTF-8 ({error.reason}); save the file as UTF-8"
+            ) from error
+    _check_zero_bytes(table, text, line)
 
 
-def _check_text(table: Table, text: bytes, line: int) -> None:
-    if text.isascii():
-        if b"\0" not in text:
-            return
+def _check_zero_bytes(table: Table, text: bytes, line: int) -> None:
+    if b"\0" in text:
         line += text[: text.index(b"\0")].count(b"\n")
-        raise DataError(f"{table.where(line)}: a zero byte, as no text file has")
-    try:
-        text.decode()
-    except UnicodeDecodeError as error:
-        line += text[: error.start].count(b"\n")
-        raise DataError(
-            f"{table.where(line)}: not text in UTF-8 ({error.reason}); save the file as UTF-8"
-        ) from error
+        raise DataError(f"{table.where(line)}: zero byte; this is not a text file")
 
 
-def _sentence(fault: Fault, columns: int) -> str:
+def _describe_fault(fault: Fault, columns: int) -> str:
     if fault.kind == OPEN_QUOTE:
-        return "a quote opens that is never closed"
+        return "a quote is never closed"
     if fault.kind == AFTER_QUOTE:
         return "something follows a closing quote; a quote inside a field is written twice"
     values = "one value" if fault.n_fields == 1 else f"{fault.n_fields} values"

@@ -1,4 +1,4 @@
-"""Data sets that need no file: those that ship with scikit-learn, and generated ones."""
+"""Data sets that need no file: those of scikit-learn, and generated ones."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Rows = tuple[FloatArray, Any, tuple[str, ...]]
 
 @attrs.frozen
 class Embedded:
-    """A data set by name: how many rows it has, and whether one may ask for another number."""
+    """How to load a data set, its number of rows, and whether that number can be chosen."""
 
     load: Callable[[int], Rows]
     rows: int
     generated: bool = False
 
 
-def _shipped(name: str) -> Callable[[int], Rows]:
+def _load_sklearn(name: str) -> Callable[[int], Rows]:
     def load(rows: int) -> Rows:
         from sklearn import datasets
 
@@ -35,7 +35,7 @@ def _shipped(name: str) -> Callable[[int], Rows]:
 
 
 def _two_moons(rows: int) -> Rows:
-    """Two half circles that reach into each other, with so much noise that they overlap."""
+    """Generate two interleaved half circles with enough noise to overlap."""
     from sklearn.datasets import make_moons
 
     X, y = make_moons(rows, noise=0.3, random_state=0)
@@ -43,7 +43,7 @@ def _two_moons(rows: int) -> Rows:
 
 
 def _checkerboard(rows: int) -> Rows:
-    """A board of 4 x 4 fields whose colours are the classes; one label in twenty is wrong."""
+    """Generate a checkerboard of 4 x 4 fields with 5 % label noise."""
     generator = np.random.default_rng(0)
     X = generator.uniform(0.0, 4.0, size=(rows, 2))
     y = (X.astype(int).sum(axis=1) + (generator.random(rows) < 0.05)) % 2
@@ -51,7 +51,7 @@ def _checkerboard(rows: int) -> Rows:
 
 
 def _ringnorm(rows: int) -> Rows:
-    """Breiman's two Gaussians in 20 dimensions, one inside the other."""
+    """Generate Breiman's ringnorm: two Gaussians in 20 dimensions, one inside the other."""
     generator = np.random.default_rng(0)
     y: IntArray = generator.integers(2, size=rows)
     X = generator.normal(size=(rows, 20))
@@ -62,10 +62,10 @@ def _ringnorm(rows: int) -> Rows:
 
 
 EMBEDDED: dict[str, Embedded] = {
-    "iris": Embedded(_shipped("iris"), 150),
-    "wine": Embedded(_shipped("wine"), 178),
-    "breast_cancer": Embedded(_shipped("breast_cancer"), 569),
-    "digits": Embedded(_shipped("digits"), 1797),
+    "iris": Embedded(_load_sklearn("iris"), 150),
+    "wine": Embedded(_load_sklearn("wine"), 178),
+    "breast_cancer": Embedded(_load_sklearn("breast_cancer"), 569),
+    "digits": Embedded(_load_sklearn("digits"), 1797),
     "two_moons": Embedded(_two_moons, 10_000, generated=True),
     "checkerboard": Embedded(_checkerboard, 10_000, generated=True),
     "ringnorm": Embedded(_ringnorm, 10_000, generated=True),

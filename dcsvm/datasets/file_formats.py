@@ -1,4 +1,4 @@
-"""Data files opened: what they are, whether compressed, and how much of them has been read."""
+"""Opening data files, compressed or not, with errors that name the file."""
 
 from __future__ import annotations
 
@@ -14,15 +14,11 @@ from typing import Any, BinaryIO, cast
 from dcsvm.base.errors import DataError
 
 COMPRESSED = (".gz", ".bz2", ".xz")
-_OPENERS: dict[bytes, Any] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ": lzma.open,
-}
+_OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 
 
-def ending(path: Path) -> str:
-    """What a file's name says it holds, whether compressed or not: `.csv` for `a.csv.gz`."""
+def find_suffix(path: Path) -> str:
+    """Return the suffix of a file without that of a compression: `.csv` for `a.csv.gz`."""
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
@@ -30,7 +26,7 @@ def ending(path: Path) -> str:
 
 
 def check_file(path: Path) -> None:
-    """Refuse what is no file, or an empty one."""
+    """Raise if the path is not a file, or if the file is empty."""
     if not path.exists():
         raise DataError(f"data file {str(path)!r} does not exist")
     if not path.is_file():
@@ -41,24 +37,20 @@ def check_file(path: Path) -> None:
 
 
 @contextmanager
-def complaints(path: Path) -> Iterator[None]:
-    """Turn what goes wrong while a file is read into a sentence about the file."""
+def wrap_read_errors(path: Path) -> Iterator[None]:
+    """Turn errors while a file is read into a DataError that names the file."""
     try:
         yield
-    except (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError) as error:
-        raise DataError(
-            f"data file {str(path)!r} cannot be decompressed: it is damaged or cut short"
-        ) from error
-    except OSError as error:
-        if error.strerror is None:  # how bz2 says that its data are damaged
-            raise DataError(
-                f"data file {str(path)!r} cannot be decompressed: it is damaged or cut short"
-            ) from error
-        raise DataError(f"data file {str(path)!r} cannot be read: {error.strerror}") from error
+    except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
+        # gzip and bz2 raise an OSError without strerror if their data are damaged.
+        reason = getattr(error, "strerror", None)
+        what = "read" if reason else "decompressed"
+        reason = reason or "it is damaged or cut short"
+        raise DataError(f"data file {str(path)!r} cannot be {what}: {reason}") from error
 
 
-class Opened:
-    """A data file as a stream of bytes, decompressed where its first bytes ask for it."""
+class DataFile:
+    """A data file as a stream of bytes, decompressed if its first bytes say so."""
 
     def __init__(self, path: Path) -> None:
         self.raw = path.open("rb")
@@ -72,10 +64,10 @@ class Opened:
 
     @property
     def bytes_read(self) -> int:
-        """How far into the file, as it lies on the disk."""
+        """Position in the file on disk."""
         return self.raw.tell()
 
-    def __enter__(self) -> Opened:
+    def __enter__(self) -> DataFile:
         return self
 
     def __exit__(self, *others: object) -> None:

@@ -1,4 +1,4 @@
-"""A table while it is read: blocks of rows, whose fields are numbers, texts or nothing."""
+"""Tables that are read in blocks of rows, whose fields are numbers, strings or missing."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import functools
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import attrs
 import numpy as np
 import numpy.typing as npt
 
+from dcsvm.base.errors import DataError
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.text_fields import NOTHING, NUMBER, OTHER
 
-#: How a table of text says that a value is not there.
+#: Strings that stand for a missing value, in lower case.
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
 
 Kinds = npt.NDArray[np.uint8]
@@ -28,51 +30,51 @@ class Block(ABC):
 
     @abstractmethod
     def place(self, row: int) -> int:
-        """The line of a text file, or the number of the row in another one, from 1 on."""
+        """Return the line number of a row, or its row number in a binary file, from 1 on."""
 
     @abstractmethod
     def text(self, row: int, column: int) -> str:
-        """One field as text."""
+        """Return one field as a string."""
 
     @abstractmethod
     def raw_numbers(self, column: int) -> tuple[FloatArray, Kinds]:
-        """The plain numbers of a column, NaN elsewhere, and NUMBER, NOTHING or OTHER."""
+        """Return the plain numbers of a column, NaN elsewhere, and NUMBER, NOTHING or OTHER."""
 
     @abstractmethod
     def distinct(self, column: int) -> tuple[IntArray, list[int]]:
-        """Which of the different fields of a column each row has, and where each appears first."""
+        """Return the code of each field of a column, and the first row with each code."""
 
     @abstractmethod
     def padded(self, column: int) -> str | None:
-        """The first field of a column that is a whole number with leading zeros: 01234."""
+        """Return the first field of a column that is an integer with leading zeros: 01234."""
 
     def texts(self, column: int) -> list[str]:
-        """The fields of a column as texts."""
+        """Return the fields of a column as strings."""
         codes, firsts = self.distinct(column)
         different = [self.text(row, column) for row in firsts]
         return [different[code] for code in codes.tolist()]
 
     def numbers(self, column: int) -> tuple[FloatArray, Kinds]:
-        """The same as `raw_numbers`, and what is written in other ways is judged, too."""
+        """Return the same as `raw_numbers`, with unusual spellings of numbers parsed, too."""
         values, kinds = self.raw_numbers(column)
         others = np.flatnonzero(kinds == OTHER)
         if len(others) > 8:
             codes, firsts = self.distinct(column)
-            judged = [judge(self.text(row, column)) for row in firsts]
+            judged = [parse_field(self.text(row, column)) for row in firsts]
             kinds[others] = np.array([kind for kind, _ in judged], dtype=np.uint8)[codes[others]]
             values[others] = np.array([value for _, value in judged])[codes[others]]
         else:
             for row in others.tolist():
-                kinds[row], values[row] = judge(self.text(row, column))
+                kinds[row], values[row] = parse_field(self.text(row, column))
         return values, kinds
 
 
 class Table(ABC):
-    """Rows with named columns, read block by block, as often as one likes.
+    """Rows with named columns, read block by block, any number of times.
 
-    `levels` holds the levels that the file itself declares, by column; `ends_with_target` says
-    that the classes stand in the last column unless someone knows better; `unnamed` holds the
-    columns to which a header gives no name.
+    `levels` holds the levels that the file declares, by column; `ends_with_target` says that by
+    default the last column is the target; `unnamed` holds the columns without a name in the
+    header; `has_lines` says that places are line numbers, not row numbers.
     """
 
     title: str
@@ -81,21 +83,25 @@ class Table(ABC):
     unnamed: frozenset[int] = frozenset()
     ends_with_target = False
     has_names = True
+    has_lines = True
     #: How much of the file has been read, for progress.
     bytes_read = 0
 
-    @abstractmethod
-    def blocks(self) -> Iterator[Block]:
-        """All rows from the first, in blocks; a DataError names the place of what is wrong."""
+    def __init__(self, path: Path) -> None:
+        self.path, self.title, self.levels = path, str(path), {}
 
     @abstractmethod
+    def blocks(self) -> Iterator[Block]:
+        """Yield all rows from the first; raise a DataError with the place of a mistake."""
+
     def where(self, place: int) -> str:
-        """A place as the beginning of an error sentence."""
+        """Return a place as the beginning of an error message."""
+        return f"{self.title}:{place}" if self.has_lines else f"{self.title}: row {place}"
 
 
 @attrs.frozen(eq=False)
 class SparseBlock:
-    """Some rows of a file of sparse rows; `labels` is None where it has none."""
+    """Some rows of a file of sparse rows; `labels` is None if there are none."""
 
     X: Matrix
     labels: Any
@@ -105,8 +111,8 @@ class SparseBlock:
 class SparseTable(ABC):
     """Rows without named columns, read block by block.
 
-    `by_number` says that the columns of X are the numbers that the file gives its features, of
-    which the lowest may be 1.
+    `by_number` says that the columns of X are the feature numbers of the file, of which the
+    lowest may be 1.
     """
 
     title: str
@@ -115,11 +121,11 @@ class SparseTable(ABC):
 
     @abstractmethod
     def blocks(self) -> Iterator[SparseBlock]:
-        """All rows from the first, in blocks that may differ in their number of columns."""
+        """Yield all rows from the first; blocks may differ in their number of columns."""
 
 
 class ArrayBlock(Block):
-    """Rows whose columns are arrays: of numbers (NaN: missing), or of texts ('': missing)."""
+    """Rows whose columns are arrays of numbers (NaN: missing) or of strings ('': missing)."""
 
     def __init__(self, columns: list[Any], places: Sequence[int]) -> None:
         self.columns = columns
@@ -161,8 +167,8 @@ class ArrayBlock(Block):
 
 
 @functools.lru_cache(maxsize=100_000)
-def judge(text: str) -> tuple[int, float]:
-    """What a field is that is no plain number: missing, another way to write one, or neither."""
+def parse_field(text: str) -> tuple[int, float]:
+    """Return NOTHING, NUMBER or OTHER for a field that is not a plain number, and its value."""
     if text.lower() in MISSING:
         return NOTHING, np.nan
     try:
@@ -173,18 +179,19 @@ def judge(text: str) -> tuple[int, float]:
 
 
 def is_padded(text: str) -> bool:
-    """Whether a field is a whole number with leading zeros."""
+    """Return whether a field is an integer with leading zeros."""
     return len(text) > 1 and text[0] == "0" and text.isascii() and text.isdigit()
 
 
-def first_double(names: Sequence[str]) -> str | None:
-    """The first name that stands for two columns."""
-    counts = Counter(names)
-    return next((name for name in names if counts[name] > 1), None)
+def check_duplicates(names: Sequence[str], where: str) -> None:
+    """Raise if two columns have the same name."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise DataError(f"{where}: two columns are called {name!r}; rename one")
 
 
 def _as_text(value: Any) -> str:
-    """Numbers as one would write them: a whole one without a decimal point."""
+    """Return a number as one would write it: an integer without a decimal point."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool | np.bool_):

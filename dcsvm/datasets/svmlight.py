@@ -1,4 +1,4 @@
-"""Files of sparse rows in the form of SVMlight and LIBSVM: `label index:value index:value`."""
+"""Reader of sparse rows in SVMlight and LIBSVM format: `label index:value index:value`."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from scipy import sparse
 
 from dcsvm.base.errors import DataError
 from dcsvm.datasets.dataset import Dataset
-from dcsvm.datasets.file_formats import Opened, complaints
+from dcsvm.datasets.file_formats import DataFile, wrap_read_errors
 from dcsvm.datasets.raw_table import SparseBlock, SparseTable
 from dcsvm.numeric.array_types import Matrix
 from dcsvm.toolbox.table_schema import TableSchema
 
 BLOCK_BYTES = 1 << 22
-#: Feature numbers beyond this are mistakes: scaling alone would need gigabytes.
+#: Largest feature number; beyond it scaling alone would need gigabytes.
 LARGEST_INDEX = 100_000_000
-#: Larger labels could not be told from their neighbours.
+#: Larger integers are not exact as floats.
 LARGEST_LABEL = 2**53
 _PAIR = re.compile(rb"(\d+):(\S+)")
 
 
 class Svmlight(SparseTable):
-    """A file of sparse rows; the lowest feature number in use is 1, or 0 where that occurs."""
+    """A file of sparse rows; feature numbers start at 1, or at 0 if that occurs."""
 
     by_number = True
 
@@ -36,7 +36,7 @@ class Svmlight(SparseTable):
 
     def blocks(self) -> Iterator[SparseBlock]:
         line = 1
-        with complaints(self.path), Opened(self.path) as file:
+        with wrap_read_errors(self.path), DataFile(self.path) as file:
             rest = b""
             while True:
                 more = file.read(BLOCK_BYTES)
@@ -51,13 +51,11 @@ class Svmlight(SparseTable):
     def _block(self, text: bytes, line: int) -> SparseBlock:
         from sklearn.datasets import load_svmlight_file
 
-        # Only the lines are scanned for mistakes that its words cannot place.
+        # The errors of this function name no line, so a faulty block is scanned line by line.
         try:
             X, y = load_svmlight_file(io.BytesIO(text), zero_based=True)
             fine = np.isfinite(X.data).all() and np.isfinite(y).all() and (y == np.round(y)).all()
-            fine = (
-                fine and X.shape[1] <= LARGEST_INDEX and np.abs(y).max(initial=0) < LARGEST_LABEL
-            )
+            fine &= X.shape[1] <= LARGEST_INDEX and np.abs(y).max(initial=0) < LARGEST_LABEL
         except (ValueError, OverflowError, MemoryError, IndexError):
             fine = False
         if not fine:
@@ -67,23 +65,21 @@ class Svmlight(SparseTable):
     def _raise_mistake(self, text: bytes, line: int) -> None:
         for number, content in enumerate(text.split(b"\n"), line):
             words = content.partition(b"#")[0].split()
-            if words:
-                wrong = _mistake(words)
-                if wrong:
-                    raise DataError(f"{self.title}:{number}: {wrong}")
-        raise DataError(f"data file {self.title!r} is not in the form of SVMlight")
+            if words and (wrong := _find_mistake(words)):
+                raise DataError(f"{self.title}:{number}: {wrong}")
+        raise DataError(f"data file {self.title!r} is not in SVMlight format")
 
 
-def _mistake(words: list[bytes]) -> str | None:
-    """What is wrong with one line, if anything."""
+def _find_mistake(words: list[bytes]) -> str | None:
+    """Return what is wrong with one line, or None."""
     label = words[0].decode(errors="replace")
     number = _number(words[0])
     if number is None:
         return f"the label {label!r} is not a number"
     if not number.is_integer():
-        return f"the label {label!r} is not a whole number; a classifier needs classes"
+        return f"the label {label!r} is not an integer; a classifier needs classes"
     if abs(number) >= LARGEST_LABEL:
-        return f"the label {label!r} is too large to be told from others"
+        return f"the label {label!r} is too large: it must be below 2**53"
     last = -1
     for word in words[1:]:
         shown = word.decode(errors="replace")
@@ -91,11 +87,11 @@ def _mistake(words: list[bytes]) -> str | None:
             continue
         pair = _PAIR.fullmatch(word)
         if pair is None or _number(pair[2]) is None:
-            return f"{shown!r} is not a pair of a feature's number and a finite value"
+            return f"{shown!r} is not index:value with a finite value"
         if int(pair[1]) > LARGEST_INDEX:
-            return f"feature {pair[1].decode()} is beyond the largest number, {LARGEST_INDEX}"
+            return f"feature {pair[1].decode()} is larger than the limit, {LARGEST_INDEX}"
         if int(pair[1]) <= last:
-            return f"feature {pair[1].decode()} comes after {last}; numbers must grow along a line"
+            return f"feature {pair[1].decode()} comes after {last}; numbers must increase"
         last = int(pair[1])
     return None
 
@@ -109,21 +105,20 @@ def _number(text: bytes) -> float | None:
 
 
 def read_sparse(table: Svmlight) -> Dataset:
-    """Read a whole file as rows to learn from."""
+    """Read a whole file."""
     blocks = list(table.blocks())
     if not blocks:
         raise DataError(f"data file {table.title!r} holds blank lines only")
     width = max(block.X.shape[1] for block in blocks)
-    X = sparse.vstack([widened(block.X, width) for block in blocks], "csr")
+    X = sparse.vstack([set_width(block.X, width) for block in blocks], "csr")
     first = 0 if not X.nnz or int(X.indices.min()) == 0 else 1
     X = sparse.csr_array(X[:, first:])
-    names: tuple[str, ...] = ()  # a million features need no names: they go by number
     y: Any = np.concatenate([block.labels for block in blocks])
-    return Dataset(table.title, X, y, names, schema=TableSchema((), "label", first_index=first))
+    return Dataset(table.title, X, y, (), schema=TableSchema((), "label", first_index=first))
 
 
-def widened(X: Matrix, width: int) -> Matrix:
-    """The same rows with more columns, or with fewer."""
+def set_width(X: Matrix, width: int) -> Matrix:
+    """Return the same rows with more columns, or with fewer."""
     if X.shape[1] > width:
         return sparse.csr_array(X[:, :width])
     return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))

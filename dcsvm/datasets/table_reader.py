@@ -1,18 +1,17 @@
-"""From blocks of a table to a matrix: columns are gathered, and what they hold is found out."""
+"""Reading a table as a Dataset: column references, types, and errors by line."""
 
 from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from dcsvm.base.errors import DataError, did_you_mean
-from dcsvm.datasets.column_types import FEW_LEVELS, Gathered
-from dcsvm.datasets.dataset import Dataset, Fact, as_labels, both_kinds
-from dcsvm.datasets.raw_table import Table, judge
+from dcsvm.datasets.column_types import FEW_LEVELS, ColumnReader
+from dcsvm.datasets.dataset import ColumnRoles, Dataset, Fact, build_conflict_error, parse_labels
+from dcsvm.datasets.raw_table import Table, parse_field
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.numeric.text_fields import NUMBER
 from dcsvm.toolbox.table_schema import Column, TableSchema
@@ -20,61 +19,57 @@ from dcsvm.toolbox.table_schema import Column, TableSchema
 Reference = str | int
 
 
-def gather(
-    table: Table,
-    target: Reference | None,
-    categorical: Sequence[Reference] = (),
-    drop: Sequence[Reference] = (),
-    numeric: Sequence[Reference] = (),
-    allow_missing: bool = False,
-) -> Dataset:
-    """Read a whole table as rows to learn from; parameters as in `dcsvm.datasets.loading.read`."""
-    place = target_place(table, target)
-    categories = {_place(table, each, "categorical") for each in categorical}
-    dropped = {_place(table, each, "drop") for each in drop}
-    numbers = {_place(table, each, "numeric") for each in numeric}
+def read_table(table: Table, target: Reference | None, roles: ColumnRoles) -> Dataset:
+    """Read a whole table."""
+    place = _find_target(table, target)
+    categories = {_find_column(table, each, "categorical") for each in roles.categorical}
+    dropped = {_find_column(table, each, "drop") for each in roles.drop}
+    numbers = {_find_column(table, each, "numeric") for each in roles.numeric}
     if place in dropped:
         raise DataError(
             f"{table.title}: {table.names[place]!r} is the target and cannot be dropped"
         )
     categories |= set(table.levels)
     if numbers & categories:
-        raise DataError(both_kinds(table.title, table.names[min(numbers & categories)]))
+        raise build_conflict_error(table.title, table.names[min(numbers & categories)])
     columns = {
-        j: Gathered(table, j, j == place or j in categories, j in categories, j in numbers)
+        j: ColumnReader(table, j, j == place or j in categories, j in categories, j in numbers)
         for j in range(len(table.names))
         if j not in dropped
     }
-    _read(table, columns)
+    _read_columns(table, columns)
     again = {
-        j: Gathered(table, j, is_text=True)
+        j: ColumnReader(table, j, is_text=True)
         for j, column in columns.items()
         if column.is_text_after_all
     }
     padded = {j: text for j in again if columns[j].is_code and (text := columns[j].padded)}
-    if again:  # what began as numbers goes on as text: read from the beginning as text
-        _read(table, again)
+    if again:  # the first block looked like numbers: read the whole column as text
+        _read_columns(table, again)
         columns.update(again)
-    _raise_first(table, columns, place, allow_missing)
+    _check_columns(table, columns, place, roles.allow_missing)
     for j, text in padded.items():
-        _warn_of_code(columns[j], text)
-    return _dataset(table, columns, place, dropped)
+        kind = "an id" if columns[j].kind == "id" else "a category"
+        warnings.warn(
+            f"{table.title}: column {table.names[j]!r} has numbers with leading zeros, such as "
+            f"{text!r}, and is read as {kind}; list it in `categorical`, `numeric` or `drop`",
+            stacklevel=2,
+        )
+    return _build_dataset(table, columns, place, dropped)
 
 
-def target_place(table: Table, target: Reference | None) -> int:
-    """Which column holds the classes."""
+def _find_target(table: Table, target: Reference | None) -> int:
     if target is None:
         if table.ends_with_target:
             return len(table.names) - 1
         raise DataError(
-            f"{table.title}: which column holds the classes? Name it as the target; "
-            f"available: {', '.join(table.names)}"
+            f"{table.title}: the target column is not given; available: {', '.join(table.names)}"
         )
-    return _place(table, target, "the target")
+    return _find_column(table, target, "the target")
 
 
-def _place(table: Table, reference: Reference, role: str) -> int:
-    """The place of a column by its name or its number: 1 is the first, -1 the last."""
+def _find_column(table: Table, reference: Reference, role: str) -> int:
+    """Return the index of a column by its name or its number: 1 is the first, -1 the last."""
     if isinstance(reference, int):
         n = len(table.names)
         if not 1 <= abs(reference) <= n:
@@ -94,46 +89,36 @@ def _place(table: Table, reference: Reference, role: str) -> int:
     return table.names.index(reference)
 
 
-def _read(table: Table, columns: dict[int, Gathered]) -> None:
+def _read_columns(table: Table, columns: dict[int, ColumnReader]) -> None:
     for block in table.blocks():
         for column in columns.values():
             column.add(block)
 
 
-def _raise_first(
-    table: Table, columns: dict[int, Gathered], target: int, allow_missing: bool
+def _check_columns(
+    table: Table, columns: dict[int, ColumnReader], target: int, allow_missing: bool
 ) -> None:
-    """Raise the mistake on the earliest line, of all columns."""
+    """Raise for the mistake on the earliest line, or for an unusable column."""
     mistakes = []
     for j, column in columns.items():
         if j != target:
             mistakes += column.mistakes(allow_missing)
         elif column.first_missing is not None:
-            sentence = f"the target {column.name!r} is missing{_if_measured(column)}"
-            mistakes.append((column.first_missing, sentence))
+            message = f"the target {column.name!r} is missing{_note_measurements(column)}"
+            mistakes.append((column.first_missing, message))
     if mistakes:
-        place, sentence = min(mistakes)
-        raise DataError(f"{table.where(place)}: {sentence}")
+        place, message = min(mistakes)
+        raise DataError(f"{table.where(place)}: {message}")
     for j, column in columns.items():
         if j != target:
-            column.refuse()
+            column.check_usable()
 
 
-def _warn_of_code(column: Gathered, text: str) -> None:
-    kind = "an id" if column.kind == "id" else "a category"
-    warnings.warn(
-        f"{column.table.title}: column {column.name!r} has numbers with leading zeros, such as "
-        f"{text!r}, and is taken for {kind}; list it in `categorical`, in `numeric` or in `drop` "
-        "to say what it is",
-        stacklevel=2,
-    )
-
-
-def _if_measured(column: Gathered) -> str:
-    """What to add where a target holds measurements: many different numbers, or fractions."""
-    judged = [judge(text) for text in column.levels]
-    numbers = [number for kind, number in judged if kind == NUMBER]
-    if len(numbers) < max(FEW_LEVELS, len(judged)):
+def _note_measurements(column: ColumnReader) -> str:
+    """Return a note if the target holds many different numbers, or fractions."""
+    parsed = [parse_field(text) for text in column.levels]
+    numbers = [number for kind, number in parsed if kind == NUMBER]
+    if len(numbers) < max(FEW_LEVELS, len(parsed)):
         return ""
     many = len(numbers) > (column.n_rows - column.n_missing) / 2
     if not many and all(number.is_integer() for number in numbers):
@@ -141,8 +126,8 @@ def _if_measured(column: Gathered) -> str:
     return f"; its {len(numbers)} different numbers look like measurements, not like classes"
 
 
-def _dataset(
-    table: Table, columns: dict[int, Gathered], target: int, dropped: set[int]
+def _build_dataset(
+    table: Table, columns: dict[int, ColumnReader], target: int, dropped: set[int]
 ) -> Dataset:
     kinds = {j: "target" if j == target else columns[j].kind for j in columns}
     features = [j for j, kind in kinds.items() if kind in ("number", "category")]
@@ -154,27 +139,20 @@ def _dataset(
         tuple(Column(columns[j].name, columns[j].final_levels) for j in features),
         table.names[target],
         tuple(table.names[j] for j, kind in kinds.items() if kind == "id"),
-        tuple(
-            name for j, name in enumerate(table.names) if kinds.get(j, "") not in _NAMED_ELSEWHERE
-        ),
+        tuple(fact.column for fact in facts if fact.kind in ("constant", "empty", "dropped")),
     )
-    labels = _labels(table, columns[target])
+    labels = _read_labels(table, columns[target])
     X: FloatArray = np.empty((len(labels), len(features)))
     for place, j in enumerate(features):
         X[:, place] = columns.pop(j).as_feature()
     return Dataset(table.title, X, labels, schema.names, schema=schema, facts=tuple(facts))
 
 
-_NAMED_ELSEWHERE = ("number", "category", "target", "id")
-
-
-def _labels(table: Table, column: Gathered) -> Any:
-    classes = as_labels(list(column.levels))
-    n_rows = column.n_rows
-    if len(classes) > max(20, n_rows / 2):
+def _read_labels(table: Table, column: ColumnReader) -> Any:
+    classes = parse_labels(list(column.levels))
+    if len(classes) > max(20, column.n_rows / 2):
         raise DataError(
             f"{table.title}: the target {column.name!r} has {len(classes)} different values in "
-            f"{n_rows} rows; a classifier needs classes, not quantities or names"
+            f"{column.n_rows} rows; a classifier needs classes, not quantities or names"
         )
-    codes = column.all_codes()
-    return classes[codes] if len(classes) else np.zeros(0, dtype=int)
+    return classes[column.all_codes()] if len(classes) else np.zeros(0, dtype=int)

@@ -28,7 +28,7 @@ import dcsvm.testing.learner_laws
 import dcsvm.testing.model_file_laws
 import dcsvm.testing.router_laws  # noqa: F401 - and with it, the others
 from dcsvm.testing.checks import Check, checks_of, expect, for_any, law, laws_of
-from dcsvm.testing.problems import easy_problem, frozen, problems
+from dcsvm.testing.problems import easy_problem, freeze, problems
 
 __all__ = [
     "Check",
@@ -36,7 +36,7 @@ __all__ = [
     "easy_problem",
     "expect",
     "for_any",
-    "frozen",
+    "freeze",
     "law",
     "laws_of",
     "problems",

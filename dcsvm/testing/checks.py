@@ -14,7 +14,7 @@ from hypothesis.strategies import SearchStrategy
 from dcsvm.base.component import Component, check_names
 from dcsvm.base.errors import DataError, SettingError, did_you_mean
 from dcsvm.drive.registry import KINDS, default_registry
-from dcsvm.testing.problems import described
+from dcsvm.testing.problems import describe_problem
 
 Law = Callable[[Any], None]
 Example = TypeVar("Example")
@@ -64,17 +64,17 @@ class Check:
         except Flaky as flaky:
             # The component failed once and not again: what it did the first time is the story.
             first = next(iter(getattr(flaky, "exceptions", ())), flaky)
-            raise self._broken(first) from flaky
+            raise self._build_error(first) from flaky
         except Exception as error:
-            raise self._broken(error) from error
+            raise self._build_error(error) from error
 
-    def _broken(self, error: BaseException) -> AssertionError:
+    def _build_error(self, error: BaseException) -> AssertionError:
         seen = error if isinstance(error, BrokenLawError) else RaisedError.of(error)
-        hint = self._what_first() if isinstance(seen, RaisedError) else ""
+        hint = self._suggest_first() if isinstance(seen, RaisedError) else ""
         sentence = f"{self.kind} {self.name} breaks a law: {self.sentence}. But {seen}{hint}"
         return AssertionError(sentence)
 
-    def _what_first(self) -> str:
+    def _suggest_first(self) -> str:
         """Where to begin, as one thing that is raised may break many laws."""
         first = FIRST[self.kind]
         if self.law.__name__ == first:
@@ -128,7 +128,7 @@ def checks_of(component: Any, name: str | None = None, /, **settings: Any) -> li
     >>> len(checks_of("decomposer", "whole")) > 10
     True
     """
-    made = _made(component, name, settings)
+    made = _build(component, name, settings)
     kind = next(kind for kind, base in KINDS.items() if isinstance(made, base))
     title = made.name or type(made).__name__
     return [Check(kind, title, made, each.law) for each in _entries(kind) if each.when(made)]
@@ -165,10 +165,11 @@ def for_any(
                     function(component, example)
                 except DataError:
                     reject()
-                except BrokenLawError as unmet:
-                    raise BrokenLawError(f"{unmet} (seen with {described(example)})") from None
                 except Exception as error:
-                    raise RaisedError.of(error, f" (seen with {described(example)})") from error
+                    seen = f" (seen with {describe_problem(example)})"
+                    if isinstance(error, BrokenLawError):
+                        raise BrokenLawError(f"{error}{seen}") from None
+                    raise RaisedError.of(error, seen) from error
 
             holds()
 
@@ -185,7 +186,7 @@ def _entries(kind: str) -> list[_Entry]:
     return [each for each in _LAWS if each.kind == "any"] + mine
 
 
-def _made(component: Any, name: str | None, given: dict[str, Any]) -> Component:
+def _build(component: Any, name: str | None, given: dict[str, Any]) -> Component:
     if isinstance(component, str):
         if component not in KINDS:
             raise SettingError(

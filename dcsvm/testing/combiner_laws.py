@@ -15,11 +15,11 @@ from dcsvm.numeric.array_types import FloatArray
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.committees import (
     Divider,
-    combined,
     committee_of,
     committees_for,
-    fitted,
-    reordered,
+    fit_combiner,
+    reorder_members,
+    score,
 )
 from dcsvm.testing.component_laws import expect_no_state, state_of
 from dcsvm.testing.problems import as_sparse, easy_problem, new_rows, problems
@@ -47,7 +47,7 @@ def scores_every_row_and_class(combiner: Combiner, problem: Problem) -> None:
     """scores have one row for each row and one column for each class of the problem"""
     X = new_rows(problem)
     for committee in committees_for(combiner, problem):
-        scores = combined(combiner, committee, problem, X)
+        scores = score(combiner, committee, problem, X)
         expected = (X.shape[0], problem.n_classes)
         expect(scores.shape == expected, f"scores have shape {scores.shape}, not {expected}")
         expect(not np.isinf(scores).any(), "some scores are infinite")
@@ -59,7 +59,7 @@ def leaves_no_class_out(combiner: Combiner) -> None:
     problem = easy_problem()
     for committee in committees_for(combiner, problem):
         if abs(committee.code).sum(axis=0).min() > 0:
-            scores = combined(combiner, committee, problem, problem.X)
+            scores = score(combiner, committee, problem, problem.X)
             lost = np.flatnonzero(np.isnan(scores[:, :]).all(axis=0))
             expect(not len(lost), f"class {lost[:1]} has no score for any row")
 
@@ -70,7 +70,7 @@ def masks_a_class_nobody_can_speak_for(combiner: Combiner) -> None:
     problem = easy_problem(3)
     lacking = attrs.evolve(problem, n_classes=4)
     for committee in committees_for(combiner, lacking):
-        scores = combined(combiner, committee, lacking, problem.X)
+        scores = score(combiner, committee, lacking, problem.X)
         expect(
             np.isnan(scores[:, 3]).all(),
             f"class 3 is in no part, and has the score {scores[0, 3]:g} for row 0; "
@@ -85,7 +85,7 @@ def lets_the_class_win_that_all_are_sure_of(combiner: Combiner) -> None:
     for n_classes in (2, 3, 4):
         problem = easy_problem(n_classes, gap=20.0)
         for committee in committees_for(combiner, problem):
-            scores = floor_masked(combined(combiner, committee, problem, problem.X))
+            scores = floor_masked(score(combiner, committee, problem, problem.X))
             right = (scores.argmax(axis=1) == problem.y).mean()
             expect(right > 0.95, f"{right:.0%} of the rows of {n_classes} classes are right")
 
@@ -96,10 +96,10 @@ def scores_rows_in_any_order(combiner: Combiner, problem: Problem) -> None:
     """rows in another order, or one at a time, get the same scores"""
     X = new_rows(problem, count=8)
     for committee in committees_for(combiner, problem):
-        batch = combined(combiner, committee, problem, X)
-        backwards = combined(combiner, committee, problem, X[::-1])[::-1]
+        batch = score(combiner, committee, problem, X)
+        backwards = score(combiner, committee, problem, X[::-1])[::-1]
         _expect_close(batch, backwards, "the rows are asked backwards")
-        alone = [combined(combiner, committee, problem, X[[row]]) for row in range(8)]
+        alone = [score(combiner, committee, problem, X[[row]]) for row in range(8)]
         _expect_close(batch, np.vstack(alone), "one row is asked at a time")
 
 
@@ -111,8 +111,8 @@ def seats_members_in_any_order(combiner: Combiner) -> None:
         if len(committee.groups) == 1:
             order = np.roll(np.arange(len(committee.members)), 1)
             _expect_close(
-                combined(combiner, committee, problem, problem.X),
-                combined(combiner, reordered(committee, order), problem, problem.X),
+                score(combiner, committee, problem, problem.X),
+                score(combiner, reorder_members(committee, order), problem, problem.X),
                 "the members are seated in another order",
             )
 
@@ -124,15 +124,15 @@ def honours_the_routers_weights(combiner: Combiner) -> None:
     alone = committee_of(Divider(REGIONS), problem)
     blended = committee_of(Divider(REGIONS, blend=0.0), problem)
     _expect_close(
-        combined(combiner, alone, problem, problem.X),
-        combined(combiner, blended, problem, problem.X),
+        score(combiner, alone, problem, problem.X),
+        score(combiner, blended, problem, problem.X),
         "a second member is asked with weight 0",
     )
     mostly = committee_of(Divider(REGIONS, blend=0.9), problem)
     expect(
         not _same(
-            combined(combiner, alone, problem, problem.X),
-            combined(combiner, mostly, problem, problem.X),
+            score(combiner, alone, problem, problem.X),
+            score(combiner, mostly, problem, problem.X),
         ),
         "a second member with weight 0.9 changed nothing",
     )
@@ -143,7 +143,7 @@ def asks_through_the_committee(combiner: Combiner) -> None:
     """every row's answer is counted in the committee's cost counter"""
     problem = easy_problem(gap=1.0)
     for committee in committees_for(combiner, problem):
-        combination = fitted(combiner, committee, problem)
+        combination = fit_combiner(combiner, committee, problem)
         counted = committee.with_counter(problem.n_rows)
         combination.combine(counted, problem.X)
         assert counted.cost_counter is not None
@@ -165,7 +165,7 @@ def changes_nothing_it_is_given(combiner: Combiner, problem: Problem) -> None:
     before = X.toarray() if hasattr(X, "toarray") else X.copy()
     for committee in committees_for(combiner, problem):
         said = committee.values(X)
-        combined(combiner, committee, problem, X)
+        score(combiner, committee, problem, X)
         expect(_same(committee.values(X), said), "the members answer otherwise afterwards")
     after = X.toarray() if hasattr(X, "toarray") else X
     expect((before == after).all(), "it wrote to the rows")
@@ -182,7 +182,7 @@ def combines_the_same_twice(combiner: Combiner) -> None:
             bits = []
             for state in (1, 2):
                 np.random.seed(state)  # noqa: NPY002
-                bits.append(combined(combiner, committee, problem, problem.X).tobytes())
+                bits.append(score(combiner, committee, problem, problem.X).tobytes())
             expect(bits[0] == bits[1], "two times gave two answers: randomness is in the seed")
     finally:
         np.random.set_state(before)  # noqa: NPY002
@@ -194,8 +194,8 @@ def combines_sparse_rows_as_dense(combiner: Combiner) -> None:
     problem = easy_problem(gap=1.0)
     for committee in committees_for(combiner, problem):
         _expect_close(
-            combined(combiner, committee, problem, problem.X),
-            combined(combiner, committee, problem, as_sparse(problem.X)),
+            score(combiner, committee, problem, problem.X),
+            score(combiner, committee, problem, as_sparse(problem.X)),
             "the rows come as CSR",
         )
 
@@ -205,7 +205,7 @@ def leaves_something_that_can_be_stored(combiner: Combiner) -> None:
     """fit returns the combiner itself or one of its stored types"""
     problem = easy_problem()
     for committee in committees_for(combiner, problem):
-        result: Any = fitted(combiner, committee, problem)
+        result: Any = fit_combiner(combiner, committee, problem)
         expect(
             result is combiner or isinstance(result, type(combiner).stored_types),
             f"fit returned a {type(result).__name__}",
@@ -217,7 +217,7 @@ def explains_an_answer(combiner: Combiner) -> None:
     """a combiner's trace is a list of sentences"""
     problem = easy_problem()
     for committee in committees_for(combiner, problem):
-        trace = getattr(fitted(combiner, committee, problem), "trace", combiner.trace)
+        trace = getattr(fit_combiner(combiner, committee, problem), "trace", combiner.trace)
         sentences = trace(committee.with_counter(1), problem.X[[0]])
         expect(
             isinstance(sentences, list) and all(isinstance(each, str) for each in sentences),

@@ -106,27 +106,28 @@ def committee_of(decomposer: Decomposer, problem: Problem) -> Committee:
     return try_out(decomposer, problem).model.committee
 
 
-def fitted(combiner: Combiner, committee: Committee, problem: Problem) -> Combination:
+def fit_combiner(combiner: Combiner, committee: Committee, problem: Problem) -> Combination:
     """Fit a combiner as the core would, with in-sample answers if it wants any."""
     answers = committee.table(problem.X) if combiner.wants_answers else None
     return combiner.fit(committee, problem, answers)
 
 
-def combined(combiner: Combiner, committee: Committee, problem: Problem, X: Matrix) -> FloatArray:
+def score(combiner: Combiner, committee: Committee, problem: Problem, X: Matrix) -> FloatArray:
     """Fit a combiner and score rows X."""
-    return fitted(combiner, committee, problem).combine(committee.with_counter(X.shape[0]), X)
+    combination = fit_combiner(combiner, committee, problem)
+    return combination.combine(committee.with_counter(X.shape[0]), X)
 
 
-def reordered(committee: Committee, order: IntArray) -> Committee:
+def reorder_members(committee: Committee, order: IntArray) -> Committee:
     """The same committee with members seated in another order; one group only."""
     (group,) = committee.groups
-    router = None if group.router is None else Renumbered(group.router, np.argsort(order))
+    router = None if group.router is None else RenumberedRouter(group.router, np.argsort(order))
     members = tuple(committee.members[number] for number in order)
     return Committee(members, (Group(0, len(members), router),), committee.n_classes)
 
 
 @attrs.frozen(eq=False)
-class Renumbered(Router):
+class RenumberedRouter(Router):
     """A router to members that were given other numbers."""
 
     router: Router

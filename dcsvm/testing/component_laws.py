@@ -11,7 +11,7 @@ from sklearn.base import clone
 from dcsvm.base.component import settings_of, type_hints
 from dcsvm.base.errors import SettingError
 from dcsvm.testing.checks import expect, law
-from dcsvm.testing.trials import sent
+from dcsvm.testing.trials import send_through_pickle
 
 
 @law("any")
@@ -71,7 +71,7 @@ def keeps_its_settings_through_a_clone(component: Any) -> None:
 @law("any")
 def travels_to_a_worker_process(component: Any) -> None:
     """a component can be sent to a worker process and arrives with the same settings"""
-    there = sent(component)
+    there = send_through_pickle(component)
     expect(
         repr(there.get_params()) == repr(component.get_params()),
         f"{component!r} arrived as {there!r}",

@@ -26,7 +26,7 @@ from dcsvm.numeric.array_types import IntArray
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.component_laws import expect_no_state, state_of
 from dcsvm.testing.problems import easy_problem, fingerprint, new_rows, problems
-from dcsvm.testing.trials import kept_rows, parts_of, try_out
+from dcsvm.testing.trials import find_task_rows, parts_of, try_out
 
 
 @law("decomposer")
@@ -69,9 +69,9 @@ def names_rows_of_the_problem(decomposer: Decomposer, problem: Problem) -> None:
 def covers_every_row(decomposer: Decomposer, problem: Problem) -> None:
     """every training row is in a part or declared as held back, where `covers` is true"""
     trial = try_out(decomposer, problem)
-    held_back = _held_back(trial.division)
+    held_back = _list_held_back(trial.division)
     if decomposer.covers:
-        covered = union([*(kept_rows(part, problem) for part in trial.parts), *held_back])
+        covered = union([*(find_task_rows(part, problem) for part in trial.parts), *held_back])
         missing = np.setdiff1d(np.arange(problem.n_rows), covered)
         expect(
             not len(missing),
@@ -159,7 +159,7 @@ def yields_what_it_says(decomposer: Decomposer, problem: Problem) -> None:
     for number, fitting in enumerate(seen):
         expect(
             fitting & words,
-            f"group {number} is {_listed(fitting)}, and its yields say {_listed(words)}",
+            f"group {number} is {_list_words(fitting)}, and its yields say {_list_words(words)}",
         )
     for word in words - {GROUPS}:
         expect(any(word in fitting for fitting in seen), f"it says {word!r} and yields none")
@@ -251,9 +251,9 @@ def _all_parts(level: Level) -> list[Part]:
     return [*level.parts, *(part for group in level.groups for part in _all_parts(group))]
 
 
-def _held_back(division: Division) -> list[IntArray]:
+def _list_held_back(division: Division) -> list[IntArray]:
     mine = [] if division.held_back is None else [division.held_back]
-    return mine + [rows for group in division.groups for rows in _held_back(group)]
+    return mine + [rows for group in division.groups for rows in _list_held_back(group)]
 
 
 def _words_for(group: Division, present: IntArray) -> frozenset[str]:
@@ -282,5 +282,5 @@ def _words_for(group: Division, present: IntArray) -> frozenset[str]:
     return frozenset(words)
 
 
-def _listed(words: frozenset[str]) -> str:
+def _list_words(words: frozenset[str]) -> str:
     return " or ".join(repr(word) for word in sorted(words)) or "nothing that has a word"

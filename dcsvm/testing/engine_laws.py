@@ -14,7 +14,7 @@ from dcsvm.drive.engine import Engine
 from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.problems import easy_problem, new_rows, problems
-from dcsvm.testing.trials import Work, last_first, sent, try_out
+from dcsvm.testing.trials import Work, run_last_first, send_through_pickle, try_out
 
 
 @law("decomposer")
@@ -33,7 +33,7 @@ def is_the_same_in_two_threads(decomposer: Decomposer, problem: Problem) -> None
 @for_any(problems(), examples=6)
 def is_the_same_when_the_last_part_is_done_first(decomposer: Decomposer, problem: Problem) -> None:
     """the result does not depend on the order of completion"""
-    _expect_same(decomposer, problem, last_first, "with the last part done first")
+    _expect_same(decomposer, problem, run_last_first, "with the last part done first")
 
 
 @law("decomposer")
@@ -73,8 +73,8 @@ def fits_in_two_threads_at_once(learner: LocalLearner) -> None:
 def comes_back_from_a_worker_process(learner: LocalLearner) -> None:
     """learner and model can be sent between processes, and the scores stay the same"""
     problem = easy_problem(gap=1.0)
-    there = sent(learner)
-    back = sent(there.fit(problem))
+    there = send_through_pickle(learner)
+    back = send_through_pickle(there.fit(problem))
     expect(
         back.scores(problem.X).tobytes() == learner.fit(problem).scores(problem.X).tobytes(),
         "a model that went through another process gives other scores",

@@ -15,7 +15,7 @@ from dcsvm.base.problem import Problem
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.component_laws import expect_no_state, state_of
-from dcsvm.testing.problems import as_sparse, easy_problem, fingerprint, frozen, new_rows, problems
+from dcsvm.testing.problems import as_sparse, easy_problem, fingerprint, freeze, new_rows, problems
 
 LOCAL = problems(max_rows=20, all_present=True, sparse_too=False)
 #: How far two fits of what should be the same problem may be apart, in shares of the scores'
@@ -58,7 +58,7 @@ def counts_a_weighted_row_as_repeated(learner: LocalLearner) -> None:
     for n_classes in (2, 3):
         problem = easy_problem(n_classes, gap=1.0)
         times = np.where(problem.y == 0, 4, 1 + np.arange(problem.n_rows) % 2)
-        weighted = frozen(attrs.evolve(problem, weights=times.astype(float)))
+        weighted = freeze(attrs.evolve(problem, weights=times.astype(float)))
         repeated = problem.subset(np.repeat(np.arange(problem.n_rows), times))
         try:
             model = learner.fit(weighted)
@@ -140,8 +140,8 @@ def learns_sparse_rows_as_dense(learner: LocalLearner) -> None:
     for n_classes in (2, 3):
         problem = easy_problem(n_classes, gap=1.0)
         X = np.where(np.abs(problem.X) < 0.3, 0.0, problem.X)
-        dense = frozen(attrs.evolve(problem, X=X))
-        csr = frozen(attrs.evolve(problem, X=as_sparse(X)))
+        dense = freeze(attrs.evolve(problem, X=X))
+        csr = freeze(attrs.evolve(problem, X=as_sparse(X)))
         model = learner.fit(dense)
         scores = model.scores(X)
         _expect_close(model.scores(as_sparse(X)), scores, "asked about CSR", "dense", 1e-9)

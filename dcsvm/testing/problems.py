@@ -28,7 +28,7 @@ def easy_problem(
     y = generator.permutation(np.arange(rows) % n_classes)
     centres = generator.permuted(np.tile(np.arange(n_classes), (features, 1)), axis=1).T
     X = gap * centres[y] + generator.normal(size=(rows, features))
-    return frozen(Problem((X - X.mean(axis=0)) / X.std(), y, n_classes, Seed(seed)))
+    return freeze(Problem((X - X.mean(axis=0)) / X.std(), y, n_classes, Seed(seed)))
 
 
 @st.composite
@@ -69,10 +69,10 @@ def problems(
     weights = generator.choice([0.25, 1.0, 2.0, 3.0], size=rows) if has_weights else None
     if sparse_too and draw(st.booleans()):
         X = sparse.csr_array(np.where(np.abs(X) < 0.5, 0.0, X))
-    return frozen(Problem(X, y, n_classes, Seed(draw(st.integers(0, 99))), weights))
+    return freeze(Problem(X, y, n_classes, Seed(draw(st.integers(0, 99))), weights))
 
 
-def frozen(problem: Problem) -> Problem:
+def freeze(problem: Problem) -> Problem:
     """The same problem with arrays of its own that refuse to be written to."""
     copy = attrs.evolve(
         problem,
@@ -105,7 +105,7 @@ def new_rows(problem: Problem, count: int = 25, seed: int = 1) -> Matrix:
     return as_sparse(X) if sparse.issparse(problem.X) else X
 
 
-def described(example: Any) -> str:
+def describe_problem(example: Any) -> str:
     """A problem in a few words."""
     if not isinstance(example, Problem):
         return repr(example)

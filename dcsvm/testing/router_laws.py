@@ -11,7 +11,7 @@ from dcsvm.base.routing import Division, Router, Routing
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.problems import as_sparse, new_rows, problems
-from dcsvm.testing.trials import Trial, try_out
+from dcsvm.testing.trials import DivisionRecord, try_out
 
 
 def _yields_regions(decomposer: Decomposer) -> bool:
@@ -22,8 +22,8 @@ def _yields_regions(decomposer: Decomposer) -> bool:
 @for_any(problems())
 def sends_training_rows_home(decomposer: Decomposer, problem: Problem) -> None:
     """a training row's home at prediction is a member whose part held it"""
-    for group, router in _routed(try_out(decomposer, problem)):
-        held = _held(group, problem)
+    for group, router in _list_routed(try_out(decomposer, problem)):
+        held = _find_learned_rows(group, problem)
         for row, member in _homes(router.route(problem.X)).items():
             expect(
                 held[member, row] or not held[:, row].any(),
@@ -36,7 +36,7 @@ def sends_training_rows_home(decomposer: Decomposer, problem: Problem) -> None:
 @for_any(problems())
 def sends_every_row_somewhere(decomposer: Decomposer, problem: Problem) -> None:
     """every row, also one never seen, is routed to members that exist, with finite weights"""
-    for group, router in _routed(try_out(decomposer, problem)):
+    for group, router in _list_routed(try_out(decomposer, problem)):
         X = new_rows(problem)
         n_rows, n_members = X.shape[0], len(group.members or ())
         routing = router.route(X)
@@ -71,7 +71,7 @@ def sends_every_row_somewhere(decomposer: Decomposer, problem: Problem) -> None:
 @for_any(problems(), examples=6)
 def routes_one_row_as_many(decomposer: Decomposer, problem: Problem) -> None:
     """a row asked alone is routed as in a batch"""
-    for group, router in _routed(try_out(decomposer, problem)):
+    for group, router in _list_routed(try_out(decomposer, problem)):
         X = new_rows(problem, count=8)
         together = _table(router.route(X), 8, group)
         alone = np.vstack([_table(router.route(X[[row]]), 1, group) for row in range(8)])
@@ -82,7 +82,7 @@ def routes_one_row_as_many(decomposer: Decomposer, problem: Problem) -> None:
 @for_any(problems(sparse_too=False), examples=6)
 def routes_sparse_rows_as_dense(decomposer: Decomposer, problem: Problem) -> None:
     """a CSR row is routed as the same row is when dense"""
-    for group, router in _routed(try_out(decomposer, problem)):
+    for group, router in _list_routed(try_out(decomposer, problem)):
         X = new_rows(problem)
         dense, csr = router.route(X), router.route(as_sparse(X))
         _expect_same(_table(dense, len(X), group), _table(csr, len(X), group), "dense", "CSR rows")
@@ -92,7 +92,7 @@ def routes_sparse_rows_as_dense(decomposer: Decomposer, problem: Problem) -> Non
 @for_any(problems(), examples=6)
 def explains_a_route(decomposer: Decomposer, problem: Problem) -> None:
     """a router's trace is a list of sentences, and asking for it changes nothing"""
-    for _, router in _routed(try_out(decomposer, problem)):
+    for _, router in _list_routed(try_out(decomposer, problem)):
         row: Matrix = problem.X[[0]]
         before = row.copy()
         sentences = router.trace(row)
@@ -104,11 +104,11 @@ def explains_a_route(decomposer: Decomposer, problem: Problem) -> None:
         expect(kept, "trace wrote to the row")
 
 
-def _routed(trial: Trial) -> list[tuple[Division, Router]]:
+def _list_routed(trial: DivisionRecord) -> list[tuple[Division, Router]]:
     return [(group, group.router) for group in trial.groups if group.router is not None]
 
 
-def _held(group: Division, problem: Problem) -> IntArray:
+def _find_learned_rows(group: Division, problem: Problem) -> IntArray:
     """Whether a member of the group (first axis) learned from a row (second axis)."""
     members = list(group.members or ())
     held = np.zeros((len(members), problem.n_rows), dtype=bool)

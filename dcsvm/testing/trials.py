@@ -61,7 +61,7 @@ class MeanScores(Combiner):
 
 
 @component
-class Watched(Decomposer):
+class RecordingDecomposer(Decomposer):
     """A decomposer that keeps what another one yields and returns."""
 
     decomposer: Any = setting(kind="decomposer", help="whom to watch")
@@ -88,7 +88,7 @@ class Watched(Decomposer):
 
 
 @attrs.frozen(eq=False)
-class Trial:
+class DivisionRecord:
     """What a decomposer did with a problem, and the committee that came of it."""
 
     problem: Problem
@@ -119,17 +119,17 @@ def try_out(
     decomposer: Decomposer,
     problem: Problem,
     run: Callable[[Work], FittedStrategy] | None = None,
-) -> Trial:
+) -> DivisionRecord:
     """Divide a problem, train the stand-in learner on the parts, and keep the record."""
-    watched = Watched(decomposer)
+    watched = RecordingDecomposer(decomposer)
     strategy = Strategy(watched, Centroids(), MeanScores())
     model = (run or Engine(n_jobs=1).run)(strategy.conquer(problem))
-    return Trial(problem, watched.stages, watched.division, model)
+    return DivisionRecord(problem, watched.stages, watched.division, model)
 
 
 def parts_of(decomposer: Decomposer, problem: Problem) -> list[Part]:
     """The parts of all stages; those up to one that could not be trained, where there is one."""
-    watched = Watched(decomposer)
+    watched = RecordingDecomposer(decomposer)
     strategy = Strategy(watched, Centroids(), MeanScores())
     try:
         Engine(n_jobs=1).run(strategy.conquer(problem))
@@ -139,7 +139,7 @@ def parts_of(decomposer: Decomposer, problem: Problem) -> list[Part]:
     return [part for stage in watched.stages for part in stage]
 
 
-def last_first(steps: Work) -> FittedStrategy:
+def run_last_first(steps: Work) -> FittedStrategy:
     """An engine whose last job is always done first."""
     try:
         jobs = next(steps)
@@ -151,7 +151,7 @@ def last_first(steps: Work) -> FittedStrategy:
     return result
 
 
-def sent(thing: Any) -> Any:
+def send_through_pickle(thing: Any) -> Any:
     """What arrives when a thing is sent to another process, as joblib would send it."""
     try:
         from joblib.externals import cloudpickle
@@ -160,7 +160,7 @@ def sent(thing: Any) -> Any:
     return cloudpickle.loads(cloudpickle.dumps(thing))
 
 
-def kept_rows(part: Part, problem: Problem) -> IntArray:
+def find_task_rows(part: Part, problem: Problem) -> IntArray:
     """The rows of a part that its task does not leave out."""
     if part.task is None:
         return part.rows

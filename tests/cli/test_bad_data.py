@@ -33,18 +33,18 @@ CASES = {
     ),
     "a column of text": (
         GOOD.replace("\n3,", "\nred,"),
-        "rows.csv:5: 'red' in column 'a' is not a number, as most of its values are; correct it, "
+        "rows.csv:5: 'red' in column 'a' is not a number, but most of its values are; correct it, "
         "or list the column in `categorical`",
     ),
     "a missing value": (
         GOOD.replace("\n3,9,", "\n3,,"),
         "rows.csv:5: a value is missing in column 'b'; "
-        'fill it in, leave out the column, or say `missing = "impute"`',
+        'fill it in, drop the column, or say `missing = "impute"`',
     ),
     "a missing value in words": (
         GOOD.replace("\n3,9,", "\n3,NA,"),
         "rows.csv:5: a value is missing in column 'b'; "
-        'fill it in, leave out the column, or say `missing = "impute"`',
+        'fill it in, drop the column, or say `missing = "impute"`',
     ),
     "a missing label": (
         GOOD.replace("\n3,9,y", "\n3,9,"),
@@ -60,7 +60,7 @@ CASES = {
     ),
     "an open quote": (
         GOOD.replace("\n3,9,", '\n"3,9,'),
-        "rows.csv:5: a quote opens that is never closed",
+        "rows.csv:5: a quote is never closed",
     ),
     "something after a quote": (
         GOOD.replace("\n3,9,", '\n3,"9"x,'),
@@ -77,31 +77,30 @@ CASES = {
     "a decimal comma": (
         GOOD.replace(",", ";").replace("\n3;9;", "\n3;9,5;"),
         "rows.csv:5: '9,5' in column 'b' has a comma; "
-        "write numbers with a decimal point and nothing between thousands",
+        "write numbers with a decimal point and without thousands separators",
     ),
     "decimal commas everywhere": (
         "a;kind\n" + "".join(f"{i},5;{'xy'[i % 2]}\n" for i in range(40)),
         "rows.csv:2: '0,5' in column 'a' has a comma; "
-        "write numbers with a decimal point and nothing between thousands",
+        "write numbers with a decimal point and without thousands separators",
     ),
     "dates": (
         "day,kind\n" + "".join(f"2024-01-{i + 1:02},{'xy'[i % 2]}\n" for i in range(30)),
-        "rows.csv:2: '2024-01-01' in column 'day' looks like a date or a time; turn it into "
-        "numbers that mean something, such as an age in days, or list the column in `drop`",
+        "rows.csv:2: '2024-01-01' in column 'day' looks like a date or a time; convert it to a number, such as an age in days, or list the column in `drop`",
     ),
     "no header": (
         "1,2,3\n4,5,6\n",
-        "rows.csv:1: the first line holds numbers, not the names of columns; "
+        "rows.csv:1: the first line holds numbers, not column names; "
         "say `header = false` if it is a row",
     ),
     "no header, with texts among the numbers": (
         "5.1,3,setosa\n4.9,2,virginica\n5.0,1,setosa\n",
-        "rows.csv:1: the first line looks like a row, not like the names of columns: 'setosa' is "
+        "rows.csv:1: the first line looks like a row, not like column names: 'setosa' is "
         "a value of column 3; say `header = false` if it is a row",
     ),
     "no header, and texts only": (
         "p,x,s\ne,x,y\np,b,s\n",
-        "rows.csv:1: the first line looks like a row, not like the names of columns: 'p' is a "
+        "rows.csv:1: the first line looks like a row, not like column names: 'p' is a "
         "value of column 1; say `header = false` if it is a row",
     ),
     "a target of quantities": (
@@ -129,17 +128,17 @@ CASES = {
     ),
     "a zero byte": (
         GOOD.replace("\n3,9", "\n3,\0"),
-        "rows.csv:5: a zero byte, as no text file has",
+        "rows.csv:5: zero byte; this is not a text file",
     ),
     "text in UTF-16": (
         GOOD.encode("utf-16"),
-        "data file 'rows.csv' is text in UTF-16; save it as UTF-8",
+        "data file 'rows.csv' is UTF-16; save it as UTF-8",
     ),
     "blank lines": ("\n\n  \n", "data file 'rows.csv' holds blank lines only"),
     "the earliest of several mistakes": (
         GOOD.replace("\n9,81,", "\nred,,").replace("\n3,9,", "\n3,,"),
         "rows.csv:5: a value is missing in column 'b'; "
-        'fill it in, leave out the column, or say `missing = "impute"`',
+        'fill it in, drop the column, or say `missing = "impute"`',
     ),
     "two columns of one name": (
         GOOD.replace("a,b", "a,a"),
@@ -147,7 +146,7 @@ CASES = {
     ),
     "bytes that are not text": (
         b"a,b,kind\n\xff,2,x\n",
-        "rows.csv:2: not text in UTF-8 (invalid start byte); save the file as UTF-8",
+        "rows.csv:2: not UTF-8 (invalid start byte); save the file as UTF-8",
     ),
 }
 
@@ -214,37 +213,37 @@ OTHER_CASES = {
         "rows.svm",
         "1 1:2\n2.5 1:3\n",
         "",
-        "rows.svm:2: the label '2.5' is not a whole number; a classifier needs classes",
+        "rows.svm:2: the label '2.5' is not an integer; a classifier needs classes",
     ),
     "a label beyond all bounds": (
         "rows.svm",
         "1 1:2\n99999999999999999999 1:3\n",
         "",
-        "rows.svm:2: the label '99999999999999999999' is too large to be told from others",
+        "rows.svm:2: the label '99999999999999999999' is too large: it must be below 2**53",
     ),
     "a pair without a value": (
         "rows.svm",
         "1 1:2\n2 1:3 4\n",
         "",
-        "rows.svm:2: '4' is not a pair of a feature's number and a finite value",
+        "rows.svm:2: '4' is not index:value with a finite value",
     ),
     "a sparse value that is infinite": (
         "rows.svm",
         "1 1:2\n2 1:inf\n",
         "",
-        "rows.svm:2: '1:inf' is not a pair of a feature's number and a finite value",
+        "rows.svm:2: '1:inf' is not index:value with a finite value",
     ),
     "features out of order": (
         "rows.svm",
         "1 1:2 3:4\n2 3:1 1:2\n",
         "",
-        "rows.svm:2: feature 1 comes after 3; numbers must grow along a line",
+        "rows.svm:2: feature 1 comes after 3; numbers must increase",
     ),
     "a feature beyond all bounds": (
         "rows.svm",
         "1 1:2\n2 999999999:1\n",
         "",
-        "rows.svm:2: feature 999999999 is beyond the largest number, 100000000",
+        "rows.svm:2: feature 999999999 is larger than the limit, 100000000",
     ),
     "an undeclared level": (
         "rows.arff",
@@ -262,7 +261,7 @@ OTHER_CASES = {
         "rows.arff",
         ARFF + "{0 3, 7 x}\n",
         "",
-        "rows.arff:9: '7 x' is not a pair of an attribute's number, 0 to 2, and its value",
+        "rows.arff:9: '7 x' must be an attribute number, 0 to 2, and its value",
     ),
     "an attribute without a type": (
         "rows.arff",
@@ -274,8 +273,7 @@ OTHER_CASES = {
         "rows.arff",
         ARFF.replace("a numeric", "a relational"),
         "",
-        "rows.arff:3: attribute 'a' is of the type 'relational'; "
-        "numeric, nominal, string and date ones can be read",
+        "rows.arff:3: attribute 'a' has type 'relational'; numeric, nominal, string and date attributes can be read",
     ),
     "ARFF without data": (
         "rows.arff",
@@ -287,7 +285,7 @@ OTHER_CASES = {
         "rows.arff",
         ARFF.replace("@relation", "@relatio"),
         "",
-        "rows.arff:2: '@relatio rows' is no ARFF header",
+        "rows.arff:2: '@relatio rows' is not an ARFF header",
     ),
 }
 
@@ -328,15 +326,15 @@ NPZ_CASES = {
     ),
     "numbers for labels": (
         {"X": X, "y": Y + 0.5},
-        "rows.npz: y must hold whole numbers or texts, got float64",
+        "rows.npz: y must hold integers or strings, got float64",
     ),
     "a missing value": (
         {"X": np.where(X == 5, np.nan, X), "y": Y},
-        'rows.npz: X[2, 1] is nan, not a finite number; fill it in, or say `missing = "impute"`',
+        'rows.npz: X[2, 1] is nan, not finite; fill it in, or say `missing = "impute"`',
     ),
     "labels beyond the classes": (
         {"X": X, "y": Y, "classes": np.array(["a"])},
-        "rows.npz: y must hold places in classes, 0 to 0",
+        "rows.npz: y must hold indices 0 to 0",
     ),
     "names of too few features": (
         {"X": X, "y": Y, "feature_names": np.array(["a"])},
@@ -348,7 +346,7 @@ NPZ_CASES = {
     ),
     "a category beyond the columns": (
         {"X": X, "y": Y, "categorical": np.array([2])},
-        "rows.npz: categorical must hold numbers of columns, 0 to 1",
+        "rows.npz: categorical must hold column numbers, 0 to 1",
     ),
 }
 
@@ -401,8 +399,7 @@ def test_a_test_share_that_leaves_nothing_to_test_on(dcsvm, recipe):
     text = RECIPE.replace('{ path = "FILE", target = "kind" }', '{ use = "iris" }')
     result = dcsvm("run", recipe(text + "split = { test = 0.001 }\n"))
     assert result.stderr == (
-        "error: iris: a test share of 0.001 leaves 150 of 150 rows to learn from and 0 to test "
-        "on; both need some\n"
+        "error: iris: a test share of 0.001 gives 150 training rows and 0 test rows of 150; both must have at least one\n"
     )
     assert result.exit_code == 4
 

@@ -303,7 +303,7 @@ def test_a_file_without_names_has_its_columns_in_the_order_of_training(dcsvm, mo
 def test_a_file_without_names_is_told_as_a_word_of_the_command_line(dcsvm, model, write):
     result = dcsvm("predict", model, write("new.csv", "0.5,red\n3.5,blue\n4,red\n"))
     assert result.stderr == (
-        "error: new.csv:1: the first line looks like a row, not like the names of columns: 'red' "
+        "error: new.csv:1: the first line looks like a row, not like column names: 'red' "
         "is a value of column 2; say `header = false` if it is a row (--no-header)\n"
     )
     assert result.exit_code == 4

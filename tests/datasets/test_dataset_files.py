@@ -137,8 +137,8 @@ def test_many_different_texts_must_be_asked_for(written):
     with pytest.raises(DataError) as caught:
         read(path, "kind")
     assert str(caught.value).endswith(
-        "a.csv: column 'a' holds 1001 different texts, too many for categories; "
-        "list it in `drop`, or in `categorical` if you mean it"
+        "a.csv: column 'a' has 1001 different strings, too many for a category; "
+        "list it in `drop` or in `categorical`"
     )
     assert len(read(path, "kind", categorical=["a"]).schema.features[0].levels) == 1001
 
@@ -205,7 +205,7 @@ def test_numbers_under_the_name_of_an_id_can_be_learned_from(written):
 ZIPS = "zip,a,kind\n" + "".join(f"{i % 4 * 1111:05d},{i % 7},{'xy'[i % 2]}\n" for i in range(30))
 PADDED = (
     "a.csv: column 'zip' has numbers with leading zeros, such as '00000', and is taken for "
-    "a category; list it in `categorical`, in `numeric` or in `drop` to say what it is"
+    "a category; list it in `categorical`, `numeric` or `drop`"
 )
 
 
@@ -220,11 +220,11 @@ def test_numbers_with_leading_zeros_are_a_category_and_told(written):
 
 def test_many_numbers_with_leading_zeros_are_told_as_many_texts_are(written):
     rows = "".join(f"{i % 1001:05d},{i % 2}\n" for i in range(2500))
-    with pytest.raises(DataError, match="column 'zip' holds 1001 different texts, too many"):
+    with pytest.raises(DataError, match="column 'zip' has 1001 different strings, too many"):
         read(written("a.csv", "zip,kind\n" + rows), "kind")
     rows = "".join(f"{97 * i % 1001:05d},{i % 7},{i % 2}\n" for i in range(800))
     path = written("b.csv", "zip,a,kind\n" + rows)
-    with pytest.warns(UserWarning, match="such as '00000', and is taken for an id;"):
+    with pytest.warns(UserWarning, match="such as '00000', and is read as an id;"):
         assert read(path, "kind").schema.ids == ("zip",)
 
 
@@ -244,7 +244,7 @@ def test_texts_with_leading_zeros_in_typed_columns(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     table = pyarrow.table({"zip": ["01", "02", "10", "02"], "kind": list("xyxy")})
     parquet.write_table(table, tmp_path / "a.parquet")
-    with pytest.warns(UserWarning, match="such as '01', and is taken for a category;"):
+    with pytest.warns(UserWarning, match="such as '01', and is read as a category;"):
         data = read(tmp_path / "a.parquet", "kind")
     assert data.schema.features == (Column("zip", ("01", "02", "10")),)
 
@@ -255,7 +255,7 @@ def test_what_is_listed_as_numeric_holds_numbers(written):
         read(written("a.csv", text), "kind", numeric=["a"])
     assert str(caught.value).endswith(
         "a.csv:2: 'red' in column 'a' is not a number, but the column is listed in `numeric`; "
-        "correct it, or take the column off that list"
+        "correct it, or remove the column from that list"
     )
 
 
@@ -417,8 +417,7 @@ def test_a_file_without_a_named_target_says_what_there_is(written):
     with pytest.raises(DataError) as caught:
         read(written("a.csv", TABLE))
     assert str(caught.value).endswith(
-        "a.csv: which column holds the classes? Name it as the target; "
-        "available: id, size, colour, flat, kind"
+        "a.csv: the target column is not given; available: id, size, colour, flat, kind"
     )
 
 

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dcsvm.base.errors import DataError
+from dcsvm.datasets.dataset import Dataset
 from dcsvm.datasets.embedded import EMBEDDED
-from dcsvm.datasets.loading import Dataset, load_embedded, read, split
+from dcsvm.datasets.loading import load_embedded, read, split
 
 
 def labelled(y):
@@ -48,7 +49,7 @@ def test_an_ending_that_no_reader_knows(tmp_path):
     with pytest.raises(DataError) as caught:
         read(tmp_path / "a.xlsx")
     assert str(caught.value).endswith(
-        "has the ending '.xlsx', which no reader knows; available: .csv, .tsv, .svm, "
+        "has the suffix '.xlsx', which no reader knows; available: .csv, .tsv, .svm, "
         ".svmlight, .libsvm, .arff, .npz, .parquet, .feather, .arrow"
     )
 

@@ -22,7 +22,7 @@ from dcsvm import (
 )
 from dcsvm.testing import Check, checks_of, easy_problem, expect, for_any, laws_of
 from dcsvm.testing.checks import FIRST, BrokenLawError
-from dcsvm.testing.problems import described, problems
+from dcsvm.testing.problems import describe_problem, problems
 from dcsvm.testing.trials import Centroids, MeanScores
 
 
@@ -206,7 +206,7 @@ def test_problems_are_small_and_cannot_be_written_to():
     assert np.bincount(problem.y).tolist() == [5, 5, 5, 5]
     with pytest.raises(ValueError, match="read-only"):
         problem.X[0] = 0
-    assert described(attrs.evolve(problem, weights=np.ones(20))) == (
+    assert describe_problem(attrs.evolve(problem, weights=np.ones(20))) == (
         "20 rows, 3 features, 4 of 4 classes, row weights"
     )
 

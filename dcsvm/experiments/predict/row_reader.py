@@ -11,8 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from dcsvm.base.errors import DataError, did_you_mean
-from dcsvm.datasets.raw_table import Block, SparseTable, Table, judge
-from dcsvm.datasets.svmlight import widened
+from dcsvm.datasets.raw_table import Block, SparseTable, Table, parse_field
+from dcsvm.datasets.svmlight import set_width
 from dcsvm.drive.unwrap import find_preparation
 from dcsvm.numeric.array_types import FloatArray, Matrix
 from dcsvm.numeric.text_fields import NOTHING, OTHER
@@ -143,7 +143,7 @@ class TableRows(Rows):
         for place, row in enumerate(firsts):
             text = block.text(row, self.places[j])
             codes[place] = self.codes[j].get(text, -1.0)
-            if codes[place] < 0 and judge(text)[0] == NOTHING:
+            if codes[place] < 0 and parse_field(text)[0] == NOTHING:
                 self._check_missing(block, row, j)
                 codes[place] = np.nan
         values: FloatArray = codes[numbers]
@@ -190,6 +190,6 @@ class SparseRows(Rows):
                     f"{self.title} has a feature number 0, but those of the model begin at 1"
                 )
             strange = max(0, X.shape[1] - self.shift - self.n_features)
-            X = widened(sparse.csr_array(X[:, self.shift :]), self.n_features)
+            X = set_width(sparse.csr_array(X[:, self.shift :]), self.n_features)
             labels = None if block.labels is None else [str(each) for each in block.labels]
             yield Ready(X.toarray() if self.dense else X, [], labels, {}, strange)

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Literal
 from dcsvm.base.component import component, setting
 from dcsvm.base.errors import did_you_mean
 from dcsvm.datasets.embedded import EMBEDDED
-from dcsvm.datasets.loading import NEED_TARGET, READERS, ending
+from dcsvm.datasets.file_formats import find_suffix
+from dcsvm.datasets.loading import NEED_TARGET, READERS
 from dcsvm.toolbox.table_preparation import Encode, Missing, Scale
 
 #: What a search can choose by.
@@ -158,7 +159,7 @@ def find_data_mistakes(data: Data, given: bool) -> Iterator[tuple[tuple[str, ...
 
 
 def _find_file_mistakes(data: Data) -> Iterator[tuple[tuple[str, ...], str]]:
-    suffix = ending(Path(str(data.path)))
+    suffix = find_suffix(Path(str(data.path)))
     if suffix not in READERS:
         known = ", ".join(READERS)
         yield ("path",), f"[data]: no reader knows the ending {suffix!r}; available: {known}"

@@ -21,7 +21,7 @@ import numpy as np
 from dcsvm.base.component import settings_of
 from dcsvm.base.errors import DcsvmError, ModelFileError
 from dcsvm.base.row_splitting import TrainTestRows
-from dcsvm.datasets.loading import Dataset
+from dcsvm.datasets.dataset import Dataset
 from dcsvm.drive.digest import digest
 from dcsvm.drive.observers import ObserverGroup
 from dcsvm.drive.registry import Registry

@@ -13,7 +13,8 @@ from sklearn.pipeline import Pipeline
 
 from dcsvm.base.errors import DataError, did_you_mean
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.datasets.loading import Dataset, read
+from dcsvm.datasets.dataset import Dataset
+from dcsvm.datasets.loading import read
 from dcsvm.drive.engine import Engine
 from dcsvm.experiments.recipe import Data, Recipe
 from dcsvm.experiments.recipe.applicability import SIZES, describe_mismatch

@@ -16,7 +16,7 @@ from dcsvm.base.models import KernelExpansion
 from dcsvm.base.problem import DIVISION, PARTS, Problem
 from dcsvm.base.row_splitting import TrainTestRows
 from dcsvm.classifier import DivideAndConquerClassifier, Strategy
-from dcsvm.datasets.loading import Dataset
+from dcsvm.datasets.dataset import Dataset
 from dcsvm.drive.subproblem import Subproblem
 from dcsvm.experiments.recipe import Candidate, Recipe, Search
 from dcsvm.experiments.run.load_data import build_pipeline, feature_names, load, warn_of_unsuited

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from dcsvm.base.row_splitting import TrainTestRows, hold_out
-from dcsvm.datasets.loading import Dataset
+from dcsvm.datasets.dataset import Dataset
 from dcsvm.drive.engine import Checkpoints, Engine
 from dcsvm.drive.observers import Observer
 from dcsvm.experiments.recipe import Candidate, Data, Recipe

@@ -7,8 +7,8 @@ import numpy as np
 
 from dcsvm.base.errors import DataError
 from dcsvm.base.row_splitting import TrainTestRows, deal_folds, hold_out
-from dcsvm.datasets.dataset import check_learnable
-from dcsvm.datasets.loading import Dataset, split
+from dcsvm.datasets.dataset import Dataset, check_learnable
+from dcsvm.datasets.loading import split
 from dcsvm.experiments.recipe import Split
 
 #: The share of rows held out, and the number of folds, where a recipe says nothing.
@@ -35,7 +35,7 @@ def check_split(data: Dataset, rows: TrainTestRows) -> TrainTestRows:
     if len(rows.test) == 0 or len(rows.train) == 0:
         raise DataError(
             f"{data.title}: {len(rows.train)} of {data.n_rows} rows are left to learn from and "
-            f"{len(rows.test)} to test on; both need some"
+            f"{len(rows.test)} to test on; both must have at least one"
         )
     check_learnable(data, rows.train)
     return rows
