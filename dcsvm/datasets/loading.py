@@ -20,7 +20,7 @@ from dcsvm.base.row_splitting import TrainTestRows, hold_out
 from dcsvm.datasets.arff import Arff
 from dcsvm.datasets.array_files import open_npz, read_npz
 from dcsvm.datasets.arrow import Arrow
-from dcsvm.datasets.dataset import ColumnRoles, Dataset, check_dataset, check_learnable
+from dcsvm.datasets.dataset import ColumnRoles, Dataset, Fact, check_dataset, check_learnable
 from dcsvm.datasets.delimited import Delimited
 from dcsvm.datasets.embedded import EMBEDDED
 from dcsvm.datasets.file_formats import check_file, find_suffix
@@ -29,6 +29,17 @@ from dcsvm.datasets.svmlight import Svmlight, read_sparse
 from dcsvm.datasets.table_reader import read_table
 from dcsvm.toolbox.table_preparation import Missing
 from dcsvm.toolbox.table_schema import Column, TableSchema
+
+__all__ = [
+    "NEED_TARGET",
+    "READERS",
+    "Dataset",
+    "Fact",
+    "load_embedded",
+    "open_table",
+    "read",
+    "split",
+]
 
 #: Readers by file suffix. `.gz`, `.bz2` and `.xz` may follow the suffix of text files.
 READERS: dict[str, Callable[[Path, bool], Table | SparseTable]] = {

@@ -86,7 +86,8 @@ CASES = {
     ),
     "dates": (
         "day,kind\n" + "".join(f"2024-01-{i + 1:02},{'xy'[i % 2]}\n" for i in range(30)),
-        "rows.csv:2: '2024-01-01' in column 'day' looks like a date or a time; convert it to a number, such as an age in days, or list the column in `drop`",
+        "rows.csv:2: '2024-01-01' in column 'day' looks like a date or a time; convert it "
+        "to a number, such as an age in days, or list the column in `drop`",
     ),
     "no header": (
         "1,2,3\n4,5,6\n",
@@ -273,7 +274,8 @@ OTHER_CASES = {
         "rows.arff",
         ARFF.replace("a numeric", "a relational"),
         "",
-        "rows.arff:3: attribute 'a' has type 'relational'; numeric, nominal, string and date attributes can be read",
+        "rows.arff:3: attribute 'a' has type 'relational'; numeric, nominal, string "
+        "and date attributes can be read",
     ),
     "ARFF without data": (
         "rows.arff",
@@ -399,7 +401,8 @@ def test_a_test_share_that_leaves_nothing_to_test_on(dcsvm, recipe):
     text = RECIPE.replace('{ path = "FILE", target = "kind" }', '{ use = "iris" }')
     result = dcsvm("run", recipe(text + "split = { test = 0.001 }\n"))
     assert result.stderr == (
-        "error: iris: a test share of 0.001 gives 150 training rows and 0 test rows of 150; both must have at least one\n"
+        "error: iris: a test share of 0.001 gives 150 training rows and 0 test rows of 150; "
+        "both must have at least one\n"
     )
     assert result.exit_code == 4
 

@@ -204,7 +204,7 @@ def test_numbers_under_the_name_of_an_id_can_be_learned_from(written):
 
 ZIPS = "zip,a,kind\n" + "".join(f"{i % 4 * 1111:05d},{i % 7},{'xy'[i % 2]}\n" for i in range(30))
 PADDED = (
-    "a.csv: column 'zip' has numbers with leading zeros, such as '00000', and is taken for "
+    "a.csv: column 'zip' has numbers with leading zeros, such as '00000', and is read as "
     "a category; list it in `categorical`, `numeric` or `drop`"
 )
 
