@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dcsvm.classifier import DivideAndConquerClassifier as DivideAndConquerClassifier
     from dcsvm.drive.committee.committee import Committee as Committee
     from dcsvm.drive.committee.row_queries import RowQueries as RowQueries
+    from dcsvm.drive.fitted import FittedStrategy as FittedStrategy
     from dcsvm.drive.hookspecs import hookimpl as hookimpl
     from dcsvm.drive.registry import build as build
     from dcsvm.drive.registry import load_plugin as load_plugin
@@ -53,6 +54,7 @@ _MODULES = {
     "classifier": "DivideAndConquerClassifier",
     "drive.committee.committee": "Committee",
     "drive.committee.row_queries": "RowQueries",
+    "drive.fitted": "FittedStrategy",
     "drive.hookspecs": "hookimpl",
     "drive.registry": "build load_plugin",
     "model_selection.granularity_search": "GranularitySearch",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from typing import Any, TypeAlias, TypeVar, overload
 
 import attrs
@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from dcsvm.base.combiner import Combiner
-from dcsvm.base.component import component
+from dcsvm.base.component import ModelFact, component
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.errors import DataError, SettingError, did_you_mean
 from dcsvm.base.learner import LocalLearner, Steps
@@ -201,19 +201,19 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Scores of rows X: (n, n_classes), or (n,) for two classes, positive for the second."""
-        rows = self._rows(X)
+        rows = self.check_rows(X)
         scores = np.concatenate(ask_in_chunks(self.model_, self.model_.scores, rows, self.n_jobs))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> Any:
         """Predict the labels of rows X (n, d)."""
-        rows = self._rows(X)
+        rows = self.check_rows(X)
         winners = ask_in_chunks(self.model_, self.model_.labels, rows, self.n_jobs)
         return self.classes_[winners[0] if len(winners) == 1 else np.concatenate(winners)]
 
     def cost(self, X: Any) -> Cost:
         """The cost of predicting each row of X."""
-        rows = self._rows(X)
+        rows = self.check_rows(X)
         return count_cost(self.model_, rows, self.n_jobs)
 
     @property
@@ -235,10 +235,18 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         tags.input_tags.pairwise = self.pairwise
         return tags
 
-    def _rows(self, X: Any) -> Matrix:
+    def check_rows(self, X: Any) -> Matrix:
+        """Validate rows X (n, d), as `predict` does."""
         if self._is_valid(X):
             return X
-        return check_rows(self, X)
+        check_is_fitted(self)
+        rows: Matrix = validate_input(self, X, reset=False)
+        return rows
+
+    def facts(self, classifier: DivideAndConquerClassifier, X: Any, y: Any) -> Iterable[ModelFact]:
+        strategy = self._strategy()
+        for each in (strategy.decomposer, strategy.learner, strategy.combiner):
+            yield from each.facts(classifier, X, y)
 
     def _is_valid(self, X: Any) -> bool:
         """A fast check that X needs no validation, which takes longer than predicting a row."""
@@ -285,13 +293,6 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
             weights,
             names=None if names is None else tuple(names),
         )
-
-
-def check_rows(classifier: DivideAndConquerClassifier, X: Any) -> Matrix:
-    """Validate rows X (n, d) for a fitted classifier."""
-    check_is_fitted(classifier)
-    rows: Matrix = validate_input(classifier, X, reset=False)
-    return rows
 
 
 def is_finite(X: FloatArray) -> bool:

@@ -35,12 +35,16 @@ TABLES: dict[str, Any] = {
     "suits": sections.Suits,
 }
 #: Modules with public names of their own.
-MODULES = tuple(
-    f"dcsvm.{each}"
-    for each in (
-        *("toolbox", "drawing", "inspection", "inspection.bounds", "model_selection.significance"),
-        *("datasets.loading", "testing"),
-    )
+MODULES = (
+    "dcsvm.toolbox",
+    "dcsvm.drawing",
+    "dcsvm.inspection",
+    "dcsvm.model_selection",
+    "dcsvm.datasets.loading",
+    "dcsvm.testing",
+    "dcsvm_plugins.decomposers.tree.region_bound",
+    "dcsvm_plugins.decomposers.oblique_tree.leaf_complexity",
+    "dcsvm_plugins.combiners.dag.margin_bounds",
 )
 #: What the schema does not say of the keys that hold tables.
 MEANINGS = {
@@ -86,8 +90,8 @@ def contents() -> Iterator[str]:
     yield "| [Recipe keys](reference/recipe_keys.md) | every key of the recipe language |"
     yield "| [Components](reference/components.md) | every built-in component with its settings |"
     yield (
-        "| [Names](reference/names.md) | every public name of the package `dcsvm` and of five of "
-        "its modules |"
+        "| [Names](reference/names.md) | every public name of the package `dcsvm` and of other "
+        "modules |"
     )
 
 

@@ -8,8 +8,8 @@ import sys
 import types
 import typing
 from abc import ABC
-from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar, dataclass_transform
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
 
 import attrs
 import numpy as np
@@ -17,6 +17,9 @@ from sklearn.base import BaseEstimator
 
 from dcsvm.base.errors import SettingError, did_you_mean
 from dcsvm.base.nested_params import expand_components, expand_lists, merge_params
+
+if TYPE_CHECKING:
+    from dcsvm.classifier import DivideAndConquerClassifier
 
 T = TypeVar("T")
 
@@ -30,6 +33,15 @@ WORDS = {
     tuple: "a list",
     type(None): "none",
 }
+
+
+@attrs.frozen
+class ModelFact:
+    """A number about a fitted classifier: its name, its value and what it means."""
+
+    name: str
+    value: float
+    meaning: str
 
 
 class Component(BaseEstimator, ABC):
@@ -57,6 +69,15 @@ class Component(BaseEstimator, ABC):
     def check(self) -> None:
         """Raise a SettingError if settings conflict; called before training."""
         return
+
+    def facts(self, classifier: DivideAndConquerClassifier, X: Any, y: Any) -> Iterable[ModelFact]:
+        """Numbers about a fitted classifier with this component, such as a paper's error bound.
+
+        Called by `collect_facts`, at the end of a run for its report, with the training rows
+        X (n, d) and labels y (n,). Return nothing if there is no such number, or if it would
+        take longer than a few seconds.
+        """
+        return ()
 
 
 def setting(

@@ -77,12 +77,12 @@ def _predict(
     from rich.console import Console
 
     from dcsvm.datasets.file_formats import check_file
-    from dcsvm.drive.unwrap import find_classifier
     from dcsvm.experiments.model_summary import find_model_file
     from dcsvm.experiments.predict.answer_writers import check_out
     from dcsvm.experiments.predict.predictor import predict_file
     from dcsvm.experiments.progress import TerminalProgress
     from dcsvm.persistence.model_file import load
+    from dcsvm.toolbox.unwrap import find_classifier
 
     load_registry(plugin)
     if out is not None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from dcsvm.drawing.scene import class_colour, shorten
+from dcsvm.drawing.scene import Scene, class_colour, shorten
 
 if TYPE_CHECKING:
-    from dcsvm.numeric.array_types import IntArray
+    from dcsvm.numeric.array_types import IntArray, Matrix
 
 
 #: Lines of a tree that can be taken in; below it, the smallest branches are folded up.
@@ -42,7 +42,7 @@ class Sketch:
     tested: IntArray
     wrong: IntArray
 
-    def summed(self) -> Sketch:
+    def sum_up(self) -> Sketch:
         """The same tree with every node's counts those of all leaves below it."""
         counts, tested, wrong = self.counts.copy(), self.tested.copy(), self.wrong.copy()
         for node in reversed(self.order()):
@@ -75,9 +75,9 @@ def draw_tree(sketch: Sketch, classes: Sequence[str], most_leaves: int = MOST_LE
     >>> "width &lt;= 3" in draw_tree(sketch, ["a", "b"])
     True
     """
-    summed = sketch.summed()
-    n_leaves = _leaves_below(sketch)
-    folded = _folded(sketch, summed.counts.sum(axis=1), most_leaves)
+    summed = sketch.sum_up()
+    n_leaves = _count_leaves(sketch)
+    folded = _fold(sketch, summed.counts.sum(axis=1), most_leaves)
     lines = list(_lines(sketch, folded))
     indent = max(6, min(18, 160 // max(1, max(depth for _, depth, _, _ in lines))))
     ends = [node for node, _, _, _ in lines if node in folded or not sketch.children[node]]
@@ -95,7 +95,7 @@ def draw_tree(sketch: Sketch, classes: Sequence[str], most_leaves: int = MOST_LE
             shapes.extend(_bar(summed.counts[node], across + 4, down, largest))
             count = int(summed.counts[node].sum())
             across += 10 + max(2.0, BAR * count / largest)
-            words += _described(summed, node, n_leaves[node], classes)
+            words += _describe(summed, node, n_leaves[node], classes)
         else:
             words += sketch.questions[node]
             across += 4
@@ -107,6 +107,26 @@ def draw_tree(sketch: Sketch, classes: Sequence[str], most_leaves: int = MOST_LE
         f'width="{width:.0f}" height="{height}" font-family="sans-serif" font-size="{TEXT}" '
         f'fill="currentColor">{"".join(shapes)}</svg>'
     ).replace('class="stem"', 'fill="none" stroke="currentColor" stroke-opacity=".35"')
+
+
+def draw_division(
+    scene: Scene,
+    children: Sequence[Sequence[int]],
+    questions: Sequence[str],
+    find_leaves: Callable[[Matrix], IntArray],
+) -> str:
+    """Draw a tree with the rows of a scene in its leaves.
+
+    `children` and `questions` are those of a Sketch; `find_leaves` returns the node of each row.
+    Bars are training rows if the scene has them.
+    """
+    X, y = (scene.X, scene.y) if scene.learned is None else scene.learned
+    counts = np.zeros((len(children), len(scene.classes)), dtype=np.intp)
+    np.add.at(counts, (find_leaves(X), y), 1)
+    leaf = find_leaves(scene.X)
+    tested = np.bincount(leaf, minlength=len(children))
+    wrong = np.bincount(leaf[scene.wrong], minlength=len(children))
+    return draw_tree(Sketch(children, questions, counts, tested, wrong), scene.classes)
 
 
 def _lines(sketch: Sketch, folded: set[int]) -> Iterator[tuple[int, int, int, str]]:
@@ -125,7 +145,7 @@ def _lines(sketch: Sketch, folded: set[int]) -> Iterator[tuple[int, int, int, st
         place += 1
 
 
-def _leaves_below(sketch: Sketch) -> list[int]:
+def _count_leaves(sketch: Sketch) -> list[int]:
     found = [0] * len(sketch.children)
     for node in reversed(sketch.order()):
         below = sketch.children[node]
@@ -133,7 +153,7 @@ def _leaves_below(sketch: Sketch) -> list[int]:
     return found
 
 
-def _folded(sketch: Sketch, rows: IntArray, most_leaves: int) -> set[int]:
+def _fold(sketch: Sketch, rows: IntArray, most_leaves: int) -> set[int]:
     """The nodes drawn as one line: only branches with the most rows are opened, largest first."""
     opened: set[int] = set()
     shown = {0}
@@ -165,7 +185,7 @@ def _piece(across: float, down: float, length: float, colour: str) -> str:
     )
 
 
-def _described(summed: Sketch, node: int, n_leaves: int, classes: Sequence[Any]) -> str:
+def _describe(summed: Sketch, node: int, n_leaves: int, classes: Sequence[Any]) -> str:
     counts = summed.counts[node]
     total, most = int(counts.sum()), int(counts.argmax())
     said = f"{total:,} rows" if total != 1 else "1 row"

@@ -59,6 +59,16 @@ class FittedStrategy(LocalModel):
             )
         return floor_masked(scores)
 
+    def find_division(self, X: Matrix) -> tuple[Committee, Matrix]:
+        """The committee below strategies of a single member, and rows X as it sees them."""
+        if len(self.committee.members) == 1:
+            (member,) = self.committee.members
+            if isinstance(member.model, FittedStrategy):
+                return member.model.find_division(
+                    X if member.view is None else member.view.apply(X)
+                )
+        return self.committee, X
+
     @property
     def support(self) -> IntArray:
         return self.committee.support

@@ -19,7 +19,7 @@ import pluggy
 from dcsvm.base.combiner import Combiner
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.learner import LocalLearner
-from dcsvm.base.report import Report
+from dcsvm.base.reporting import Report
 
 PROJECT = "dcsvm"
 hookspec = pluggy.HookspecMarker(PROJECT)

@@ -30,7 +30,7 @@ from dcsvm.base.errors import (
     did_you_mean,
 )
 from dcsvm.base.learner import LocalLearner
-from dcsvm.base.report import Report
+from dcsvm.base.reporting import Report
 from dcsvm.drive import hookspecs
 
 GROUP = "dcsvm"

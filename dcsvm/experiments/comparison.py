@@ -17,7 +17,7 @@ from dcsvm.experiments.run.folder import METRICS, PREDICTIONS, RESOLVED, RESULT,
 from dcsvm.experiments.run.run_status import find_status
 from dcsvm.experiments.run.search_result import BUDGET
 from dcsvm.experiments.run.text import compute_nsv_ratios
-from dcsvm.model_selection.significance import mcnemar, paired_interval
+from dcsvm.toolbox.significance import mcnemar, paired_interval
 
 #: The measures that are shown of each run, in this order, where they are known.
 SHOWN = (

@@ -10,13 +10,13 @@ import numpy as np
 from dcsvm.base.errors import ModelFileError, UsageError
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.fitted import FittedStrategy
-from dcsvm.drive.unwrap import find_classifier, find_preparation
 from dcsvm.experiments.recipe import to_toml
 from dcsvm.experiments.recipe.serialize import serialize_classifier
 from dcsvm.experiments.run.run_status import STATUS, find_status
 from dcsvm.inspection.parameters import size_of
 from dcsvm.persistence.model_file import MODEL, load
 from dcsvm.persistence.model_file_format import open_archive
+from dcsvm.toolbox.unwrap import find_classifier, find_preparation
 
 
 def find_model_file(path: Path) -> Path:

@@ -3,6 +3,7 @@
 from dcsvm.inspection.compiled_tree import CompiledTree, compile_tree
 from dcsvm.inspection.explainer import explain
 from dcsvm.inspection.explanation import Decision, Explanation, Question, Weight
+from dcsvm.toolbox.model_facts import collect_facts
 
 __all__ = [
     "CompiledTree",
@@ -10,6 +11,7 @@ __all__ = [
     "Explanation",
     "Question",
     "Weight",
+    "collect_facts",
     "compile_tree",
     "explain",
 ]

@@ -18,13 +18,13 @@ from dcsvm.base.errors import CompositionError, DataError
 from dcsvm.base.member import Member
 from dcsvm.base.models import Constant, LocalModel, winners
 from dcsvm.classifier import is_finite
-from dcsvm.drive.unwrap import check_classifier, find_best, find_preparation
 from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.numeric.native import address
 from dcsvm.numeric.trees.hyperplane_tree import PlaneTree
 from dcsvm.toolbox.hyperplane_router import find_hyperplane_tree
 from dcsvm.toolbox.table_preparation import TablePreparation
+from dcsvm.toolbox.unwrap import check_classifier, find_best, find_preparation
 
 NOT_FINITE = "a compiled tree takes finite numbers only, neither missing values nor infinite ones"
 #: Names that the exported code, or C itself, has a use for.
@@ -169,7 +169,7 @@ def compile_tree(classifier: Any) -> CompiledTree:
 
 def _answer(member: Member, number: int) -> int:
     """The one class that a member answers with."""
-    scores = _fixed(member.model)
+    scores = _find_fixed_scores(member.model)
     if scores is None:
         raise CompositionError(
             f"compile_tree: member {number} is a {type(member.model).__name__}, whose answers "
@@ -181,7 +181,7 @@ def _answer(member: Member, number: int) -> int:
     return int(np.flatnonzero(member.code[0] == side)[0])
 
 
-def _fixed(model: LocalModel) -> FloatArray | None:
+def _find_fixed_scores(model: LocalModel) -> FloatArray | None:
     """The scores that a model gives to every row, where it says that it does."""
     if isinstance(model, Constant):
         return np.array([model.value])
@@ -276,7 +276,7 @@ def _c_source(compiled: CompiledTree, name: str) -> str:
         name=name,
         nodes=len(tree.thresholds),
         features=tree.n_features,
-        answers=", ".join(_quoted(str(each)) for each in answers.tolist()),
+        answers=", ".join(_quote(str(each)) for each in answers.tolist()),
         weights="".join(f"    {{{_floats(plane)}}},\n" for plane in planes),
         thresholds=_doubles(tree.thresholds) or "0.0",
         children=", ".join(f"{{{left}, {right}}}" for left, right in tree.children) or "{0, 0}",
@@ -286,7 +286,7 @@ def _c_source(compiled: CompiledTree, name: str) -> str:
     )
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """A text as a C literal; what is not plain ASCII, or means something to C, as octal codes."""
     plain = string.ascii_letters + string.digits + " !#$%&'()*+,-./:;<=>@[]^_`{|}~"
     codes = text.encode("utf-8", "surrogatepass")

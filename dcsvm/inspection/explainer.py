@@ -11,14 +11,13 @@ import numpy as np
 from dcsvm.base.errors import DataError
 from dcsvm.base.member import Member
 from dcsvm.base.models import KernelExpansion
-from dcsvm.classifier import check_rows
 from dcsvm.drive.absent_classes import floor_masked
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.fitted import FittedStrategy
-from dcsvm.drive.unwrap import find_preparation, unwrap
 from dcsvm.inspection.explanation import Decision, Explanation, Question, Weight
 from dcsvm.inspection.feature_names import Names
 from dcsvm.numeric import FloatArray, IntArray, Matrix
+from dcsvm.toolbox.unwrap import find_preparation, unwrap
 
 __all__ = ["Decision", "Explanation", "Question", "Weight", "explain"]
 
@@ -51,14 +50,14 @@ def explain(classifier: Any, x: Any, heaviest: int = 3) -> Explanation:
         x = x.to_frame().T if hasattr(x, "iloc") else np.asarray(x)[None]
     preparation = find_preparation(classifier)
     classifier, x = unwrap(classifier, x, "explain")
-    x = check_rows(classifier, x)
+    x = classifier.check_rows(x)
     if x.shape[0] != 1:
         raise DataError(f"explain takes one row at a time, not {x.shape[0]}")
     names = Names.of(classifier, preparation)
-    return _explained(classifier.model_, x, names, lambda rows: rows, heaviest)
+    return _explain_strategy(classifier.model_, x, names, lambda rows: rows, heaviest)
 
 
-def _explained(
+def _explain_strategy(
     model: FittedStrategy,
     x: Matrix,
     names: Names,
@@ -127,7 +126,7 @@ def _question(
         votes = labels is not None
     elif isinstance(member.model, FittedStrategy):
         kept, outside = member.model.support, training_rows(member.support)
-        inside = _explained(
+        inside = _explain_strategy(
             member.model,
             seen,
             names.inside(member),

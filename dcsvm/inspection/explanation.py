@@ -105,10 +105,10 @@ class Explanation:
             shown = tuple(sorted(about, key=lambda each: each.margin)[:PRINTED])
             yield f"  {len(self.questions)} members asked, the narrowest about {self.answer!r}:"
         for question in shown:
-            yield from (f"  {line}" for line in _told(question))
+            yield from (f"  {line}" for line in _describe(question))
 
 
-def _told(question: Question) -> Iterator[str]:
+def _describe(question: Question) -> Iterator[str]:
     winners, losers = (
         " or ".join(map(repr, labels)) or "nothing"
         for labels in (question.winners, question.losers)

@@ -55,12 +55,12 @@ def size_of(classifier: DivideAndConquerClassifier) -> Size:
     15.0
     """
     seen: dict[tuple[tuple[int, ...], int], float] = {}
-    coefficients = sum(_counted(classifier.model_, (), lambda rows: rows, seen))
+    coefficients = sum(_count_coefficients(classifier.model_, (), lambda rows: rows, seen))
     rows = {row for _, row in seen}
     return Size(float(len(rows)), float(sum(seen.values())), float(coefficients))
 
 
-def _counted(
+def _count_coefficients(
     model: FittedStrategy,
     views: tuple[int, ...],
     training_rows: Callable[[IntArray], IntArray],
@@ -73,7 +73,9 @@ def _counted(
             path = (*views, id(member.view))
         if isinstance(inner, FittedStrategy):
             kept, outside = inner.support, training_rows(member.support)
-            yield from _counted(inner, path, partial(_outside, kept, outside), seen)
+            yield from _count_coefficients(
+                inner, path, partial(_find_outside, kept, outside), seen
+            )
         elif isinstance(inner, KernelExpansion):
             points = inner.points.rows()
             rows = training_rows(member.support).tolist()
@@ -86,7 +88,7 @@ def _counted(
             yield 1.0 if isinstance(inner, Constant) else np.nan
 
 
-def _outside(kept: IntArray, outside: IntArray, rows: IntArray) -> IntArray:
+def _find_outside(kept: IntArray, outside: IntArray, rows: IntArray) -> IntArray:
     """The ids, outside a pipeline, of rows that it kept."""
     return np.asarray(outside[np.searchsorted(kept, rows)])
 

@@ -15,7 +15,6 @@ from dcsvm.base.errors import ModelFileError, ModelPluginError
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.drive.registry import default_registry
-from dcsvm.drive.unwrap import find_best, is_search
 from dcsvm.persistence.decoder import Decoder
 from dcsvm.persistence.encoder import Encoder
 from dcsvm.persistence.model_file_format import (
@@ -27,6 +26,7 @@ from dcsvm.persistence.model_file_format import (
 )
 from dcsvm.persistence.stored_types import Catalogue
 from dcsvm.toolbox.table_preparation import FITTED, TablePreparation
+from dcsvm.toolbox.unwrap import find_best, is_search
 
 __all__ = ["load", "save"]
 

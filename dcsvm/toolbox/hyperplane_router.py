@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from dcsvm.base.routing import Router, Routing
-from dcsvm.drawing import Scene, Sketch, draw_tree
+from dcsvm.drawing import Scene, draw_division
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.trees.hyperplane_tree import PlaneTree
 
@@ -42,20 +42,14 @@ class PlaneRouter(Router):
         return [*sentences, f"leaf {self.tree.route(x)[0][0]}"]
 
     def overview(self, scene: Scene) -> str:
-        inner, n_nodes = len(self.tree.thresholds), 2 * self.tree.n_leaves - 1
-        X, y = (scene.X, scene.y) if scene.learned is None else scene.learned
-        counts = np.zeros((n_nodes, len(scene.classes)), dtype=np.intp)
-        np.add.at(counts, (inner + self.tree.route(X)[0], y), 1)
-        home = inner + self.tree.route(scene.X)[0]
+        inner = len(self.tree.thresholds)
         pairs = all_nodes(self.tree)[:inner].tolist()
-        sketch = Sketch(
+        return draw_division(
+            scene,
             [*map(tuple, pairs), *[()] * self.tree.n_leaves],
             [self._question(scene, node) for node in range(inner)] + [""] * self.tree.n_leaves,
-            counts,
-            np.bincount(home, minlength=n_nodes),
-            np.bincount(home[scene.wrong], minlength=n_nodes),
+            lambda X: inner + self.tree.route(X)[0],
         )
-        return draw_tree(sketch, scene.classes)
 
     def _question(self, scene: Scene, node: int) -> str:
         """The two features that weigh most, and a sign that there are more."""

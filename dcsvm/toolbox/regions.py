@@ -10,7 +10,7 @@ import numpy as np
 from dcsvm.base.models import Hyperplanes, KernelExpansion
 from dcsvm.base.problem import Part, Problem, parts_by
 from dcsvm.base.routing import Router, Routing
-from dcsvm.drawing import Scene, Sketch, draw_tree
+from dcsvm.drawing import Scene, draw_division
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.clusters import Clusters, kernel_kmeans, nearest
 from dcsvm.numeric.kernels.distances import as_dense, products
@@ -83,20 +83,14 @@ class Regions(Router):
 
     def overview(self, scene: Scene) -> str:
         n_regions = len(scene.members)
-        X, y = (scene.X, scene.y) if scene.learned is None else scene.learned
-        counts = np.zeros((n_regions + 1, len(scene.classes)), dtype=np.intp)
-        np.add.at(counts, (nearest(self.distances(X)) + 1, y), 1)
-        home = nearest(self.distances(scene.X)) + 1
         question = f"the nearest of {n_regions} centres"
         question = "nearer to the first centre" if n_regions == 2 else question
-        sketch = Sketch(
+        return draw_division(
+            scene,
             [tuple(range(1, n_regions + 1)), *[()] * n_regions],
             [question, *[""] * n_regions],
-            counts,
-            np.bincount(home, minlength=n_regions + 1),
-            np.bincount(home[scene.wrong], minlength=n_regions + 1),
+            lambda X: nearest(self.distances(X)) + 1,
         )
-        return draw_tree(sketch, scene.classes)
 
 
 def find_regions(

@@ -17,7 +17,7 @@ from choose import chosen
 from data import SPLITS, split
 from final import classifier
 
-from dcsvm.inspection.bounds import graph_bounds
+from dcsvm_plugins.combiners.dag.margin_bounds import graph_bounds
 
 HARD = 1e6
 

@@ -21,9 +21,9 @@ from choose import METHODS, chosen
 from data import SPLITS, Split, split
 
 from dcsvm import DivideAndConquerClassifier, build
-from dcsvm.inspection.bounds import graph_bounds
 from dcsvm.inspection.parameters import size_of
-from dcsvm.model_selection.significance import mcnemar, paired_interval
+from dcsvm.model_selection import mcnemar, paired_interval
+from dcsvm_plugins.combiners.dag.margin_bounds import graph_bounds
 
 PIPELINES = {
     "one_v_rest": ("class_rest", "argmax"),

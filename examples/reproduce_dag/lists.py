@@ -22,7 +22,7 @@ from choose import chosen
 from data import Split, split
 from final import classifier, tested
 
-from dcsvm.model_selection.significance import mcnemar
+from dcsvm.model_selection import mcnemar
 
 NAME = "covertype"
 

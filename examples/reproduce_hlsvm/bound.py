@@ -14,8 +14,8 @@ import measured
 from data import split
 
 from dcsvm import DivideAndConquerClassifier, build
-from dcsvm.inspection.bounds import plane_terms
 from dcsvm.toolbox import Scaling
+from dcsvm_plugins.decomposers.oblique_tree.leaf_complexity import plane_terms
 
 #: The paper's grid of delta.
 DELTAS = [0.05, 0.025, 0.01, 0.0075, 0.005, 0.0025, 0.001, 0.00075, 0.0005, 0.00025, 0.0001]

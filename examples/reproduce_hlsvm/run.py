@@ -25,7 +25,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 from dcsvm import DivideAndConquerClassifier, TablePreparation, build
 from dcsvm.inspection import compile_tree
-from dcsvm.inspection.bounds import plane_terms
+from dcsvm_plugins.decomposers.oblique_tree.leaf_complexity import plane_terms
 
 GRIDS: Mapping[str, Mapping[str, list[Any]]] = {
     "h_lsvm": {

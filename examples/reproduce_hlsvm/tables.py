@@ -11,7 +11,10 @@ from typing import Any
 import measured
 import numpy as np
 
-from dcsvm.inspection.bounds import relative_complexity, relative_error
+from dcsvm_plugins.decomposers.oblique_tree.leaf_complexity import (
+    relative_complexity,
+    relative_error,
+)
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/reproduction/hierarchical_linear_svm.md"
 #: What the paper has: errors in percent (linear, RBF, H-LSVM), hyperplanes (mean, max), seconds of

@@ -10,7 +10,7 @@ import td
 from data import split
 from td import classifier
 
-from dcsvm.inspection.bounds import tree_terms
+from dcsvm_plugins.decomposers.tree.region_bound import tree_terms
 
 #: Seconds of work after which the undivided machine is given up.
 CAP = 1200

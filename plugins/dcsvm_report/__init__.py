@@ -89,10 +89,10 @@ def report(
     True
     """
     from dcsvm_report.page import render_page
-    from dcsvm_report.python_objects import facts_of
+    from dcsvm_report.python_objects import gather_facts
 
     return render_page(
-        facts_of(
+        gather_facts(
             classifier,
             X_test,
             y_test,

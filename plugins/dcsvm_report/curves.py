@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from dcsvm.drawing import shorten
-from dcsvm_report.facts import Trial
-from dcsvm_report.svg_theme import ACCENT, GRID, MUTED, WARN, Drawing, drawn, logarithmic
+from dcsvm_report.facts import SearchTrial
+from dcsvm_report.svg_theme import ACCENT, GRID, MUTED, WARN, Drawing, make_logarithmic, render_svg
 
 #: Parameters with a panel of their own.
 PANELS = 4
 
 
-def search_curves(trials: Sequence[Trial], scored_by: str = "score") -> Drawing | None:
+def draw_search(trials: Sequence[SearchTrial], scored_by: str = "score") -> Drawing | None:
     """The score against each parameter that was searched: every trial, and the best so far."""
     names = [
         name for name in _names(trials) if len({_key(t.parameters.get(name)) for t in trials}) > 1
@@ -37,10 +37,10 @@ def search_curves(trials: Sequence[Trial], scored_by: str = "score") -> Drawing 
     words = f"{len(trials)} trials; the best scored {best.score:.4f} with {chosen}."
     title = "What the search tried"
     height = 2.6 * math.ceil(len(names) / 2)
-    return Drawing(title, words, drawn("search", f"{title}: {words}", draw, height))
+    return Drawing(title, words, render_svg("search", f"{title}: {words}", draw, height))
 
 
-def _names(trials: Sequence[Trial]) -> list[str]:
+def _names(trials: Sequence[SearchTrial]) -> list[str]:
     return list(dict.fromkeys(name for trial in trials for name in trial.parameters))
 
 
@@ -48,13 +48,13 @@ def _key(value: Any) -> str:
     return repr(value)
 
 
-def _curve(axes: Any, name: str, trials: Sequence[Trial], best: Trial) -> None:
+def _curve(axes: Any, name: str, trials: Sequence[SearchTrial], best: SearchTrial) -> None:
     values = [trial.parameters[name] for trial in trials]
     plain = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
     if plain:
         places = [float(value) for value in values]
         if min(places) > 0 and max(places) / min(places) >= 20:
-            logarithmic(axes.xaxis, places)
+            make_logarithmic(axes.xaxis, places)
     else:
         kinds = sorted({_written(value) for value in values}, key=_by_size)
         places = [float(kinds.index(_written(value))) for value in values]

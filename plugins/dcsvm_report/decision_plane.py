@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from dcsvm.drawing import Scene
-from dcsvm.numeric.array_types import IntArray, Matrix
+from dcsvm.numeric import IntArray, Matrix
 
 #: Points of the grid along each side.
 SIDE = 140
@@ -36,7 +36,7 @@ class Plane:
         return np.array([line.split() for line in lines], dtype=np.intp)
 
 
-def plane_of(classifier: Any, scene: Scene, y: Any, answers: Any) -> Plane | None:
+def sample_plane(classifier: Any, scene: Scene, y: Any, answers: Any) -> Plane | None:
     """Ask a classifier all over the plane; None where it does not see two numbers."""
     if scene.X.shape[1] != 2 or hasattr(scene.X, "toarray") or scene.X.shape[0] == 0:
         return None

@@ -10,16 +10,18 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dcsvm.base.member import Member
-from dcsvm.classifier import DivideAndConquerClassifier, check_rows
+from dcsvm import Committee, DivideAndConquerClassifier, Member, build
 from dcsvm.drawing import Scene, shorten
-from dcsvm.drive.committee.committee import Committee, Group
-from dcsvm.drive.registry import default_registry
-from dcsvm.drive.unwrap import find_classifier, find_preparation, unwrap
-from dcsvm.numeric.array_types import BoolArray, IntArray, Matrix
-from dcsvm.toolbox.table_preparation import PreparedFeature
-from dcsvm_report.bound_terms import Term, terms_of
-from dcsvm_report.decision_plane import Plane, plane_of
+from dcsvm.numeric import BoolArray, IntArray, Matrix
+from dcsvm.toolbox import (
+    ModelFact,
+    PreparedFeature,
+    collect_facts,
+    find_classifier,
+    find_preparation,
+    unwrap,
+)
+from dcsvm_report.decision_plane import Plane, sample_plane
 
 #: The file of a run folder that keeps it.
 EVIDENCE = "evidence.json"
@@ -66,7 +68,7 @@ class Evidence:
 
     `routed` says whether each row asks its own parts; otherwise all parts are asked, and `parts`
     holds their own mistakes. `counted` says in a sentence how rows were counted, where that is not
-    each test row once. `terms` are those of the bound for regions, where there is one.
+    each test row once. `facts` are what components report.
     """
 
     routed: bool = False
@@ -74,7 +76,7 @@ class Evidence:
     pictures: tuple[Picture, ...] = ()
     plane: Plane | None = None
     counted: str = ""
-    terms: tuple[Term, ...] = ()
+    facts: tuple[ModelFact, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         return attrs.asdict(self)
@@ -88,7 +90,7 @@ class Evidence:
             tuple(Picture(**each) for each in table.get("pictures", ())),
             None if plane is None else Plane(**plane),
             str(table.get("counted", "")),
-            tuple(Term(**each) for each in table.get("terms", ())),
+            tuple(ModelFact(**each) for each in table.get("facts", ())),
         )
 
 
@@ -133,9 +135,11 @@ def gather_evidence(
     answers = np.asarray(model.predict(X_test) if answers is None else answers)
     committee, classes = classifier.model_.committee, classifier.classes_
     wrong = np.asarray(answers != y_test, dtype=bool)
-    learned = None
+    learned, facts = None, ()
     if X_train is not None and y_train is not None:
         own = np.isin(y_train, classes)
+        if own.all() and len(own) == getattr(classifier, "n_rows_", -1):
+            facts = collect_facts(model, X_train, y_train)
         rows = _see(model, X_train)[own]
         learned = (rows, np.searchsorted(classes, np.asarray(y_train)[own]))
     scene = _scene(model, classifier, _see(model, X_test), y_test, wrong, learned, features)
@@ -149,13 +153,13 @@ def gather_evidence(
         routed,
         tuple(parts),
         tuple(_pictures(classifier, scene)),
-        plane_of(classifier, scene, y_test, answers),
-        _counted(committee, routed, len(wrong)),
-        () if learned is None else terms_of(classifier, learned[0], classes[learned[1]]),
+        sample_plane(classifier, scene, y_test, answers),
+        _describe_counting(committee, routed, len(wrong)),
+        facts,
     )
 
 
-def _counted(committee: Committee, routed: bool, n_rows: int) -> str:
+def _describe_counting(committee: Committee, routed: bool, n_rows: int) -> str:
     """How rows were counted by part, where that is not each test row once."""
     routers = sum(group.router is not None for group in committee.groups)
     if routed and routers > 1:
@@ -175,7 +179,7 @@ def _counted(committee: Committee, routed: bool, n_rows: int) -> str:
 def _see(model: Any, X: Any) -> Matrix:
     """Rows X (n, d) as the classifier of a pipeline sees them."""
     classifier, rows = unwrap(model, X, "report")
-    return check_rows(classifier, rows)
+    return classifier.check_rows(rows)
 
 
 def _scene(
@@ -240,7 +244,7 @@ def _own_errors(
     for place, member in enumerate(committee.members):
         spoken_for = np.flatnonzero(member.code.any(axis=0))
         rows = np.flatnonzero(np.isin(truth, spoken_for))
-        missed = _missed(member, X[rows], truth[rows]) if len(rows) else 0
+        missed = _count_missed(member, X[rows], truth[rows]) if len(rows) else 0
         asks = _sides(member, classes)
         yield PartErrors(place, member.n_rows, len(rows), missed, asks)
 
@@ -257,7 +261,7 @@ def _sides(member: Member, classes: Sequence[str]) -> str:
     return f"{shorten(classes[plus[0]], 12)} v {shorten(classes[minus[0]], 12)}"
 
 
-def _missed(member: Member, X: Matrix, truth: IntArray) -> int:
+def _count_missed(member: Member, X: Matrix, truth: IntArray) -> int:
     values, _ = member.answer(X)
     if len(member.code) == 1:
         said = np.where(values[:, 0] > 0, 1, -1)
@@ -269,7 +273,9 @@ def _pictures(classifier: DivideAndConquerClassifier, scene: Scene) -> Iterator[
     committee = classifier.model_.committee
     drawn = [group for group in committee.groups if group.router is not None]
     sources: list[tuple[str, str, Any, Scene]] = []
-    decomposer = default_registry().resolve("decomposer", classifier.decomposer)
+    decomposer = classifier.decomposer
+    if isinstance(decomposer, str):
+        decomposer = build("decomposer", decomposer)
     sources.append(("how the problem was divided", "", decomposer, scene))
     rows = "test rows" if scene.learned is None else "rows that were learned"
     words = f"Bars are {rows}, coloured by class; wrong answers are to test rows."
@@ -279,15 +285,11 @@ def _pictures(classifier: DivideAndConquerClassifier, scene: Scene) -> Iterator[
             title += f": division {number} of {len(drawn)}"
         if len(drawn) > DRAWN_GROUPS:
             title += f", {DRAWN_GROUPS} of which are drawn"
-        sources.append((title, words, group.router, _seen_by(group, scene)))
+        members = committee.members[group.first : group.last]
+        sources.append((title, words, group.router, attrs.evolve(scene, members=members)))
     sources.append(("how answers are combined", "", classifier.model_.combination, scene))
     for title, words, source, view in sources:
-        draw = getattr(source, "overview", None)
-        svg = draw(view) if draw is not None else ""
+        svg = source.overview(view)
         if svg and len(svg) <= LARGEST_PICTURE:
             described = re.search(r"<desc>(.*?)</desc>", svg, re.DOTALL)
             yield Picture(title, html.unescape(described[1]) if described else words, svg)
-
-
-def _seen_by(group: Group, scene: Scene) -> Scene:
-    return attrs.evolve(scene, members=scene.committee.members[group.first : group.last])

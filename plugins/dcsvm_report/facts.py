@@ -9,10 +9,10 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dcsvm.drawing import StageCounts
-from dcsvm.model_selection.significance import mcnemar, paired_interval
-from dcsvm.numeric.array_types import BoolArray, IntArray
+from dcsvm.numeric import BoolArray, IntArray
+from dcsvm.toolbox import mcnemar, paired_interval
 from dcsvm_report.evidence import Evidence
+from dcsvm_report.stage_bars import StageCounts
 
 
 @attrs.frozen(eq=False)
@@ -43,7 +43,7 @@ class Contender:
 
 
 @attrs.frozen
-class Trial:
+class SearchTrial:
     """One point of a search: its parameters, and what they were worth."""
 
     parameters: Mapping[str, Any]
@@ -88,7 +88,7 @@ class Facts:
     texts: tuple[tuple[str, str], ...] = ()
     ledger: tuple[Mapping[str, Any], ...] = ()
     evidence: Evidence = attrs.field(factory=Evidence)
-    trials: tuple[Trial, ...] = ()
+    trials: tuple[SearchTrial, ...] = ()
     search_ended: str = ""
     scored_by: str = "accuracy"
     columns: tuple[tuple[str, str, str], ...] = ()
@@ -140,7 +140,7 @@ class Facts:
             )
         return rows
 
-    def mixed_up(self, most: int = 8) -> list[Confusion]:
+    def find_confusions(self, most: int = 8) -> list[Confusion]:
         """The pairs of classes that were mixed up most often."""
         counts = self.confusion()
         np.fill_diagonal(counts, 0)
@@ -152,7 +152,7 @@ class Facts:
             if counts[i, j]
         ]
 
-    def compared(self, rival: Contender) -> str:
+    def compare(self, rival: Contender) -> str:
         """Whether a rival differs by more than chance, in a sentence; empty if unknown."""
         if self.own.answers is None or rival.answers is None:
             return ""
@@ -198,7 +198,7 @@ def _stage(parts: Sequence[Mapping[str, Any]]) -> StageCounts:
     return StageCounts(title, len(parts), sum(part["rows"] for part in parts), kept)
 
 
-def encoded(*labels: Sequence[Any] | None) -> tuple[tuple[str, ...], list[IntArray | None]]:
+def encode_labels(*labels: Sequence[Any] | None) -> tuple[tuple[str, ...], list[IntArray | None]]:
     """Class names, and each list of labels as places among them; numbers in their own order."""
     texts = [None if each is None else np.array([str(label) for label in each]) for each in labels]
     found = {str(label) for each in texts if each is not None for label in each.tolist()}

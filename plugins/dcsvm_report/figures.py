@@ -20,8 +20,8 @@ from dcsvm_report.svg_theme import (
     WIDTH,
     Drawing,
     class_ink,
-    drawn,
-    logarithmic,
+    make_logarithmic,
+    render_svg,
 )
 
 #: Parts with a bar of their own.
@@ -34,7 +34,7 @@ MOST_CLASSES = 100
 MOST_DOTS = 800
 
 
-def accuracy_by_cost(facts: Facts) -> Drawing | None:
+def draw_accuracy(facts: Facts) -> Drawing | None:
     """Accuracy against what answering a row takes: the figure of the papers."""
     known = [each for each in facts.contenders if each.work > 0 and not math.isnan(each.accuracy)]
     if len(known) < 2:
@@ -48,7 +48,7 @@ def accuracy_by_cost(facts: Facts) -> Drawing | None:
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
         works = [each.work for each in known]
-        logarithmic(axes.xaxis, works)
+        make_logarithmic(axes.xaxis, works)
         for contender in known:
             own = contender is facts.own
             low, high = _interval(contender.accuracy, n_test)
@@ -63,10 +63,10 @@ def accuracy_by_cost(facts: Facts) -> Drawing | None:
 
     title = "Accuracy against the cost of an answer"
     words = f"{words}. Lines are 95% intervals; up and to the left is better."
-    return Drawing(title, words, drawn("cost", f"{title}: {words}", draw, 3.2))
+    return Drawing(title, words, render_svg("cost", f"{title}: {words}", draw, 3.2))
 
 
-def confusion_heat(facts: Facts) -> Drawing | None:
+def draw_confusion(facts: Facts) -> Drawing | None:
     """The confusion of many classes as a picture; of few, a table says more."""
     k = len(facts.classes)
     if not TABLE_CLASSES < k <= MOST_CLASSES or facts.own.answers is None:
@@ -95,14 +95,14 @@ def confusion_heat(facts: Facts) -> Drawing | None:
         axes.set_xlabel("answered")
         axes.set_ylabel("true")
 
-    worst = facts.mixed_up(3)
+    worst = facts.find_confusions(3)
     told = ", ".join(f"{each.truth} taken for {each.answer} ({each.rows})" for each in worst)
     words = f"{k} classes, mistakes in red. Most often mixed up: {told or 'none'}."
     title = "Confusion"
-    return Drawing(title, words, drawn("confusion", f"{title}: {words}", draw, WIDTH))
+    return Drawing(title, words, render_svg("confusion", f"{title}: {words}", draw, WIDTH))
 
 
-def errors_by_part(evidence: Evidence) -> Drawing | None:
+def draw_errors(evidence: Evidence) -> Drawing | None:
     """Where the errors live: the parts that hold most of them."""
     parts = [part for part in evidence.parts if part.tested]
     missed = sum(part.wrong for part in parts)
@@ -133,10 +133,10 @@ def errors_by_part(evidence: Evidence) -> Drawing | None:
         words = "Every part is asked about every row it can speak for; these are its own mistakes."
     title = "Where the errors live"
     height = 1.2 + 0.24 * len(worst)
-    return Drawing(title, words, drawn("errors", f"{title}: {words}", draw, height))
+    return Drawing(title, words, render_svg("errors", f"{title}: {words}", draw, height))
 
 
-def part_sizes(parts: Sequence[Mapping[str, Any]]) -> Drawing | None:
+def draw_sizes(parts: Sequence[Mapping[str, Any]]) -> Drawing | None:
     """How many rows the parts hold, largest first."""
     if len(parts) < 2:
         return None
@@ -145,7 +145,7 @@ def part_sizes(parts: Sequence[Mapping[str, Any]]) -> Drawing | None:
 
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
-        logarithmic(axes.yaxis, [0.8, sizes[0]])
+        make_logarithmic(axes.yaxis, [0.8, sizes[0]])
         axes.fill_between(
             np.r_[steps, len(sizes)],
             np.r_[sizes[steps], sizes[-1]],
@@ -166,10 +166,10 @@ def part_sizes(parts: Sequence[Mapping[str, Any]]) -> Drawing | None:
         f"the median has {np.median(sizes):,.0f}."
     )
     title = "Sizes of the parts"
-    return Drawing(title, words, drawn("sizes", f"{title}: {words}", draw, 2.6))
+    return Drawing(title, words, render_svg("sizes", f"{title}: {words}", draw, 2.6))
 
 
-def part_times(parts: Sequence[Mapping[str, Any]]) -> Drawing | None:
+def draw_times(parts: Sequence[Mapping[str, Any]]) -> Drawing | None:
     """Training time against size, part by part."""
     timed = [part for part in parts if float(part.get("seconds") or 0) > 0]
     if len(timed) < 2:
@@ -179,8 +179,8 @@ def part_times(parts: Sequence[Mapping[str, Any]]) -> Drawing | None:
 
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
-        logarithmic(axes.xaxis, rows)
-        logarithmic(axes.yaxis, seconds)
+        make_logarithmic(axes.xaxis, rows)
+        make_logarithmic(axes.yaxis, seconds)
         some = np.argsort(rows, kind="stable")[_spread(len(rows))]
         axes.plot(rows[some], seconds[some], "o", color=ACCENT, ms=4, alpha=0.6, mew=0)
         axes.set_xlabel("rows of the part")
@@ -192,10 +192,10 @@ def part_times(parts: Sequence[Mapping[str, Any]]) -> Drawing | None:
         f"{share:.0%} of it."
     )
     title = "Training time by size"
-    return Drawing(title, words, drawn("times", f"{title}: {words}", draw, 2.6))
+    return Drawing(title, words, render_svg("times", f"{title}: {words}", draw, 2.6))
 
 
-def map_of(plane: Plane) -> Drawing:
+def draw_map(plane: Plane) -> Drawing:
     """Answers all over two features, borders of parts, test rows and mistakes."""
     answers = plane.grid(plane.answers)
     sides = [np.linspace(plane.low[axis], plane.high[axis], answers.shape[1]) for axis in (0, 1)]
@@ -208,7 +208,7 @@ def map_of(plane: Plane) -> Drawing:
             region = np.pad((answers == label).astype(float), 0)
             axes.contourf(*sides, region, [0.5, 1.5], colors=[class_ink(label)], alpha=0.28)
         if plane.parts:
-            _borders(axes, plane.grid(plane.parts), sides)
+            _draw_borders(axes, plane.grid(plane.parts), sides)
         right = points[:, 2] == points[:, 3]
         for label in np.unique(points[:, 2]).astype(int):
             mine = points[:, 2] == label
@@ -226,7 +226,7 @@ def map_of(plane: Plane) -> Drawing:
         f"rings the {missed} of them answered wrongly.{borders}"
     )
     title = "Map of the answers"
-    return Drawing(title, words, drawn("map", f"{title}: {words}", draw, 4.2))
+    return Drawing(title, words, render_svg("map", f"{title}: {words}", draw, 4.2))
 
 
 def _interval(share: float, n: int) -> tuple[float, float]:
@@ -298,7 +298,7 @@ def _square(across: int, down: int, colour: str, alpha: float) -> Any:
     return Rectangle((across - 0.5, down - 0.5), 1, 1, color=colour, alpha=round(alpha, 2), lw=0)
 
 
-def _borders(axes: Any, parts: Any, sides: Sequence[Any]) -> None:
+def _draw_borders(axes: Any, parts: Any, sides: Sequence[Any]) -> None:
     """Lines between neighbouring points of the grid that ask different parts."""
     from matplotlib.collections import LineCollection
 

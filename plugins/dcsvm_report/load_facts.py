@@ -9,7 +9,7 @@ from typing import Any
 
 from dcsvm.toolbox import RunRecord, UsageError
 from dcsvm_report.evidence import EVIDENCE, Evidence
-from dcsvm_report.facts import Contender, Facts, Trial, encoded
+from dcsvm_report.facts import Contender, Facts, SearchTrial, encode_labels
 
 #: The keys of [data] that say what was done to the columns.
 PREPARATION = ("target", "categorical", "drop", "numeric", "scale", "encode", "missing")
@@ -20,13 +20,15 @@ def load_facts(record: RunRecord) -> Facts:
     """Gather what a report shows of a run."""
     result, search = record.result, record.search
     truth, answers, folds = _predictions(record)
-    classes, (truth_places, *places) = encoded(truth, *answers.values())
+    classes, (truth_places, *places) = encode_labels(truth, *answers.values())
     assert truth_places is not None
     said = dict(zip(answers, places, strict=True))
     contenders = tuple(
         Contender(each["model"], each, said.get(each["model"])) for each in result["models"]
     )
-    trials = tuple(Trial(each["values"], float(each["score"])) for each in search.get("tried", ()))
+    trials = tuple(
+        SearchTrial(each["values"], float(each["score"])) for each in search.get("tried", ())
+    )
     plan = record.read_json("plan.json") or {}
     return Facts(
         title=str(result["recipe"]).replace("\\", "/").rpartition("/")[2].removesuffix(".toml"),

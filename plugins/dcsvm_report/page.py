@@ -7,9 +7,10 @@ import math
 import re
 from typing import Any
 
-from dcsvm.drawing import class_colour, draw_stages
+from dcsvm.drawing import class_colour
 from dcsvm.toolbox import UsageError
 from dcsvm_report.facts import ClassRow, Contender, Facts
+from dcsvm_report.stage_bars import draw_stages
 from dcsvm_report.svg_theme import Drawing
 
 #: What the extra `report` installs.
@@ -60,7 +61,7 @@ def render_page(facts: Facts) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     from dcsvm_report import figures
-    from dcsvm_report.curves import search_curves
+    from dcsvm_report.curves import draw_search
 
     environment = Environment(
         loader=PackageLoader("dcsvm_report", "."),
@@ -69,7 +70,9 @@ def render_page(facts: Facts) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(share=_share, count=_count, seconds=_seconds, written=_written)
+    environment.filters.update(
+        share=_share, count=_count, seconds=_seconds, written=_written, number=format_number
+    )
     parts = facts.learned_parts()
     plane = facts.evidence.plane
     k = len(facts.classes)
@@ -78,34 +81,38 @@ def render_page(facts: Facts) -> str:
         cards=_cards(facts),
         verdict=_verdict(facts),
         lines=[line for line in _all_lines(facts) if _is_told(facts, line)],
-        significance=[(each.name, facts.compared(each)) for each in facts.rivals],
-        cost=figures.accuracy_by_cost(facts),
+        significance=[(each.name, facts.compare(each)) for each in facts.rivals],
+        cost=figures.draw_accuracy(facts),
         confusion=facts.confusion() if k <= figures.TABLE_CLASSES else None,
-        heat=figures.confusion_heat(facts),
-        mixed_up=facts.mixed_up() if k > 2 else [],
-        class_rows=_listed_classes(facts),
-        errors=figures.errors_by_part(facts.evidence),
+        heat=figures.draw_confusion(facts),
+        mixed_up=facts.find_confusions() if k > 2 else [],
+        class_rows=_list_classes(facts),
+        errors=figures.draw_errors(facts.evidence),
         worst=_worst(facts),
         counted=facts.evidence.counted if len(facts.evidence.parts) != 1 else "",
-        map=None if plane is None else figures.map_of(plane),
+        map=None if plane is None else figures.draw_map(plane),
         stages=_stages(facts),
         pictures=[(each, _is_wide(each.svg)) for each in facts.evidence.pictures],
-        undivided=_undivided(facts),
+        undivided=_suggest_reference(facts),
         legend=[(name, class_colour(label)) for label, name in enumerate(facts.classes[:10])],
-        sizes=figures.part_sizes(parts),
-        times=figures.part_times(parts),
+        sizes=figures.draw_sizes(parts),
+        times=figures.draw_times(parts),
         slowest=sorted(parts, key=lambda each: -float(each.get("seconds") or 0))[:SLOWEST],
         n_parts=len(parts),
-        search=search_curves(facts.trials, facts.scored_by),
+        search=draw_search(facts.trials, facts.scored_by),
         best_trials=sorted(facts.trials, key=lambda each: -each.score)[:5],
     )
+
+
+def format_number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _all_lines(facts: Facts) -> list[tuple[str, str, str]]:
     """The lines of the table of results: with folds, the spread below each score."""
     scores = [key for key in facts.own.metrics if key.startswith("test_") and "_fold_" not in key]
     scores = [key for key in scores if key not in ("test_accuracy", "test_error")]
-    first = [*LINES[:2], *((_called(key), key, "score") for key in scores)]
+    first = [*LINES[:2], *((_name_score(key), key, "score") for key in scores)]
     lines = []
     for line in (*first, *LINES[2:]):
         lines.append(line)
@@ -115,7 +122,7 @@ def _all_lines(facts: Facts) -> list[tuple[str, str, str]]:
     return lines
 
 
-def _called(score: str) -> str:
+def _name_score(score: str) -> str:
     return score.removeprefix("test_").replace("_", " ")
 
 
@@ -137,7 +144,7 @@ def _is_wide(svg: str) -> bool:
     return width is not None and float(width[1]) > COLUMN
 
 
-def _undivided(facts: Facts) -> str:
+def _suggest_reference(facts: Facts) -> str:
     """How to compare with the undivided model, where that was not done."""
     if facts.own.undivided or facts.reference is not None:
         return ""
@@ -214,7 +221,7 @@ def _worst(facts: Facts) -> list[Any]:
     return sorted(parts, key=lambda part: (-part.wrong, part.part))[:8]
 
 
-def _listed_classes(facts: Facts) -> list[ClassRow]:
+def _list_classes(facts: Facts) -> list[ClassRow]:
     """All classes in their order; of very many, those that fared worst."""
     if facts.own.answers is None:
         return []

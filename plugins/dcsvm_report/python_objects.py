@@ -12,16 +12,15 @@ import attrs
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from dcsvm.drive.unwrap import find_best, find_classifier, unwrap
-from dcsvm.toolbox import Cost
+from dcsvm.toolbox import Cost, find_best, find_classifier, unwrap
 from dcsvm_report.evidence import gather_evidence
-from dcsvm_report.facts import Contender, Facts, Trial, encoded
+from dcsvm_report.facts import Contender, Facts, SearchTrial, encode_labels
 
 #: Distributions whose versions decide what comes out.
 LIBRARIES = ("dcsvm", "scikit-learn", "numpy", "scipy", "joblib")
 
 
-def facts_of(
+def gather_facts(
     classifier: Any,
     X_test: Any,
     y_test: Any,
@@ -40,7 +39,7 @@ def facts_of(
     model = getattr(classifier, "best_estimator_", classifier)
     fitted = {_unlike(against or {}, _name(model)): model, **(against or {})}
     said = {name: each.predict(X_test) for name, each in fitted.items()}
-    classes, (truth, *answers) = encoded(y_test, *said.values())
+    classes, (truth, *answers) = encode_labels(y_test, *said.values())
     assert truth is not None
     contenders = tuple(
         Contender(name, _metrics(each, X_test, float(np.mean(answer == truth))), answer)
@@ -62,7 +61,9 @@ def facts_of(
             ("classes", f"{len(classes):,}"),
             *_pipeline(model),
         ),
-        ledger=tuple(record_of(each) for each in getattr(find_classifier(model), "ledger_", ())),
+        ledger=tuple(
+            flatten_record(each) for each in getattr(find_classifier(model), "ledger_", ())
+        ),
         evidence=gather_evidence(
             model,
             X_test,
@@ -72,18 +73,18 @@ def facts_of(
             features=names,
             answers=said[contenders[0].name],
         ),
-        trials=() if search is None else tuple(trials_of(search)),
+        trials=() if search is None else tuple(read_trials(search)),
         environment=tuple(_environment()),
     )
 
 
-def record_of(record: Any) -> dict[str, Any]:
+def flatten_record(record: Any) -> dict[str, Any]:
     """A ledger's record as plain data."""
     found = attrs.asdict(record, recurse=False)
     return {**found, "step": str(record.about.get("step", ""))}
 
 
-def trials_of(search: Any) -> list[Trial]:
+def read_trials(search: Any) -> list[SearchTrial]:
     """What a fitted search tried: scikit-learn's `cv_results_`, or a granularity search's."""
     table = getattr(search, "results_", None)
     if table is None:
@@ -91,7 +92,9 @@ def trials_of(search: Any) -> list[Trial]:
     if table is None:
         return []
     pairs = zip(table["params"], np.asarray(table["mean_test_score"]).tolist(), strict=True)
-    return [Trial(_plain(parameters), score) for parameters, score in pairs if score == score]
+    return [
+        SearchTrial(_plain(parameters), score) for parameters, score in pairs if score == score
+    ]
 
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,7 +170,7 @@ def _metrics(model: Any, X: Any, accuracy: float) -> dict[str, Any]:
             counts = np.atleast_1d(getattr(cost, field.name))
             metrics[f"{field.name}_mean"] = _known(float(counts.mean()))
             metrics[f"{field.name}_max"] = _known(float(counts.max()))
-    ledger = [record_of(each) for each in getattr(model, "ledger_", ())]
+    ledger = [flatten_record(each) for each in getattr(model, "ledger_", ())]
     if ledger:
         divided = {tuple(record["path"][:-2]) for record in ledger}
         metrics["n_parts"] = sum(tuple(record["path"]) not in divided for record in ledger)

@@ -66,8 +66,8 @@ def class_ink(label: int) -> str:
     return f"#0001{label % len(PALETTE):02x}"
 
 
-def logarithmic(axis: Any, values: Any) -> None:
-    """Make an axis of these values logarithmic, with plain numbers: powers would be formulas."""
+def make_logarithmic(axis: Any, values: Any) -> None:
+    """Make an axis logarithmic, with plain numbers as labels."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     (axis.axes.set_xscale if axis.axis_name == "x" else axis.axes.set_yscale)("log")
@@ -83,7 +83,7 @@ def _plain_number(value: float) -> str:
     return f"{value:,.0f}" if value >= 1 else f"{value:.10f}".rstrip("0")
 
 
-def drawn(
+def render_svg(
     name: str, words: str, draw: Callable[[Any], None], height: float = 3.0, width: float = WIDTH
 ) -> str:
     """Let `draw` fill a matplotlib figure and return it as SVG; the same calls, the same bytes."""
@@ -100,10 +100,10 @@ def drawn(
         draw(figure)
         written = io.StringIO()
         figure.savefig(written, format="svg", metadata={"Date": None})
-    return _for_a_page(written.getvalue(), name, words)
+    return _adapt_to_page(written.getvalue(), name, words)
 
 
-def _for_a_page(svg: str, name: str, words: str) -> str:
+def _adapt_to_page(svg: str, name: str, words: str) -> str:
     """Strip what a page has no use for, give ids the figure's name, put in roles and words."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
@@ -117,10 +117,10 @@ def _for_a_page(svg: str, name: str, words: str) -> str:
     for colour, role in ROLES.items():
         svg = svg.replace(colour, role)
     svg = re.sub(r"\n\s*", "\n", svg)
-    return _headed(svg, words)
+    return _add_header(svg, words)
 
 
-def _headed(svg: str, words: str) -> str:
+def _add_header(svg: str, words: str) -> str:
     box = re.search(r'viewBox="([^"]*)"', svg)
     body = svg[svg.index(">") + 1 :]
     view = box[1] if box else "0 0 400 300"

@@ -123,7 +123,14 @@ def test_the_components_of_the_plugins_page_keep_every_law(
         and issubclass(thing, tuple(KINDS.values()))
         and not thing.__module__.startswith("dcsvm")
     }
-    assert set(shown) == {"Halves", "Sides", "DrawnSides", "Centroids", "Loudest"}
+    assert set(shown) == {
+        "Halves",
+        "Sides",
+        "DrawnSides",
+        "MeasuredSides",
+        "Centroids",
+        "Loudest",
+    }
     for thing in shown.values():
         for check in checks_of(thing):
             check()

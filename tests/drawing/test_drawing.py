@@ -1,20 +1,11 @@
-"""Pictures: trees as outlines, stages with counts, pairs of classes, graphs in layers."""
+"""Pictures of trees as outlines."""
 
 import re
 
 import numpy as np
 from html_page import Page
 
-from dcsvm.drawing import (
-    GraphNode,
-    Sketch,
-    StageCounts,
-    class_colour,
-    draw_graph,
-    draw_pairs,
-    draw_stages,
-    draw_tree,
-)
+from dcsvm.drawing import Sketch, class_colour, draw_tree
 
 
 def chain(n_leaves: int) -> Sketch:
@@ -89,43 +80,3 @@ def test_the_picture_is_whole_and_its_colours_can_be_changed() -> None:
     styles = {rect["style"] for rect in page.attributes("rect")}
     assert styles == {f"fill: {class_colour(0)}", f"fill: {class_colour(1)}"}
     assert class_colour(10) == class_colour(0)
-
-
-def test_stages_are_bars_of_what_went_in_and_what_was_kept() -> None:
-    svg = draw_stages([StageCounts("<crossed>", 4, 1000, 250), StageCounts("", 1, 240, 240)])
-    assert Page(svg).mistakes == []
-    assert lines(svg) == [
-        "1. &lt;crossed&gt;",
-        "1,000 rows in 4 parts, 250 kept, 750 dropped",
-        "2.",
-        "240 rows in 1 part, 240 kept",
-    ]
-    widths = [float(each) for each in re.findall(r'<rect[^>]* width="([\d.]+)"', svg)]
-    assert widths[1] / widths[0] == 0.25
-    assert widths[2] == widths[3]
-
-
-def test_pairs_of_classes_are_fields_that_count_mistakes() -> None:
-    svg = draw_pairs(["a & b", "c", "d"], {(0, 1): (0, 10), (0, 2): (3, 30), (1, 2): (9, 30)})
-    assert Page(svg).mistakes == []
-    assert lines(svg) == ["a &amp; b", "c", "d", "3", "9"]
-    assert "<title>a &amp; b v d: 3 of 30 wrong</title>" in svg
-    shades = [float(each) for each in re.findall(r'fill-opacity="([\d.]+)"', svg)]
-    assert shades == sorted(shades)
-    assert draw_pairs([str(n) for n in range(99)], {(0, 1): (0, 10)}) == ""
-    assert draw_pairs(["a", "b"], {}) == ""
-
-
-def test_graphs_stand_in_layers_and_edges_are_as_broad_as_their_rows() -> None:
-    nodes = [
-        GraphNode(0, 0, "a <v> b", 10, 1),
-        GraphNode(1, 0, "b", 9, 1),
-        GraphNode(1, 1, "a", 1),
-    ]
-    svg = draw_graph(nodes, {(0, 1): 9, (0, 2): 1})
-    assert Page(svg).mistakes == []
-    assert lines(svg) == ["a &lt;v&gt; b", "10 (1)", "b", "9 (1)", "a", "1"]
-    broad, narrow = (float(each) for each in re.findall(r'stroke-width="([\d.]+)"', svg))
-    assert broad > 3 * narrow
-    assert draw_graph([], {}) == ""
-    assert draw_graph([GraphNode(layer, 0, "x", 1) for layer in range(99)], {}) == ""

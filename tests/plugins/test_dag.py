@@ -10,10 +10,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from dcsvm import DcsvmError, DivideAndConquerClassifier, SettingError, build, load, save
-from dcsvm.inspection.bounds import graph_bounds
 from dcsvm.inspection.explainer import explain
 from dcsvm.numeric import Kernel
 from dcsvm.toolbox import TablePreparation
+from dcsvm_plugins.combiners.dag.margin_bounds import graph_bounds
 from dcsvm_report.evidence import gather_evidence
 
 

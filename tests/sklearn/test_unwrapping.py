@@ -14,8 +14,8 @@ from sklearn.svm import SVC
 import dcsvm
 from dcsvm import DivideAndConquerClassifier, GranularitySearch, build
 from dcsvm.base.errors import SettingError
-from dcsvm.inspection.bounds import tree_terms
 from dcsvm.inspection.explainer import explain
+from dcsvm_plugins.decomposers.tree.region_bound import tree_terms
 
 X, y = load_iris(return_X_y=True)
 GRID = {"learner__C": [1.0, 10.0]}

@@ -13,11 +13,11 @@ from scipy import sparse
 from dcsvm.base.errors import DataError, did_you_mean
 from dcsvm.datasets.raw_table import Block, SparseTable, Table, parse_field
 from dcsvm.datasets.svmlight import set_width
-from dcsvm.drive.unwrap import find_preparation
 from dcsvm.numeric.array_types import FloatArray, Matrix
 from dcsvm.numeric.text_fields import NOTHING, OTHER
 from dcsvm.toolbox.table_preparation import TablePreparation
 from dcsvm.toolbox.table_schema import Column, TableSchema
+from dcsvm.toolbox.unwrap import find_preparation
 
 
 @attrs.frozen(eq=False)

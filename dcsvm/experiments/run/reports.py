@@ -12,7 +12,7 @@ import numpy as np
 
 from dcsvm.base.component import settings_of
 from dcsvm.base.errors import PluginError, UsageError
-from dcsvm.base.report import FinishedRun, Report, RunRecord
+from dcsvm.base.reporting import FinishedRun, Report, RunRecord
 from dcsvm.drive.registry import KINDS, REPORT, default_registry
 from dcsvm.experiments.recipe.overrides import NoSuchKeyError, apply_cell
 from dcsvm.experiments.run import folder as files

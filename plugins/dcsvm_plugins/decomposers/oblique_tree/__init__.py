@@ -1,13 +1,22 @@
 """A tree of hyperplanes whose leaves are the parts."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from math import floor, log10
 from typing import Any, Literal
 
 import attrs
 import numpy as np
 
-from dcsvm import Decomposer, Division, Member, Part, Problem, component, setting
+from dcsvm import (
+    Decomposer,
+    DivideAndConquerClassifier,
+    Division,
+    Member,
+    Part,
+    Problem,
+    component,
+    setting,
+)
 from dcsvm.numeric import (
     GrowthSettings,
     IntArray,
@@ -17,6 +26,7 @@ from dcsvm.numeric import (
 from dcsvm.toolbox import (
     Branches,
     LocalScaling,
+    ModelFact,
     NormalizedWeights,
     PlaneRouter,
     Stages,
@@ -26,6 +36,7 @@ from dcsvm.toolbox import (
     parts_by,
     prune,
 )
+from dcsvm_plugins.decomposers.oblique_tree.leaf_complexity import plane_facts
 from dcsvm_plugins.decomposers.oblique_tree.subtree_learners import (
     Subtree,
     SubtreeGrower,
@@ -144,6 +155,9 @@ class ObliqueTree(Decomposer):
         "none",
         help="rescale the features by the rows of each leaf; tune gamma again",
     )
+
+    def facts(self, classifier: DivideAndConquerClassifier, X: Any, y: Any) -> Iterable[ModelFact]:
+        return plane_facts(classifier, X, y)
 
     def divide(self, problem: Problem) -> Stages:
         everyone = np.arange(problem.n_rows)

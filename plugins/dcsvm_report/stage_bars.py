@@ -1,4 +1,4 @@
-"""How stages are drawn: how many rows went in, how many were kept and go on."""
+"""Drawing of stages: how many rows each was given, and how many it kept."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from dcsvm.base.errors import DataError
-from dcsvm.model_selection.significance import mcnemar, paired_interval
+from dcsvm.model_selection import mcnemar, paired_interval
 
 
 def answers(both, only_first, only_second, neither):

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from sklearn.base import ClassifierMixin
 from sklearn.pipeline import Pipeline
 
 from dcsvm.base.errors import SettingError
-from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.base.learner import LocalLearner
 from dcsvm.toolbox.table_preparation import TablePreparation
+
+if TYPE_CHECKING:
+    from dcsvm.classifier import DivideAndConquerClassifier
 
 
 def find_best(given: Any) -> Any:
-    """What a search, or a search of searches, learned with the best parameters; or `given`."""
+    """The best estimator of a search, or of nested searches; anything else as it is."""
     while hasattr(given, "best_estimator_"):
         given = given.best_estimator_
     return given
@@ -27,7 +31,7 @@ def find_classifier(given: Any) -> Any:
 
 
 def find_preparation(given: Any) -> TablePreparation | None:
-    """The TablePreparation whose features the classifier of a pipeline sees, if there is one."""
+    """The TablePreparation right before the classifier of a pipeline, or None."""
     given = find_best(given)
     while isinstance(given, Pipeline) and len(given) > 1:
         if isinstance(given[-2], TablePreparation) and not isinstance(given[-1], Pipeline):
@@ -37,9 +41,9 @@ def find_preparation(given: Any) -> TablePreparation | None:
 
 
 def unwrap(given: Any, X: Any, asker: str) -> tuple[DivideAndConquerClassifier, Any]:
-    """The classifier inside fitted searches and pipelines, and rows X as it gets to see them.
+    """The classifier inside fitted searches and pipelines, and rows X as it sees them.
 
-    `asker` is the function that the error for anything else begins with.
+    `asker` is the name of the calling function, for the error message.
     """
     given = find_best(given)
     while isinstance(given, Pipeline):
@@ -51,8 +55,8 @@ def unwrap(given: Any, X: Any, asker: str) -> tuple[DivideAndConquerClassifier, 
 
 
 def check_classifier(given: Any, asker: str) -> None:
-    """Raise if this is no DivideAndConquerClassifier."""
-    if isinstance(given, DivideAndConquerClassifier):
+    """Raise if this is not a DivideAndConquerClassifier, the only learner that is a classifier."""
+    if isinstance(given, LocalLearner) and isinstance(given, ClassifierMixin):
         return
     lacking = " without best_estimator_: fit it, with refit=True" if is_search(given) else ""
     raise SettingError(
@@ -62,5 +66,5 @@ def check_classifier(given: Any, asker: str) -> None:
 
 
 def is_search(given: Any) -> bool:
-    """Whether this searches for parameters, fitted or not."""
+    """Whether this is a search for parameters, fitted or not."""
     return hasattr(given, "estimator") and hasattr(given, "refit")

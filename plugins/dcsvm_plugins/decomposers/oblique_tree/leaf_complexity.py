@@ -1,16 +1,18 @@
-"""The H-LSVM paper's measures: relative error and cost, effective leaves, a tree's complexity."""
+"""Measures of the H-LSVM paper: effective leaves, complexity, relative error and cost."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import log
 from typing import Any
 
 import attrs
 import numpy as np
 
-from dcsvm.base.errors import CompositionError
-from dcsvm.inspection.bounds.machines import training_rows
-from dcsvm.toolbox.hyperplane_router import find_hyperplane_tree
+from dcsvm import DivideAndConquerClassifier
+from dcsvm.toolbox import CompositionError, ModelFact, check_training_rows, find_hyperplane_tree
+
+__all__ = ["PlaneTerms", "plane_terms", "relative_complexity", "relative_error"]
 
 
 @attrs.frozen
@@ -43,18 +45,17 @@ def plane_terms(classifier: Any, X: Any, y: Any) -> PlaneTerms:
 
     Parameters
     ----------
-    classifier : fitted DivideAndConquerClassifier, a search for one, or a pipeline that ends so
-        Over a tree of hyperplanes, whatever stands in its leaves; rows may be rescaled before,
-        and d counts the features that the tree sees.
+    classifier : fitted DivideAndConquerClassifier, or a search or pipeline that ends with one
+        With a tree of hyperplanes and any learner in its leaves; d counts the features that the
+        tree sees.
     X, y : (n, d) and (n,)
-        The rows that it learned from, those of weight zero left out; others are refused where
-        their number differs.
+        The training rows and labels, without rows of weight zero.
 
     References
     ----------
     Rodriguez-Lujan, Santa Cruz, Huerta: Hierarchical linear support vector machine (2012).
     """
-    classifier, X, labels = training_rows(classifier, X, y, "plane_terms")
+    classifier, X, labels = check_training_rows(classifier, X, y, "plane_terms")
     found = find_hyperplane_tree(classifier.model_.committee)
     if found is None:
         raise CompositionError("plane_terms: the classifier is not a tree of hyperplanes")
@@ -69,6 +70,18 @@ def plane_terms(classifier: Any, X: Any, y: Any) -> PlaneTerms:
     return PlaneTerms(
         tree.n_leaves, effective, tree.depth, product ** (1 / 3), float(1.0 - right.mean())
     )
+
+
+def plane_facts(classifier: DivideAndConquerClassifier, X: Any, y: Any) -> Iterator[ModelFact]:
+    """The terms of the bound for a classifier that routes by a tree of hyperplanes."""
+    if find_hyperplane_tree(classifier.model_.committee) is None:
+        return
+    terms = plane_terms(classifier, X, y)
+    yield ModelFact("L", terms.leaves, "leaves of the tree of hyperplanes")
+    yield ModelFact("L'_eff", terms.effective_leaves, "leaves that the rows are spread over")
+    yield ModelFact("D", terms.depth, "depth of the tree")
+    yield ModelFact("T", terms.complexity, "complexity that the generalization gap grows with")
+    yield ModelFact("training error", terms.training_error, "share of the training rows")
 
 
 def relative_error(error: float, linear: float, kernel: float) -> float:

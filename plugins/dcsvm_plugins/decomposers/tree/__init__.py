@@ -1,6 +1,6 @@
 """A binary tree with axis-parallel splits whose leaves are the parts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import attrs
@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
 
 from dcsvm import Decomposer, Part, Problem, Router, Routing, SettingError, component, setting
-from dcsvm.drawing import Scene, Sketch, draw_tree
+from dcsvm.drawing import Scene, draw_division
 from dcsvm.numeric import (
     AxisTree,
     BoolArray,
@@ -20,8 +20,18 @@ from dcsvm.numeric import (
     merge_duplicates,
     round_thresholds,
 )
-from dcsvm.toolbox import Branches, Level, LocalScaling, Scaling, Stages, hold_out, parts_by
+from dcsvm.toolbox import (
+    Branches,
+    Level,
+    LocalScaling,
+    ModelFact,
+    Scaling,
+    Stages,
+    hold_out,
+    parts_by,
+)
 from dcsvm.toolbox import prune as prune_branches
+from dcsvm_plugins.decomposers.tree.region_bound import tree_facts
 
 #: A split must gain more than a rounding error; otherwise the node is halved.
 NO_GAIN = 1e-12
@@ -51,25 +61,13 @@ class TreeRouter(Router):
         return [*sentences, f"leaf {self.member[self.tree.leaves(x)[0]]}"]
 
     def overview(self, scene: Scene) -> str:
-        nodes, k = len(self.tree.left), len(scene.classes)
-        inner = self.tree.left >= 0
-        questions = [""] * nodes
-        for node in np.flatnonzero(inner):
+        questions = [""] * len(self.tree.left)
+        for node in np.flatnonzero(self.tree.left >= 0):
             feature, threshold = int(self.tree.feature[node]), float(self.tree.threshold[node])
             questions[node] = scene.is_at_most(feature, threshold)
-        X, y = (scene.X, scene.y) if scene.learned is None else scene.learned
-        counts = np.zeros((nodes, k), dtype=np.intp)
-        np.add.at(counts, (self.tree.leaves(X), y), 1)
-        home = self.tree.leaves(scene.X)
-        pairs = np.column_stack([self.tree.left, self.tree.right])
-        sketch = Sketch(
-            [tuple(pair) if pair[0] >= 0 else () for pair in pairs.tolist()],
-            questions,
-            counts,
-            np.bincount(home, minlength=nodes),
-            np.bincount(home[scene.wrong], minlength=nodes),
-        )
-        return draw_tree(sketch, scene.classes)
+        pairs = np.column_stack([self.tree.left, self.tree.right]).tolist()
+        children = [tuple(pair) if pair[0] >= 0 else () for pair in pairs]
+        return draw_division(scene, children, questions, self.tree.leaves)
 
 
 @component
@@ -152,6 +150,9 @@ class Tree(Decomposer):
                 "tree: relevance needs the splits below the leaves, which prune removes; set one "
                 "of the two to 0"
             )
+
+    def facts(self, classifier: Any, X: Any, y: Any) -> Iterable[ModelFact]:
+        return tree_facts(classifier, X, y)
 
     def divide(self, problem: Problem) -> Stages:
         level = next(self.levels(problem))
@@ -355,24 +356,12 @@ def _compute_gains(tree: Any) -> FloatArray:
     return np.asarray(np.where(tree.children_left < 0, 0.0, impurity - below))
 
 
-def _scale_gains(gains: FloatArray) -> FloatArray:
-    """Scale the gains of each leaf by its largest; ones if nothing was gained."""
-    largest = gains.max(axis=1, keepdims=True)
-    return np.where(largest > 0, UNSEEN + (1 - UNSEEN) * gains / np.maximum(largest, 1e-300), 1.0)
-
-
 def _sum_up(counts: IntArray, left: IntArray, right: IntArray) -> IntArray:
     """Fill in the counts of inner nodes from those of the leaves."""
     for node in range(len(counts) - 1, -1, -1):
         if left[node] >= 0:
             counts[node] = counts[left[node]] + counts[right[node]]
     return counts
-
-
-def _is_too_large(tree: Any, counts: IntArray, ceiling: int) -> BoolArray:
-    """Return which nodes are impure leaves above the ceiling."""
-    mixed = np.count_nonzero(tree.value[:, 0, :], axis=1) > 1
-    return np.asarray((tree.children_left < 0) & (counts > ceiling) & mixed)
 
 
 def _find_halving(X: Matrix) -> tuple[int, FloatArray] | None:
@@ -394,3 +383,15 @@ def _take_column(X: Matrix, feature: int) -> FloatArray:
     """Return one feature of all rows in float32, which scikit-learn's trees compare in."""
     values = X[:, [feature]].toarray().ravel() if sparse.issparse(X) else X[:, feature]
     return np.asarray(values, dtype=np.float32)
+
+
+def _scale_gains(gains: FloatArray) -> FloatArray:
+    """Scale the gains of each leaf by its largest; ones if nothing was gained."""
+    largest = gains.max(axis=1, keepdims=True)
+    return np.where(largest > 0, UNSEEN + (1 - UNSEEN) * gains / np.maximum(largest, 1e-300), 1.0)
+
+
+def _is_too_large(tree: Any, counts: IntArray, ceiling: int) -> BoolArray:
+    """Return which nodes are impure leaves above the ceiling."""
+    mixed = np.count_nonzero(tree.value[:, 0, :], axis=1) > 1
+    return np.asarray((tree.children_left < 0) & (counts > ceiling) & mixed)

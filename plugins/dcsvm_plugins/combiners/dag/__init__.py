@@ -1,7 +1,7 @@
 """The decision graph over class pairs: the first class of a list against the last."""
 
 import html
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import attrs
@@ -11,15 +11,18 @@ from dcsvm import (
     Combiner,
     Committee,
     DcsvmError,
+    DivideAndConquerClassifier,
     Problem,
     RowQueries,
     SettingError,
     component,
     setting,
 )
-from dcsvm.drawing import GraphNode, Scene, draw_graph
+from dcsvm.drawing import Scene
 from dcsvm.numeric import FloatArray, IntArray, Matrix, squared_distances
-from dcsvm.toolbox import Combination
+from dcsvm.toolbox import Combination, ModelFact
+from dcsvm_plugins.combiners.dag.layered_graph import GraphNode, draw_graph
+from dcsvm_plugins.combiners.dag.margin_bounds import graph_facts
 
 #: The smallest score of a winner, for a margin of zero.
 HAIR = 1e-300
@@ -247,6 +250,9 @@ class Dag(Combiner):
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         raise DcsvmError("dag must be fitted first: call combine of what its fit returns")
+
+    def facts(self, classifier: DivideAndConquerClassifier, X: Any, y: Any) -> Iterable[ModelFact]:
+        return graph_facts(classifier, X, y)
 
     def _order_classes(self, problem: Problem, known: IntArray) -> IntArray:
         if isinstance(self.order, str):

@@ -1,30 +1,38 @@
-"""The margins of a decision graph, and what theorems 1 and 2 of the DAGSVM paper make of them."""
+"""The margins of a decision graph, and theorems 1 and 2 of the DAGSVM paper."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import e, log, sqrt
 from typing import Any
 
 import attrs
 import numpy as np
+from scipy import sparse
 
-from dcsvm.base.errors import DataError
-from dcsvm.base.member import Member
-from dcsvm.drive.committee.committee import Committee
-from dcsvm.inspection.bounds.machines import (
+from dcsvm import Committee, DataError, DivideAndConquerClassifier, LocalModel, Member
+from dcsvm.numeric import FloatArray, IntArray, Kernel, Matrix
+from dcsvm.toolbox import (
     Bound,
-    divided,
-    enclosing_radius,
-    kernel_in,
-    norm_squared,
-    training_rows,
+    Hyperplanes,
+    KernelExpansion,
+    ModelFact,
+    check_training_rows,
+    squared_norms,
 )
-from dcsvm.numeric import IntArray, Matrix
+
+__all__ = ["GraphBounds", "GraphMargin", "enclosing_radius", "graph_bounds"]
+
+#: Relative tolerance of the radius of the smallest ball.
+CLOSE = 1e-3
+#: The maximum number of steps towards the smallest ball; the result is a ball in any case.
+STEPS = 10_000
+#: `graph_facts` gives up if the training rows have more kernel values than this.
+MOST_VALUES = 100_000_000
 
 
 @attrs.frozen
-class Node:
+class GraphMargin:
     """One node of a decision graph: its two classes, its margin, and the rows it gets wrong.
 
     `margin` is the smallest distance of a training row of the two classes from the node's
@@ -43,7 +51,7 @@ class GraphBounds:
 
     Parameters
     ----------
-    nodes : tuple of Node
+    nodes : tuple of GraphMargin
     radius : Bound
         R: of a ball in feature space that holds the training rows, at most 0.1% larger than the
         smallest one. The theorems want one that holds every row there could be.
@@ -57,7 +65,7 @@ class GraphBounds:
         The share of samples for which a bound holds, 1 - delta.
     """
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[GraphMargin, ...]
     radius: Bound
     margins: Bound
     graph: Bound
@@ -70,11 +78,10 @@ def graph_bounds(classifier: Any, X: Any, y: Any, confidence: float = 0.95) -> G
 
     Parameters
     ----------
-    classifier : fitted DivideAndConquerClassifier, a search for one, or a pipeline that ends so
-        Whose members know one pair of classes each, with or without a preparation of the rows.
+    classifier : fitted DivideAndConquerClassifier, or a search or pipeline that ends with one
+        Each of its members separates one pair of classes.
     X, y : (n, d) and (n,)
-        The rows that it learned from, those of weight zero left out; others are refused where
-        their number differs.
+        The training rows and labels, without rows of weight zero.
     confidence : float
 
     Notes
@@ -86,8 +93,8 @@ def graph_bounds(classifier: Any, X: Any, y: Any, confidence: float = 0.95) -> G
     ----------
     Platt, Cristianini, Shawe-Taylor: Large margin DAGs for multiclass classification (2000).
     """
-    classifier, X, labels = training_rows(classifier, X, y, "graph_bounds")
-    committee, X = divided(classifier.model_, X)
+    classifier, X, labels = check_training_rows(classifier, X, y, "graph_bounds")
+    committee, X = classifier.model_.find_division(X)
     pairs = [_pair(member, number) for number, member in enumerate(committee.members)]
     nodes = tuple(
         _node(member, pair, X, labels, classifier.classes_.tolist())
@@ -96,7 +103,7 @@ def graph_bounds(classifier: Any, X: Any, y: Any, confidence: float = 0.95) -> G
     radius = _common_radius(committee, X)
     n_classes, m = len(classifier.classes_), len(labels)
 
-    def bound(chosen: Sequence[Node], exponent: int) -> Bound:
+    def bound(chosen: Sequence[GraphMargin], exponent: int) -> Bound:
         total = _total(chosen)
         if radius.value is None or total.value is None:
             return radius if radius.value is None else total
@@ -119,6 +126,20 @@ def graph_bounds(classifier: Any, X: Any, y: Any, confidence: float = 0.95) -> G
     )
 
 
+def graph_facts(classifier: DivideAndConquerClassifier, X: Any, y: Any) -> Iterator[ModelFact]:
+    """The radius, the margins and theorem 1 of a graph whose nodes all separate their classes."""
+    committee, _ = classifier.model_.find_division(X)
+    is_graph = all(np.count_nonzero(member.code) == 2 for member in committee.members)
+    if not is_graph or classifier.n_rows_**2 > MOST_VALUES:
+        return
+    found = graph_bounds(classifier, X, y)
+    if found.radius.value is None or found.margins.value is None or found.graph.value is None:
+        return
+    yield ModelFact("R", found.radius.value, "radius of a ball in feature space around the rows")
+    yield ModelFact("D'", found.margins.value, "sum over the nodes of 1 / margin²")
+    yield ModelFact("theorem 1", found.graph.value, "bound on the error with 95% confidence")
+
+
 def _pair(member: Member, number: int) -> tuple[int, int]:
     """The class on the positive side of a member, and that on the negative side."""
     plus, minus = np.flatnonzero(member.code[0] > 0), np.flatnonzero(member.code[0] < 0)
@@ -131,19 +152,19 @@ def _pair(member: Member, number: int) -> tuple[int, int]:
 
 def _node(
     member: Member, pair: tuple[int, int], X: Any, labels: IntArray, names: list[Any]
-) -> Node:
+) -> GraphMargin:
     rows = np.flatnonzero(np.isin(labels, pair))
     values = member.answer(X[rows])[0][:, 0]
     signed = np.where(labels[rows] == pair[0], values, -values)
     errors = int(np.count_nonzero(signed <= 0))
-    squared = norm_squared(member.model)
+    squared = _squared_norm(member.model)
     margin = None
     if squared and not errors and len(rows):
         margin = float(signed.min()) / sqrt(squared)
-    return Node(names[pair[0]], names[pair[1]], margin, errors)
+    return GraphMargin(names[pair[0]], names[pair[1]], margin, errors)
 
 
-def _total(nodes: Sequence[Node]) -> Bound:
+def _total(nodes: Sequence[GraphMargin]) -> Bound:
     """The sum of 1 / margin^2, or which node has no margin."""
     errors = sum(node.errors for node in nodes)
     if errors:
@@ -163,7 +184,7 @@ def _total(nodes: Sequence[Node]) -> Bound:
 
 
 def _common_radius(committee: Committee, X: Matrix) -> Bound:
-    spaces = {(kernel_in(member.model), id(member.view)) for member in committee.members}
+    spaces = {(_find_kernel(member.model), id(member.view)) for member in committee.members}
     if len(spaces) > 1:
         return Bound(
             None,
@@ -175,3 +196,58 @@ def _common_radius(committee: Committee, X: Matrix) -> Bound:
         return Bound(None, "the nodes are no hyperplanes in a feature space")
     view = committee.members[0].view
     return Bound(enclosing_radius(kernel, X if view is None else view.apply(X)))
+
+
+def enclosing_radius(kernel: Kernel, X: Matrix, tolerance: float = CLOSE) -> float:
+    """The radius of a ball in feature space that holds all rows X (n, d).
+
+    It is larger than the smallest one by a factor of at most 1 + `tolerance`. The center is a
+    convex combination of rows; weight is moved from the nearest row with weight to the farthest
+    row until the dual value shows that no ball is much smaller.
+    """
+    squares = kernel.diagonal(X)
+    share = np.zeros(X.shape[0])
+    share[0] = 1.0
+    columns: dict[int, FloatArray] = {}
+
+    def column(row: int) -> FloatArray:
+        if row not in columns:
+            columns[row] = kernel(X, X[[row]])[:, 0]
+        return columns[row]
+
+    inner = column(0).copy()
+    best = np.inf
+    for _ in range(STEPS):
+        distances = squares - 2.0 * inner + share @ inner
+        far = int(distances.argmax())
+        best = min(best, float(distances[far]))
+        if best <= (1.0 + tolerance) ** 2 * max(float(share @ distances), 0.0):
+            break
+        near = int(np.where(share > 0, distances, np.inf).argmin())
+        apart = squares[far] + squares[near] - 2.0 * column(near)[far]
+        if apart <= 0:
+            break
+        step = min((distances[far] - distances[near]) / (2.0 * apart), share[near])
+        share[far] += step
+        share[near] = share[near] - step if step < share[near] else 0.0
+        inner += step * (column(far) - column(near))
+    # All rows lie in the ball around the origin too: for an RBF kernel, of radius 1.
+    return sqrt(max(min(best, float(squares.max())), 0.0))
+
+
+def _find_kernel(model: LocalModel) -> Kernel | None:
+    """The kernel of the space in which a model is a hyperplane, or None."""
+    if isinstance(model, Hyperplanes):
+        return Kernel("linear")
+    if isinstance(model, KernelExpansion) and model.kernel.kind != "precomputed":
+        return model.kernel
+    return None
+
+
+def _squared_norm(model: LocalModel) -> float | None:
+    """The squared norm of a binary model's normal in feature space, or None."""
+    if isinstance(model, Hyperplanes):
+        return float((model.weights**2).sum())
+    if isinstance(model, KernelExpansion) and model.kernel.kind != "precomputed":
+        return float(squared_norms(model, sparse.csr_array(model.coefficients))[0])
+    return None

@@ -20,9 +20,10 @@ from sklearn.svm import SVC
 
 from dcsvm import DivideAndConquerClassifier
 from dcsvm.base.errors import DataError
-from dcsvm.inspection.bounds import enclosing_radius, graph_bounds, tree_terms
 from dcsvm.numeric import Kernel
 from dcsvm.toolbox import Wrapped
+from dcsvm_plugins.combiners.dag.margin_bounds import enclosing_radius, graph_bounds
+from dcsvm_plugins.decomposers.tree.region_bound import tree_terms
 
 CORNERS = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
 
@@ -122,7 +123,8 @@ def test_members_that_do_not_know_one_pair_are_refused() -> None:
 def test_other_rows_than_those_learned_from_are_refused() -> None:
     clf = DivideAndConquerClassifier(Pairs(), Machine(), Average()).fit(CORNERS, [0, 1, 2])
     with pytest.raises(
-        DataError, match="bounds need the rows and labels that the classifier learned from"
+        DataError,
+        match="graph_bounds needs the rows and labels that the classifier was trained on",
     ):
         graph_bounds(clf, CORNERS, [0, 1, 7])
 
@@ -134,8 +136,7 @@ def test_more_or_fewer_rows_than_were_learned_are_refused(count) -> None:
     with pytest.raises(DataError) as caught:
         tree_terms(clf, X[:count], y[:count])
     assert str(caught.value) == (
-        "bounds need the rows that the classifier learned from, those of weight zero left out: "
-        f"80 rows, not {count}"
+        f"tree_terms needs the 80 training rows, without those of weight zero, got {count} rows"
     )
 
 

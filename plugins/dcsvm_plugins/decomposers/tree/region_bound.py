@@ -1,4 +1,4 @@
-"""The terms of the TD paper's bound for divisions into regions."""
+"""The terms of the error bound for regions, from the paper on tree decomposition."""
 
 from __future__ import annotations
 
@@ -11,12 +11,22 @@ import attrs
 import numpy as np
 from scipy import sparse
 
-from dcsvm.base.member import Member
-from dcsvm.base.models import Constant, Hyperplanes, KernelExpansion
-from dcsvm.drive.committee.committee import Committee
-from dcsvm.drive.fitted import FittedStrategy
-from dcsvm.inspection.bounds.machines import Bound, divided, norms_squared, training_rows
+from dcsvm import Committee, DivideAndConquerClassifier, FittedStrategy, Member
 from dcsvm.numeric import FloatArray, IntArray, Kernel, Matrix
+from dcsvm.toolbox import (
+    Bound,
+    Constant,
+    Hyperplanes,
+    KernelExpansion,
+    ModelFact,
+    check_training_rows,
+    squared_norms,
+)
+
+__all__ = ["TreeTerms", "tree_terms"]
+
+#: `tree_facts` gives up if the support vectors have more kernel values than this.
+MOST_VALUES = 100_000_000
 
 
 @attrs.frozen
@@ -60,25 +70,23 @@ def tree_terms(classifier: Any, X: Any, y: Any) -> TreeTerms:
 
     Parameters
     ----------
-    classifier : fitted DivideAndConquerClassifier, a search for one, or a pipeline that ends so
-        Over regions (each row asks one) or over one part, with or without a preparation of the
-        rows, with kernel machines at the regions: binary, one against one, or nested pipelines
-        over class pairs or one against the rest.
+    classifier : fitted DivideAndConquerClassifier, or a search or pipeline that ends with one
+        With regions (each row asks one) or a single part, and kernel machines in them: binary,
+        one against one, or nested classifiers over class pairs or one against the rest.
     X, y : (n, d) and (n,)
-        The rows that it learned from, those of weight zero left out; others are refused where
-        their number differs.
+        The training rows and labels, without rows of weight zero.
 
     Notes
     -----
-    Where there are more than two classes the paper takes the average over the binary classifiers:
-    here, over all pairs of classes or over all classes, with nothing added by a region that lacks
-    a side. That the logarithms are to base 10 follows from its T2 in table 16.
+    With more than two classes the paper averages over the binary classifiers: here over all
+    pairs of classes or over all classes; a region that lacks a side adds nothing. Logarithms are
+    to base 10, as follows from T2 in the paper's table 16.
 
     References
     ----------
     Chang, Guo, Lin, Lu: Tree decomposition for large-scale SVM problems (2010).
     """
-    classifier, X, labels = training_rows(classifier, X, y, "tree_terms")
+    classifier, X, labels = check_training_rows(classifier, X, y, "tree_terms")
     committee, X = _regions(classifier.model_, X)
     home = _homes(committee, X)
     terms: list[_Term] = []
@@ -103,9 +111,28 @@ def tree_terms(classifier: Any, X: Any, y: Any) -> TreeTerms:
     )
 
 
+def tree_facts(classifier: DivideAndConquerClassifier, X: Any, y: Any) -> Iterator[ModelFact]:
+    """T1, T2, R and R / L, or S of an undivided classifier, if they are known and quick."""
+    if sum(record.support_vectors**2 for record in classifier.ledger_) > MOST_VALUES:
+        return
+    terms = tree_terms(classifier, X, y)
+    R, T1, T2 = terms.R.value, terms.T1.value, terms.T2.value
+    if R is None or T1 is None or T2 is None:
+        return
+    yield ModelFact("T1", T1, "error bound for regions: what the machines add, R log² n (base 10)")
+    meaning = "squared norms of the machines and squares of their slacks"
+    if terms.leaves == 1:
+        yield ModelFact("S", R, f"{meaning}, undivided")
+        return
+    leaves = terms.leaves
+    yield ModelFact("T2", T2, f"what the division into L = {leaves:,} regions adds, L log(d n L²)")
+    yield ModelFact("R", R, f"{meaning}, summed over the regions")
+    yield ModelFact("R / L", R / leaves, "the same per region")
+
+
 @attrs.frozen
 class _Term:
-    """One binary classifier of a region: which sides, how long its normal is, how it slacks."""
+    """One binary classifier of a region: its sides, squared norm and squared slacks."""
 
     sides: tuple[frozenset[int], frozenset[int]]
     norm_squared: float
@@ -115,7 +142,7 @@ class _Term:
 
 def _regions(model: FittedStrategy, X: Matrix) -> tuple[Committee, Matrix]:
     """The committee over regions, below a preparation of the rows, and rows as it sees them."""
-    inner, seen = divided(model, X)
+    inner, seen = model.find_division(X)
     is_routed = any(group.router is not None for group in inner.groups)
     return (inner, seen) if is_routed or len(inner.members) == 1 else (model.committee, X)
 
@@ -161,7 +188,7 @@ def _terms(member: Member, X: Any, labels: IntArray, n_classes: int) -> list[_Te
         return list(_of_columns(norms, model.scores(seen), Kernel("linear"), member, seen, labels))
     if isinstance(model, KernelExpansion) and model.kernel.kind != "precomputed":
         columns = _columns(model)
-        norms, decisions = norms_squared(model, columns), _decisions(model, columns, seen)
+        norms, decisions = squared_norms(model, columns), _decisions(model, columns, seen)
         return list(_of_columns(norms, decisions, model.kernel, member, seen, labels))
     return f"holds a {type(model).__name__}, which is no hyperplane in a feature space"
 

@@ -9,7 +9,11 @@ from sklearn.pipeline import make_pipeline
 from dcsvm import DivideAndConquerClassifier, TablePreparation, build
 from dcsvm.base.errors import CompositionError
 from dcsvm.inspection import compile_tree
-from dcsvm.inspection.bounds import plane_terms, relative_complexity, relative_error
+from dcsvm_plugins.decomposers.oblique_tree.leaf_complexity import (
+    plane_terms,
+    relative_complexity,
+    relative_error,
+)
 
 pytest.importorskip("dcsvm_plugins")
 

@@ -1,4 +1,4 @@
-"""How a graph in layers is drawn: who is asked after whom, and how many rows go each way."""
+"""Drawing of a layered graph, with the number of rows on each edge."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from dcsvm.drawing.scene import shorten
+from dcsvm.drawing import shorten
 
 DOWN, TEXT = 58, 11
 #: A node is as wide as its text wants it, within these limits.
