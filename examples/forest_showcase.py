@@ -237,19 +237,19 @@ def _measure(
 def page() -> Iterable[str]:
     yield "# The SVM forest beside boosted trees\n"
     yield (
-        "Written by `python examples/forest_showcase.py --page`. Rows are cut 4:1:1 at random "
-        f"(seed {SEED}), features brought to [0, 1]. Each method is the best of {TRIES} settings "
-        f"on the validation part, which also says when boosting ends (after {PATIENCE} rounds "
-        f"without gain); it is learned again with {JOBS} jobs, and then the test rows are asked. "
-        f"On the largest set all {TRIES} are tried with {FEWER:,} rows, and the best of these "
-        "with all. What forests may be set to was settled on the validation part of that set, "
-        "too; their machines learn one class against the rest. Data sets go by the names of the "
-        "TD paper: PHW are handwritten digits (Pendigits), Census Income is Adult, Forest is "
-        "covertype. — stands for what was not measured. "
-        "Seconds are on the wall; predicting is for all test rows. On Forest the first three were "
-        "learned again within half an hour, histogram boosting on another day. *tried* is with "
-        "all rows; *worst* is the least accurate setting on the validation part: some of them "
-        "diverge.\n"
+        "Written by `python examples/forest_showcase.py --page`. Rows are split 4:1:1 at random "
+        f"(seed {SEED}), features are scaled to [0, 1]. Each method uses the best of {TRIES} "
+        f"settings on the validation rows, which also stop boosting (after {PATIENCE} rounds "
+        f"without gain). It is trained again with {JOBS} jobs and then evaluated on the test "
+        f"rows. On the largest set all {TRIES} are tried with {FEWER:,} rows, and the best of "
+        "these with all rows. The search space of the forests was also chosen on the validation "
+        "rows of that set; their SVMs are one against the rest. Data sets have the names of the "
+        "TD paper: PHW is Pendigits, Census Income is Adult, Forest is covertype. — means not "
+        "measured. Seconds are wall time; prediction is for all test rows. On Forest the first "
+        "three methods were trained again within half an hour, histogram boosting on another "
+        "day. *tried* counts settings tried with all rows; *worst* is the least accurate "
+        "setting on the validation rows: some of them diverge.\n"
+        ""
     )
     finals = measured.read("showcase_final")
     names = [name for name in NAMES if any(one["data_set"] == name for one in finals)]
@@ -272,12 +272,12 @@ def page() -> Iterable[str]:
 HOW_FAR = """
 ## How far it goes
 
-Written from what `python examples/forest_how_far.py` measures: ten trees with random splits, local
-scaling, relevance and borders, answering by the mean over single trees (*one tree*), by a vote, by
-the mean of their scores, or by a mean whose weights fit the validation rows. C and gamma are one
-pair for all leaves, or each leaf's own: by the validation rows that fall into it, or *out of bag*,
-where a tree learns a bootstrap's rows and its leaves choose by the others. Where the validation
-rows had a say, they flatter.
+Measured by `python examples/forest_how_far.py`: ten trees with random splits, local scaling,
+relevance and borders. The table shows the mean accuracy of single trees (*one tree*), a vote,
+the mean of their scores, and a mean with weights fitted on the validation rows. C and gamma are
+the same for all leaves, or chosen for each leaf: on the validation rows that fall into it, or
+*out of bag*, where a tree is trained on a bootstrap sample and its leaves choose on the other
+rows. Validation accuracies are optimistic if the validation rows were used for a choice.
 """
 
 

@@ -77,8 +77,8 @@ def checkerboards() -> Iterator[str]:
         "Means of four training sets of 5,000 + 5,000 rows; one test set of 10,000 + 10,000. C = "
         "1,000, sigma = 31.62 read as exp(-d^2 / (2 sigma^2)), r = 0.5. *Ideal* is the paper's "
         "time: the slowest part of each step, in processor seconds. *Work* is rows times "
-        "iterations of these parts, which no overhead blurs. The paper's solver took 38 s; these "
-        "take under 0.15 s, so that fixed costs show."
+        "iterations of these parts, which is independent of overhead. The solver of the paper "
+        "took 38 s; these take less than 0.15 s, so fixed costs are visible."
     )
     rows: list[list[Any]] = []
     for method in ("standard", "cascade"):
@@ -107,7 +107,7 @@ def checkerboards() -> Iterator[str]:
             )
     header = ["", "test %", "ideal s", "CPU s, 1 core", "wall s, 2 cores", "SV", "work"]
     yield from table(header, rows)
-    yield "How many times the slowest parts of the cascade take less than the whole (paper: 2.5):"
+    yield "Speed-up of the slowest parts of the cascade over the undivided SVM (paper: 2.5):"
     yield ""
     for solver in ("own", "libsvm"):
         found = [
@@ -129,8 +129,9 @@ def pairs() -> Iterator[str]:
     readings = read("readings")
     if readings:
         yield from prose(
-            "What sigma = 100 divides and how features were scaled was not told. Support vectors "
-            "of the standard machine on the training rows, by reading (the paper's: 3,943 and "
+            "The paper does not say what sigma = 100 divides and how features were scaled. "
+            "Support vectors of the standard SVM on the training rows, by interpretation (in "
+            "the paper: 3,943 and "
             "1,661):"
         )
         names = sorted({(one["scale"], one["gamma"]) for one in readings})
@@ -195,10 +196,11 @@ def text() -> Iterator[str]:
     yield "## Table 7's question: text"
     yield ""
     yield from prose(
-        "The paper's corpus is not public. Reuters money-fx (its 5,000 most frequent words) and "
-        "two sets that were generated, all of unit length, sigma = 2 read as gamma = 1/8, C = 64, "
-        "r = 0.5. Documents of 60 words are far harder to tell apart than the paper's (its test "
-        "accuracies: 93.6 to 96.0), those of 240 about as hard."
+        "The corpus of the paper is not public. Reuters money-fx (its 5,000 most frequent "
+        "words) and two generated sets are used instead, all of unit length, with sigma = 2 "
+        "read as gamma = 1/8, C = 64, r = 0.5. Documents of 60 words are much harder to "
+        "separate than those of the paper (its test accuracies: 93.6 to 96.0), those of 240 "
+        "about as hard."
     )
     rows = []
     for one in read("text"):
@@ -217,7 +219,8 @@ def pieces() -> Iterator[str]:
     yield "## More pieces than two"
     yield ""
     yield from prose(
-        "Lodgepole Pine against another class, in [0, 1]; C and gamma chosen on validation rows."
+        "Lodgepole Pine against another class, features in [0, 1]; C and gamma chosen on "
+        "validation rows."
     )
     rows = []
     for one in read("pieces"):
@@ -238,8 +241,9 @@ def multiclass() -> Iterator[str]:
     yield "## Several classes"
     yield ""
     yield from prose(
-        "One cascade of all classes (every class cut in pieces, groups crossed) against a cascade "
-        "inside every pair of classes; C and gamma chosen for the whole machine by two folds."
+        "One cascade of all classes (every class split into pieces, groups crossed) against a "
+        "cascade for every pair of classes; C and gamma chosen for the undivided SVM by two "
+        "folds."
     )
     rows = [
         [one["data"], one["method"], number(one["test"]), f"{one['support_vectors']:,}"]
@@ -253,8 +257,8 @@ def large() -> Iterator[str]:
     yield ""
     yield from prose(
         "ijcnn1; C and gamma chosen on validation rows. Loads are those of the minute before; "
-        "nothing else ran meanwhile. The cascade beats libsvm's machine by far, but not the own "
-        "solver, which takes the rows that matter into its working sets by itself."
+        "nothing else was running. The cascade is much faster than libsvm, but not than the "
+        "solver of dcsvm, which selects the relevant rows for its working sets by itself."
     )
     rows = [
         [

@@ -68,9 +68,9 @@ def table1() -> str:
         "| training s | paper's | 1,000 parameters | paper's"
     )
     words = (
-        "The paper counts unique support vectors: of all machines for 1-v-r and Max Wins, and "
-        "averaged over the paths of the test rows for DAGSVM. Gaussian kernels: exp(-gamma d²); "
-        "the paper does not say how its sigma enters."
+        "The paper counts unique support vectors: of all SVMs for 1-v-r and Max Wins, and "
+        "averaged over the paths of the test rows for DAGSVM. Gaussian kernels are exp(-gamma "
+        "d²); the paper does not define its sigma."
     )
     return "## Table 1\n\n" + table(head, _rows()) + "\n\n" + words
 
@@ -128,7 +128,7 @@ def asked() -> str:
         for run in speeds:
             for text, ratio, least in _ratios(run):
                 rows.append(_asked(name, text, f"{ratio:.2f}", f"≥ {least:g}", ratio >= least))
-    return "## What was asked for\n\n" + table("data | what | measured | asked | reached", rows)
+    return "## Targets\n\n" + table("data | what | measured | target | reached", rows)
 
 
 def _asked(name: str, what: str, found: str, wanted: str, reached: bool) -> str:
@@ -194,15 +194,14 @@ def choice() -> str:
         f"{max(Cs):g} at most for {NAMES[name]}" for name, Cs in POLYNOMIAL_C.items()
     )
     words = (
-        "All three methods are given the same cells. Gaussian kernels by data set: "
+        "All three methods use the same cells. Gaussian kernels by data set: "
         f"{grids}. Polynomial kernels (x·z / features + c)^d of degree 1 to 6 with c = 0 and "
-        f"c = 1; C {polynomial}. On the first cut of "
-        "the training rows, 70% to learn and 30% to judge by as in the paper, all cells are "
-        f"tried. Kernels whose best cell makes more than {PROMISING:g} times the errors of the "
-        "best one there are left out of the other cuts, and the cell with the lowest mean error "
-        "over all cuts is taken, since one cut leaves "
-        "many cells alike (covertype has its source's validation rows instead). Learning all "
-        f"cells took {seconds:,.0f} s of one core."
+        f"c = 1; C {polynomial}. On the first split of the training rows, 70% for training and "
+        "30% for validation as in the paper, all cells are tried. Kernels whose best cell makes "
+        f"more than {PROMISING:g} times the errors of the best one there are skipped on the "
+        "other splits. The cell with the lowest mean error over all splits is chosen, because "
+        "one split leaves many cells equal (covertype uses the validation rows of its source "
+        f"instead). Training all cells took {seconds:,.0f} s of one core."
     )
     head = (
         "data | method | chosen | validation error % | cuts | first cut: best Gaussian % "
@@ -231,16 +230,16 @@ def again() -> str:
                 ]
                 rows.append(f"| {' | '.join(cells)} |")
     words = (
-        "Table 1 has what came first. Twice a second choice was written down, then made without "
-        "test rows, and then **the test rows were read a second time**, which makes a second "
-        "error a little less trustworthy than a first.\n\n"
-        "Letter: the first choice learned 70% of the training rows, and missed what was asked by "
-        f"a few test rows. The second (`again.py`) was made by {FOLDS} folds of all of them: "
+        "Table 1 shows the first results. For two data sets a second choice was planned, made "
+        "without test rows, and then **the test rows were read a second time**, so the second "
+        "error is slightly less reliable than the first.\n\n"
+        "Letter: the first choice was trained on 70% of the training rows and missed the target "
+        f"by a few test rows. The second (`again.py`) was made by {FOLDS} folds of all of them: "
         f"gamma {GAMMAS[0]:.3g} to {GAMMAS[-1]:.3g} in {len(GAMMAS)} steps, C "
         f"{', '.join(f'{C:g}' for C in CS)}, classes listed in natural order or by similarity.\n\n"
-        "Covertype: the natural list of classes missed the kernel evaluations asked for. Kernel "
-        "and C stay; of two lists the one was taken that asks fewer kernel values on the "
-        "validation rows (`lists.py`)."
+        "Covertype: with the natural order of classes the target for kernel evaluations was "
+        "missed. Kernel and C were kept; of two orders, the one with fewer kernel evaluations "
+        "on the validation rows was chosen (`lists.py`)."
     )
     head = (
         "data | result | method | chosen | list of classes | validation error % | test error % "
@@ -263,10 +262,10 @@ def speed() -> str:
         "| 200 single rows, DAGSVM | SVC"
     )
     words = (
-        "Seconds of one thread, both sides in turns, medians of three, the cell of DAGSVM "
-        "for all; batches are of 10,000 test rows at most. Max Wins works out all votes from one "
-        "kernel matrix. A walk meets every class, so DAGSVM works out the same kernel values by "
-        "tiles of rows, but adds up only those pairs that a row asks."
+        "Seconds of one thread, both sides in turn, medians of three, with the cell of DAGSVM "
+        "for all; batches have at most 10,000 test rows. Max Wins computes all votes from one "
+        "kernel matrix. A path meets every class, so DAGSVM computes the same kernel values by "
+        "tiles of rows, but sums only the pairs that a row visits."
     )
     return "## Times\n\n" + words + "\n\n" + table(head, rows)
 
@@ -285,11 +284,11 @@ def bounds() -> str:
         ]
         rows.append(f"| {' | '.join(cells)} |")
     words = (
-        "Both theorems want nodes that separate their classes, and have a reason instead of a "
-        "number where they do not; so each graph is learned once more with a C so large that the "
-        "kernel separates what it can. Where there is a number it is far above 1, an error no "
-        "classifier can exceed: the bounds tell graphs apart, not how often they err. Margins are "
-        "those of nodes that do not err."
+        "Both theorems require nodes that separate their classes; otherwise the table gives the "
+        "reason instead of a number. Each graph is therefore trained once more with a C so "
+        "large that the kernel separates as much as it can. All bounds are far above 1, the "
+        "largest possible error: they compare graphs, but do not predict errors. Margins are "
+        "those of nodes without errors."
     )
     head = "data | kernel and C | R | margins | D' | theorem 1 | classes theorem 2 speaks of"
     return "## Bounds\n\n" + words + "\n\n" + table(head, rows)

@@ -60,10 +60,10 @@ def page() -> Iterator[str]:
     yield ""
     yield from told(
         f"Written by `{COMMAND}` from `examples/reproduce_fsd/measured/`; do not edit. The "
-        "scripts beside it measure what is missing and can be stopped at any time. Paper: "
+        "scripts next to it measure what is missing and can be interrupted at any time. Paper: "
         "Guo, Chen, Jiang, Ji, Kung: Efficient divide-and-conquer classification based on "
-        "feature-space decomposition (2015). The machine was shared with other work: "
-        "processor seconds (of all threads) say more than the clock."
+        "feature-space decomposition (2015). The machine was shared with other work, so "
+        "processor seconds (of all threads) are more reliable than wall time."
     )
     yield from table_5()
     yield from ablation()
@@ -76,13 +76,13 @@ def table_5() -> Iterator[str]:
     yield "## Table 5: covertype, Lodgepole Pine against the rest"
     yield ""
     yield from told(
-        "C = 32, gamma = 32, features in [0, 1], table 2's setting: four subspaces of "
+        "C = 32, gamma = 32, features in [0, 1], with the setting of table 2: four subspaces of "
         "each of five kinds with 40, 40, 40, 27, 27 of 54 features, DC-SVM early in each, "
-        "TRBF2-KRR fusion. Clusters are made at gamma = 1: at 32 a large share of all rows ends "
-        "in one of them (see the ablation). Ridge and folds of the fusion were chosen on "
-        "validation rows of the version with 50,000. At gamma = 32 alone the paper's error is not "
-        "reached; with gamma 32 and 128 in turn, chosen on the same validation rows after the "
-        "test rows were asked at 32, it is."
+        "TRBF2-KRR fusion. Clusters use gamma = 1, because at 32 a large share of all rows "
+        "falls into one of them (see the ablation). Ridge and folds of the fusion were chosen "
+        "on validation rows of the version with 50,000. At gamma = 32 alone the error of the "
+        "paper is not reached. With gamma 32 and 128 in turn it is; this was chosen on the same "
+        "validation rows, after the test rows had been used at 32."
     )
     yield (
         "| rows | method | test error % | paper, 464,810 rows | train s (clock) | train s (CPU) "
@@ -125,7 +125,7 @@ def fusions() -> list[dict[str, Any]]:
 def ablation() -> Iterator[str]:
     yield "## Ablation: covertype, 50,000 rows"
     yield ""
-    yield from told("Errors in per cent of 12,500 validation rows; no test row was read.")
+    yield from told("Errors in percent of 12,500 validation rows; no test row was read.")
     for one in measured.read("ablation", kind="alone"):
         yield (
             f"- DC-SVM early alone, clusters at gamma = {one['clusters']:g}: {one['error']:.2f} "
@@ -155,9 +155,9 @@ def ablation() -> Iterator[str]:
     widths = measured.read("widths")
     if widths:
         yield from told(
-            "Beyond the paper: subspaces of a kind with several gammas in turn (`learners` of the "
-            "subspaces), four of each kind. Machines that see near and far rows err in different "
-            "places, and the fusion makes use of it:"
+            "Beyond the paper: subspaces of a kind with several gammas in turn (`learners` of "
+            "the subspaces), four of each kind. Models with different kernel widths make "
+            "different errors, and the fusion benefits from it:"
         )
         for one in widths:
             shown = ", ".join(f"{width:g}" for width in one["widths"])
@@ -169,9 +169,9 @@ def texts() -> Iterator[str]:
     yield "## Table 4's question: sparse texts"
     yield ""
     yield from told(
-        "RCV1 and news20 are not at hand. Reuters money-fx stands in for RCV1 (its "
-        "setting: 4 RD and 4 ABD subspaces of half the features, TRBF3), and generated "
-        "rows of news20's shape for news20 (2 RD of half, 10 ABD of a tenth, TRBF2)."
+        "RCV1 and news20 were not available. Reuters money-fx replaces RCV1 (with its setting: "
+        "4 RD and 4 ABD subspaces of half the features, TRBF3), and generated rows of the shape "
+        "of news20 replace news20 (2 RD of half, 10 ABD of a tenth, TRBF2)."
     )
     yield (
         "| data | method | chosen | F1 % | error % | train s (CPU) | peak GB | paired test of F1 |"
@@ -188,11 +188,11 @@ def texts() -> Iterator[str]:
             )
     yield ""
     yield from told(
-        "The paired test swaps the two methods' answers at random where they differ, "
-        "10,000 times. On Reuters the test rows were asked twice: first after choosing on "
-        "a single fifth of the training rows, then after choosing by five folds from 36 "
-        "cells for each method, the fusion's gamma among them: at its default, rows of the "
-        "rare class lie so far out that they weigh nothing. Both looks are shown."
+        "The paired test swaps the answers of the two methods at random where they differ, "
+        "10,000 times. On Reuters the test rows were used twice: first after choosing on a "
+        "single fifth of the training rows, then after choosing by five folds from 36 cells for "
+        "each method, including the gamma of the fusion: with its default, rows of the rare "
+        "class are so far from the others that they have no weight. Both results are shown."
     )
 
 
@@ -200,8 +200,8 @@ def adult() -> Iterator[str]:
     yield "## Census: Adult instead"
     yield ""
     yield from told(
-        "2 RD and 2 PCA subspaces of 300/409 of the features, as for census in table 2. C "
-        "and gamma by validation rows, the same for all."
+        "2 RD and 2 PCA subspaces of 300/409 of the features, as for census in table 2. C and "
+        "gamma were chosen on validation rows and are the same for all methods."
     )
     yield "| method | C | gamma | test error % | train s (CPU) |"
     yield "|---|---|---|---|---|"
@@ -235,9 +235,9 @@ def complexity() -> Iterator[str]:
             )
     yield ""
     yield from told(
-        "RD deals M features, which the table leaves out, and never looks at a row. ABD, DCA and "
-        "BCD along N are bound by memory: their times jump where the rows no longer fit the "
-        "cache, between 6 and 13 MB, which the slope over the larger sizes takes for an exponent."
+        "RD assigns M features, which the table leaves out, and reads no row. ABD, DCA and BCD "
+        "along N are bound by memory: their times jump when the rows no longer fit into the "
+        "cache, between 6 and 13 MB, which increases the fitted exponent."
     )
 
 

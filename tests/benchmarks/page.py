@@ -34,68 +34,69 @@ SECTIONS = [
     Section(
         "grid.py",
         "A grid on one part",
-        "63 cells (7 values of C, 9 of gamma) on leaves of a tree, against a loop of SVC. "
-        "Squared distances are computed once, a Gram matrix once per gamma, each cell starts from "
-        "its neighbour's solution, and Newton steps on the free set replace most pairwise steps.",
+        "63 cells (7 values of C, 9 of gamma) on leaves of a tree, against a loop over SVC. "
+        "Squared distances are computed once and a Gram matrix once per gamma. Each cell starts "
+        "from the solution of its neighbour, and Newton steps on the free set replace most "
+        "pairwise steps.",
     ),
     Section(
         "single_fit.py",
         "One fit of one part",
-        "Nothing to share here but the Gram matrix, in single precision as K - 1.",
+        "A single fit shares only the Gram matrix, stored in single precision as K - 1.",
     ),
     Section(
         "coarse.py",
         "A few cells on a larger part",
-        "What a search tries on its coarser levels. A large C is approached over smaller ones, "
-        "each solved roughly: where many rows end at a bound, they get there together.",
+        "The coarser levels of a search. A large C is reached through smaller ones, each solved "
+        "roughly, so that many rows reach their bound together.",
     ),
     Section(
         "global_fit.py",
-        "One machine for all rows",
-        "Two threads of ours against SVC, which has one, with a cache of 1 GB. Working sets of "
-        "thousands of rows are solved in full; kernel rows come from blocked products.",
+        "One SVM for all rows",
+        "Our solver with two threads against SVC, which has one, with a cache of 1 GB. Working "
+        "sets of thousands of rows are solved completely, and kernel rows are computed by "
+        "blocked products.",
     ),
     Section(
         "prediction.py",
         "Prediction",
-        "The same one-against-one model asked by both, one thread each, after a check that all "
-        "labels are equal. `walk` asks only the pairs that a decision DAG would. One timing "
-        f"of one row at a time asks {prediction.ONE_BY_ONE} rows, each in a call of its own: "
-        f"divide by {prediction.ONE_BY_ONE} for one row.",
+        "Both predict with the same one-against-one model, one thread each, after a check that "
+        "all labels are equal. `walk` evaluates only the pairs on the path of a decision DAG. "
+        f"Timings of one row at a time are for {prediction.ONE_BY_ONE} calls of one row each.",
     ),
     Section(
         "routing.py",
-        "The way through a tree",
-        "Rows to the leaves of one tree, against `apply` of scikit-learn's own tree of as many "
-        "leaves. What is asked is in seconds.",
+        "Routing through a tree",
+        "Finding the leaves of rows, against `apply` of a scikit-learn tree with as many "
+        "leaves. The target is in seconds.",
     ),
     Section(
         "dag.py",
         "The decision graph",
-        "Batches are `predict` of `dag` against that of `vote`, which fuses all pairs over one "
-        "kernel matrix; the name says which share of the support vectors the graph asks. Single "
-        "rows and training are against SVC, whose own scheme is one against one. One timing "
-        f"of one row at a time calls `predict` for {dag.ONE_BY_ONE} rows, one by one: divide by "
-        f"{dag.ONE_BY_ONE} for one row.",
+        "Batches compare `predict` of `dag` with that of `vote`, which computes all pairs from "
+        "one kernel matrix; the name gives the share of support vectors that the graph uses. "
+        "Single rows and training are compared with SVC, which is also one against one. Timings "
+        f"of one row at a time are for {dag.ONE_BY_ONE} calls of one row each.",
     ),
     Section(
         "ridge.py",
         "Kernel ridge regression",
-        "81 cells. Ridges that a small subspace answers share it; each other ridge has a "
-        "single-precision Cholesky factor, refined until it is as precise as a double one.",
+        "81 cells. Ridges that a small subspace can solve share it. Every other ridge has a "
+        "single-precision Cholesky factor, refined to double precision.",
     ),
     Section(
         "first_fit.py",
         "The first fit",
-        "Everything that is compiled is compiled at installation, so the first fit in a fresh "
-        "process waits for imports only.",
+        "All compilation happens at installation, so the first fit in a new process waits for "
+        "imports only.",
     ),
     Section(
         "overhead.py",
-        "What the framework adds",
-        "A pipeline with one part against bare SVC, 1,000 tiny parts against the learner alone.",
+        "Overhead of the framework",
+        "A strategy with one part against plain SVC, and 1,000 tiny parts against the learner "
+        "alone.",
     ),
-    Section("startup.py", "Start-up", "Beside a bare `import sklearn` in the same run."),
+    Section("startup.py", "Start-up", "Compared with a plain `import sklearn` in the same run."),
 ]
 
 
@@ -126,10 +127,10 @@ def page() -> str:
     text = [
         "# Performance",
         "",
-        "Each table is what a script in `tests/benchmarks/` printed: both sides in turns in one "
-        "run, the median of three or more, seconds of ours and of theirs, how many times faster "
-        "ours is, and what was asked. `python tests/benchmarks/page.py` measures again and writes "
-        "this page; `docs/design.md` has the reasons behind what is measured here.",
+        "Each table is the output of a script in `tests/benchmarks/`. Both sides run in turn, "
+        "and the table shows medians of three or more: our seconds, their seconds, how many "
+        "times faster ours is, and the target. `python tests/benchmarks/page.py` repeats the "
+        "measurements and writes this page; `docs/design.md` gives the background.",
         "",
         f"Measured on {os.cpu_count()} cores ({platform.machine()}), Python "
         f"{platform.python_version()}, numpy {numpy.__version__}, scipy {scipy.__version__}, "
