@@ -14,8 +14,7 @@ from dcsvm.base.errors import RecipeError, UsageError, did_you_mean
 from dcsvm.datasets.embedded import EMBEDDED
 from dcsvm.drive.registry import KINDS, RECIPE, Registry
 from dcsvm.experiments.recipe.sections import Data
-from dcsvm.experiments.recipe.toml_lines import LineIndex
-from dcsvm.experiments.recipe.toml_lines import Path as Key
+from dcsvm.experiments.recipe.toml_lines import Key, LineIndex
 
 SEARCH = "search"
 DATA_OPTION, TARGET_OPTION = "--data", "--target"

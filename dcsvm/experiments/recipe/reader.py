@@ -1,57 +1,56 @@
-"""A recipe's table checked key by key, and turned into the components that it names."""
+"""A recipe read from its text: every key checked, every component built."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
 
-from dcsvm.base.component import check_value, settings_of, takes_several, wrap_single_value
-from dcsvm.base.errors import DcsvmError, PluginError, RecipeError, UnknownNameError, did_you_mean
+from dcsvm.base.component import check_value, settings_of
+from dcsvm.base.errors import DcsvmError, RecipeError, did_you_mean
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.drive.registry import KINDS, RECIPE, Registry, default_registry
-from dcsvm.drive.validation import check_composition, check_support, without_levels
-from dcsvm.experiments.recipe.grids import find_learner_mistakes, find_level_mistakes
-from dcsvm.experiments.recipe.key_suggestions import find_nearest_word, suggest_keys
+from dcsvm.drive.registry import RECIPE, Registry, default_registry
+from dcsvm.drive.validation import without_levels
+from dcsvm.experiments.recipe.component_reader import (
+    PIPELINE,
+    SEARCHED,
+    ComponentReader,
+    NoSuchKeyError,
+    apply_cell,
+)
 from dcsvm.experiments.recipe.layers import (
     SEARCH,
     LayeredRecipe,
-    Place,
     find_text,
     parse_layers,
     parse_override,
 )
-from dcsvm.experiments.recipe.overrides import NoSuchKeyError, apply_cell
 from dcsvm.experiments.recipe.sections import (
-    CLASS_WEIGHT,
     Data,
     Measure,
     Search,
     Split,
     Suits,
-    find_class_weight_mistake,
     find_data_mistakes,
     find_measure_mistakes,
     find_search_mistakes,
     find_split_mistakes,
     find_suits_mistakes,
 )
-from dcsvm.experiments.recipe.toml_lines import Path as Key
+from dcsvm.experiments.recipe.toml_lines import Key
 
 QUICKSTART = "quickstart"
 COMPARE = "compare"
-#: What makes a pipeline.
-PIPELINE = (*KINDS, CLASS_WEIGHT)
 KEYS = (
     *("about", "name", "suits", "extends", "data", "split"),
     *(*PIPELINE, SEARCH, "measure", COMPARE),
 )
-#: What the table of a rival may hold: the rest is shared.
+#: The keys that the table of a rival may hold: the rest is shared.
 RIVAL_KEYS = (*PIPELINE, SEARCH)
-#: The keys whose values, or whose settings, can be searched for.
-SEARCHED = (*PIPELINE, "data")
+#: The keys that a mistake may lie at, and the mistake in a sentence.
+Mistake: TypeAlias = tuple[tuple[Key, ...], str]
 
 
 @attrs.frozen(eq=False)
@@ -86,7 +85,7 @@ class Candidate:
         """The pipeline with these values; keys of [data] are not its business."""
         if not cell or self._registry is None:
             return self.classifier
-        reader = _Reader(
+        reader = ComponentReader(
             LayeredRecipe(self.name, apply_cell(self.table, cell), {}), self._registry
         )
         classifier = reader.build_classifier((), reader.layered.table)
@@ -134,23 +133,14 @@ def parse(
 
 def read(whole: LayeredRecipe, registry: Registry) -> Recipe:
     """Check a recipe's table and build what it names; all its mistakes come in one error."""
-    reader = _Reader(whole, registry)
+    reader = _RecipeReader(whole, registry)
     recipe = reader.read_recipe()
     reader.raise_mistakes()
     return recipe
 
 
-class _Reader:
-    """Reads one table and remembers every mistake with its place."""
-
-    def __init__(
-        self, whole: LayeredRecipe, registry: Registry, given: frozenset[str] = frozenset()
-    ) -> None:
-        self.given = given
-        self.layered = whole
-        self.registry = registry
-        self.mistakes: dict[str, tuple[Place, DcsvmError]] = {}
-        self.fixed: Place | None = None
+class _RecipeReader(ComponentReader):
+    """Reads the whole table of a recipe."""
 
     def read_recipe(self) -> Recipe:
         table, source = self.layered.table, self.layered.source
@@ -168,48 +158,6 @@ class _Reader:
         candidates += [self._read_rival(rival) for rival in self._find_rivals()]
         return Recipe(source, about, data, split, search, measure, tuple(candidates), suits)
 
-    def raise_mistakes(self) -> None:
-        """Raise all mistakes as one error, in the order of their places."""
-        if self.mistakes:
-            places = {message: place for message, (place, _) in self.mistakes.items()}
-            ordered = sorted(places, key=lambda message: attrs.astuple(places[message]))
-            broken = any(isinstance(error, PluginError) for _, error in self.mistakes.values())
-            raise (PluginError if broken else RecipeError)("\n".join(ordered))
-
-    def build_classifier(self, at: Key, table: Any) -> DivideAndConquerClassifier:
-        """Build the three components of a table, checking that they fit."""
-        parts: dict[str, Any] = {}
-        for kind in KINDS:
-            if kind in table:
-                parts[kind] = self._build_component(kind, (*at, kind), table[kind])
-            else:
-                title = _format_title((*at, kind))
-                self._complain(at, RecipeError(f"{title} is missing: name a {kind}"))
-        if parts.get("decomposer") is not None and parts.get("combiner") is not None:
-            try:
-                check_composition(parts["decomposer"], parts["combiner"], self.registry)
-            except DcsvmError as error:
-                self._complain((*at, self._find_culprit(at, "combiner", "decomposer")), error)
-        if parts.get("decomposer") is not None and parts.get("learner") is not None:
-            try:
-                check_support(parts["decomposer"], parts["learner"], self.registry)
-            except DcsvmError as error:
-                self._complain((*at, self._find_culprit(at, "learner", "decomposer")), error)
-        weights = table.get(CLASS_WEIGHT, "none") if not at else "none"
-        mistake = find_class_weight_mistake(weights)
-        if mistake:
-            self._complain((*at, CLASS_WEIGHT), RecipeError(mistake))
-        parts[CLASS_WEIGHT] = None if weights == "none" else weights
-        return DivideAndConquerClassifier(**parts)
-
-    def _find_culprit(self, at: Key, *kinds: str) -> str:
-        """The one of two components that the upper layer gives: the culprit, if there is one."""
-
-        def depth(kind: str) -> tuple[int, bool]:
-            return self.layered.find_place((*at, kind)).rank, kind not in self.given
-
-        return min(kinds, key=depth)
-
     def _read_candidate(self, name: str) -> Candidate:
         table = self.layered.table
         before = len(self.mistakes)
@@ -219,11 +167,11 @@ class _Reader:
         if len(self.mistakes) == before:
             candidate = Candidate(name, classifier, grid, parts, self.registry)
             self._check_grid(candidate)
-            mistakes = [] if len(self.mistakes) > before else [*find_learner_mistakes(candidate)]
+            mistakes = [] if len(self.mistakes) > before else [*_find_learner_mistakes(candidate)]
             search = table.get(SEARCH)
             coarse = isinstance(search, dict) and search.get("use") == "granularity"
             if coarse and not self.given:  # a rival without levels, such as `whole`, has a grid
-                mistakes += find_level_mistakes(candidate)
+                mistakes += _find_level_mistakes(candidate)
             for keys, sentence in mistakes:
                 culprit = min(keys, key=lambda key: self.layered.find_place(key).rank)
                 self._complain(culprit, RecipeError(sentence))
@@ -249,39 +197,17 @@ class _Reader:
         whole = {**self.layered.table, COMPARE: {name: known}}
         rest = frozenset(self.layered.table) - {*PIPELINE, SEARCH}
         mine = attrs.evolve(self.layered, table=whole).extract_rival(name, without=rest)
-        inner = _Reader(mine, self.registry, frozenset(known))
+        inner = _RecipeReader(mine, self.registry, frozenset(known))
         candidate = inner._read_candidate(name)
         for message, mistake in inner.mistakes.items():
             self.mistakes.setdefault(message, mistake)
         return candidate
-
-    def _complain(self, key: Key, error: DcsvmError) -> None:
-        place = self.fixed or self.layered.find_place(key)
-        self.mistakes.setdefault(f"{place}: {error}", (place, error))
 
     def _read_text(self, key: str, default: str) -> str:
         value = self.layered.table.get(key, default)
         if not isinstance(value, str):
             self._complain((key,), RecipeError(f"{key} must be a text, got {value!r}"))
         return str(value)
-
-    def _check_keys(self, at: Key, table: Any, known: Any, title: str) -> None:
-        for key in table:
-            if key not in known:
-                homes = self._suggest_keys(at, key, known)
-                meant = f"did you mean {' or '.join(map(repr, homes))}?"
-                hint = meant if homes else did_you_mean(key, known)
-                self._complain((*at, key), RecipeError(f"{title} has no key {key!r}; {hint}"))
-
-    def _suggest_keys(self, at: Key, key: str, known: Any) -> list[str]:
-        """Where a key belongs that was given at the top, or as one to be searched for."""
-        if at not in ((), (SEARCH,)):
-            return []
-        whole = self.layered.table, self.registry
-        homes = suggest_keys(key, *whole) or suggest_keys(
-            find_nearest_word(key, known, *whole), *whole
-        )
-        return [each for each in homes if not at or each.partition(".")[0] in SEARCHED]
 
     def _read_section(self, cls: type, key: str, mistakes: Any = None, others: Any = ()) -> Any:
         """Read a table of plain values, such as [data]; `others` are keys read elsewhere."""
@@ -295,71 +221,6 @@ class _Reader:
         for path, sentence in mistakes(read) if mistakes else ():
             self._complain((key, *path), RecipeError(sentence))
         return read
-
-    def _check_values(self, at: Key, cls: Any, table: dict[str, Any]) -> dict[str, Any]:
-        good = {}
-        for key in table:
-            if key not in settings_of(cls):
-                continue
-            value = wrap_single_value(cls, key, table[key])
-            try:
-                check_value(cls, key, value)
-                good[key] = value
-            except DcsvmError as error:
-                self._complain((*at, key), error)
-        return good
-
-    def _build_component(self, kind: str, at: Key, given: Any) -> Any:
-        """Build one component from its name or table; None where it is mistaken."""
-        table = {"use": given} if isinstance(given, str) else given
-        if not isinstance(table, dict):
-            message = f"a {kind} is a name, or a table with the key 'use', not {given!r}"
-            return self._complain(at, RecipeError(message))
-        if kind == "learner" and "use" not in table and table.keys() & KINDS.keys():
-            self._check_keys(at, table, KINDS, _format_title(at))
-            return self.build_classifier(at, table)
-        if not isinstance(table.get("use"), str):
-            message = f"{_format_title(at)} needs the key 'use': the name of a {kind}"
-            return self._complain((*at, "use"), RecipeError(message))
-        try:
-            cls = self.registry.get(kind, table["use"])
-        except UnknownNameError as error:
-            near = "did you mean" in str(error)
-            hint = "" if near else " (--plugin FILE.py loads a file that offers more)"
-            return self._complain((*at, "use"), RecipeError(f"{error}{hint}"))
-        except DcsvmError as error:
-            return self._complain((*at, "use"), error)
-        before = len(self.mistakes)
-        settings = self._read_settings(at, cls, {key: table[key] for key in table if key != "use"})
-        if len(self.mistakes) > before:
-            return None
-        try:
-            built = self.registry.resolve(kind, self.registry.build(kind, cls.name, **settings))
-            built.check()
-            return built
-        except DcsvmError as error:
-            return self._complain(at, error)
-
-    def _read_settings(self, at: Key, cls: Any, table: dict[str, Any]) -> dict[str, Any]:
-        known = settings_of(cls)
-        for key in table:
-            if key not in known:
-                hint = did_you_mean(key, known)
-                if key == CLASS_WEIGHT:
-                    hint = f'it stands at the top of a recipe: {CLASS_WEIGHT} = "balanced"'
-                message = f"{cls.name} has no setting {key!r}; {hint}"
-                self._complain((*at, key), RecipeError(message))
-        settings = self._check_values(at, cls, table)
-        for key in settings:
-            kind = known[key].metadata.get("kind")
-            if kind and takes_several(cls, key):
-                settings[key] = tuple(
-                    self._build_component(kind, (*at, key, number), each)
-                    for number, each in enumerate(settings[key])
-                )
-            elif kind:
-                settings[key] = self._build_component(kind, (*at, key), settings[key])
-        return settings
 
     def _read_grid(self) -> dict[str, list[Any]]:
         """The lists of values in [search], by the key of the recipe that they are tried at."""
@@ -408,5 +269,44 @@ class _Reader:
                 self._complain((SEARCH, *key, number), error)
 
 
-def _format_title(at: Key) -> str:
-    return f"[{'.'.join(map(str, at))}]"
+def _find_level_mistakes(candidate: Candidate) -> Iterator[Mistake]:
+    """Refuse a granularity search through a division without levels, or of other keys."""
+    if candidate.lacks_levels:
+        message = f'[search]: {candidate.lacks_levels}; for any other there is use = "grid"'
+        yield ((SEARCH, "use"),), message
+    for name in candidate.grid:
+        if not name.startswith(("learner.", "data.")):
+            known = "settings of the learner and of [data]"
+            message = f"[search]: granularity tries {known}, not {name}"
+            if name.startswith("decomposer."):
+                message += (
+                    ": levels begin with what [decomposer] says, each search.factor times coarser;"
+                    ' try its other settings with use = "grid", or with one search each'
+                )
+            yield ((SEARCH, *name.split(".")), (SEARCH, "use")), message
+
+
+def _find_learner_mistakes(candidate: Candidate) -> Iterator[Mistake]:
+    """Refuse to choose settings of a learner that no part asks, whatever is tried."""
+    cells: list[dict[str, Any]] = [{}]
+    for name, values in candidate.grid.items():
+        cells += [{name: value} for value in values if "decomposer" in name.split(".")]
+    pipelines = [candidate.build_classifier(cell) for cell in cells]
+    for name in candidate.grid:
+        unasked = [_find_unasked(pipeline, name.split(".")) for pipeline in pipelines]
+        if all(unasked):
+            sentence = (
+                f"{unasked[0]} brings the learners of all its parts, so that {name} in [search] "
+                "changes nothing; search for their settings, or leave it out"
+            )
+            yield (tuple(unasked[0].split(".")), (SEARCH, *name.split("."))), sentence
+
+
+def _find_unasked(pipeline: Any, way: list[str]) -> str:
+    """The key of the decomposer that keeps a learner at `way` from being asked, if any does."""
+    at = ""
+    while way[0] == "learner" and isinstance(pipeline, DivideAndConquerClassifier):
+        if pipeline.decomposer.brings_learners:
+            return f"{at}decomposer"
+        at, way, pipeline = f"{at}learner.", way[1:], pipeline.learner
+    return ""

@@ -9,7 +9,7 @@ import attrs
 
 from dcsvm.base.component import options_of, settings_of, type_hints
 from dcsvm.drive.registry import KINDS, Registry
-from dcsvm.experiments.recipe.reader import SEARCHED
+from dcsvm.experiments.recipe.component_reader import SEARCHED
 from dcsvm.experiments.recipe.sections import CLASS_WEIGHT, Data, Measure, Search, Split, Suits
 
 LIMITS = {

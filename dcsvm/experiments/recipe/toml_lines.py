@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-Path = tuple[str | int, ...]
+Key = tuple[str | int, ...]
 
 _TOKEN = re.compile(
     r"""
@@ -32,11 +32,11 @@ class LineIndex:
     """The line of every table, key and list item of a TOML text that `tomllib` has accepted."""
 
     def __init__(self, text: str) -> None:
-        self.line_of: dict[Path, int] = {}
+        self.line_of: dict[Key, int] = {}
         self._tokens = [*_tokenize(text), Token("end", "", 0)]
         self._at = 0
-        self._table_counts: dict[Path, int] = {}
-        table: Path = ()
+        self._table_counts: dict[Key, int] = {}
+        table: Key = ()
         while self._peek().kind != "end":
             if self._peek().kind == "newline":
                 self._take()
@@ -45,7 +45,7 @@ class LineIndex:
             else:
                 self._read_pair(table)
 
-    def of(self, path: Path) -> int | None:
+    def of(self, path: Key) -> int | None:
         """The line of a key, or of the innermost table around it that is written out."""
         while path and path not in self.line_of:
             path = path[:-1]
@@ -58,7 +58,7 @@ class LineIndex:
         self._at = min(self._at + 1, len(self._tokens) - 1)
         return self._tokens[self._at - 1]
 
-    def _read_header(self) -> Path:
+    def _read_header(self) -> Key:
         line = self._take().line
         repeated = self._peek().text == "["
         if repeated:
@@ -73,23 +73,23 @@ class LineIndex:
         self._record(path, line)
         return path
 
-    def _insert_numbers(self, key: Path) -> Path:
+    def _insert_numbers(self, key: Key) -> Key:
         """A header's key, with the number of the last table where it passes a list of tables."""
-        path: Path = ()
+        path: Key = ()
         for place, word in enumerate(key):
             path = (*path, word)
             if path in self._table_counts and place < len(key) - 1:
                 path = (*path, self._table_counts[path])
         return path
 
-    def _read_pair(self, table: Path) -> None:
+    def _read_pair(self, table: Key) -> None:
         line = self._peek().line
         path = table + self._read_key()
         self._record(path, line)
         self._take()  # the equals sign
         self._read_value(path)
 
-    def _read_key(self) -> Path:
+    def _read_key(self) -> Key:
         words: list[str] = []
         while self._peek().kind in ("word", "string"):
             token = self._take()
@@ -98,7 +98,7 @@ class LineIndex:
                 self._take()
         return tuple(words)
 
-    def _read_value(self, path: Path) -> None:
+    def _read_value(self, path: Key) -> None:
         opening = self._peek().text if self._peek().kind == "mark" else ""
         if opening not in ("[", "{"):
             self._take()
@@ -118,7 +118,7 @@ class LineIndex:
                 item += 1
         self._take()
 
-    def _record(self, path: Path, line: int) -> None:
+    def _record(self, path: Key, line: int) -> None:
         for length in range(1, len(path)):
             self.line_of.setdefault(path[:length], line)
         self.line_of[path] = line

@@ -14,7 +14,7 @@ from dcsvm.base.component import settings_of
 from dcsvm.base.errors import PluginError, UsageError
 from dcsvm.base.reporting import FinishedRun, Report, RunRecord
 from dcsvm.drive.registry import KINDS, REPORT, default_registry
-from dcsvm.experiments.recipe.overrides import NoSuchKeyError, apply_cell
+from dcsvm.experiments.recipe.component_reader import NoSuchKeyError, apply_cell
 from dcsvm.experiments.run import folder as files
 from dcsvm.experiments.run.folder import RunFolder
 from dcsvm.experiments.run.run_status import find_status
