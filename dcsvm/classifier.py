@@ -59,8 +59,8 @@ class Strategy:
     def conquer(self, problem: Problem) -> Work[FittedStrategy]:
         """Divide the problem, train each stage, combine the answers.
 
-        A generator, so that one engine serves strategies nested to any depth: it yields the
-        subproblems of a stage and is sent the result of each.
+        A generator, so that one engine can run strategies nested to any depth: it yields the
+        subproblems of a stage and is sent their results.
         """
         ledger: list[Record] = []
         committee = yield from self.train(problem, problem.seed, ledger)

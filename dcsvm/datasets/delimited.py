@@ -61,7 +61,7 @@ class TextBlock(Block):
         return self.cells.numbers(column)
 
     def padded(self, column: int) -> str | None:
-        texts = (self.cells.field(row, column) for row in self.cells.padded(column))
+        texts = (self.cells.field(row, column) for row in self.cells.find_leading_zeros(column))
         return next(filter(is_padded, texts), None)
 
     def distinct(self, column: int) -> tuple[IntArray, list[int]]:

@@ -1,4 +1,4 @@
-"""The array types that every signature speaks of."""
+"""Array types for annotations."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ Singles = npt.NDArray[np.float32]
 
 
 def distances(X: Floats) -> Floats:
-    """Squared distances between the rows of X, an (n, n) array; as `squared_distances`."""
+    """Squared distances between the rows of X, (n, n), as by `squared_distances`."""
     if native.library is None:
         return squared_distances(X)
     out = np.empty((len(X), len(X)))
@@ -27,7 +27,7 @@ def distances(X: Floats) -> Floats:
 
 
 def rbf_rows(X: Floats, Y: Floats | None, gamma: float) -> Singles:
-    """exp(-gamma d) - 1 of the squared distances, without a matrix of them.
+    """exp(-gamma d) - 1 of squared distances, computed without a matrix of distances.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def _distances(
     gamma: float,
     out: Floats | Singles,
 ) -> None:
-    """Squared distances, or exp(-gamma d) - 1 if `out` is float32, and zeros behind each row."""
+    """Write squared distances, or exp(-gamma d) - 1 if `out` is float32, and zero the padding."""
     left, right = _center(X, X if Y is None else Y)
     single = out.dtype == np.float32
     done = library.dcsvm_distances(
@@ -62,11 +62,11 @@ def _distances(
         out.shape[1],
     )
     if not done:
-        raise MemoryError("distances: no room for the packed rows")
+        raise MemoryError("distances: not enough memory for the packed rows")
 
 
 def _center(X: Floats, Y: Floats) -> tuple[Floats, Floats]:
-    """Both moved by the mean of Y, without the columns in which all rows agree."""
+    """Center both at the mean of Y, and drop constant columns."""
     if not len(X) or not len(Y):
         return X, Y
     first = Y[0]
@@ -82,7 +82,7 @@ def _center(X: Floats, Y: Floats) -> tuple[Floats, Floats]:
 
 
 def rbf_values(distances: Floats, gamma: float, out: Floats | None = None) -> Floats:
-    """exp(-gamma d) of each squared distance, in `out` where one is given."""
+    """exp(-gamma d) of each squared distance, written to `out` if given."""
     if native.library is None:
         return np.asarray(np.exp(np.multiply(distances, -gamma, out=out), out=out))
     out = np.empty(distances.shape) if out is None else out
@@ -102,7 +102,7 @@ def solve_paths(
     Cs : (c,) array, increasing
     tol : float
     limits : (int, float)
-        Iterations and seconds that one problem may take; no limit of seconds where zero.
+        Limits of iterations and seconds per problem; zero seconds means no limit.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def solve_paths(
         *(address(betas), address(outcomes)),
     )
     if not done:
-        raise MemoryError("solve_paths: no room for a copy of the Gram matrix")
+        raise MemoryError("solve_paths: not enough memory for a copy of the Gram matrix")
     return betas, outcomes
 
 
@@ -135,24 +135,24 @@ def solve_inner(
     tol: float,
     limits: tuple[int, float],
 ) -> tuple[Floats, int]:
-    """Minimise over a few rows of a larger problem, from the larger problem's gradient.
+    """Minimise over some rows of a larger problem, given its gradient.
 
     Parameters
     ----------
     K : (n, padded) array of float32
-        A Gram matrix less the constant `shift`, zeros up to a whole block.
+        A Gram matrix less the constant `shift`, padded with zeros to whole blocks.
     shift : float
     bounds : two (n,) arrays
         Lower and upper bounds of the signed coefficients.
     f, beta : (n,) arrays
-        Gradient and signed coefficients to start from.
+        Initial gradient and signed coefficients.
     tol, limits
         As in `solve_paths`.
 
     Returns
     -------
     (n,) array, int
-        The new coefficients, and the iterations that they took.
+        The new coefficients, and the number of iterations.
     """
     if native.library is None:
         return numpy_solver.solve_inner(K[:, : len(K)], shift, bounds, f, beta, tol, limits)
@@ -162,7 +162,7 @@ def solve_inner(
         *(tol, limits[0], limits[1], address(result)),
     )
     if taken < 0:
-        raise MemoryError("solve_inner: no room for a copy of the matrix")
+        raise MemoryError("solve_inner: not enough memory for a copy of the matrix")
     return result, int(taken)
 
 
@@ -171,7 +171,7 @@ def gram_structure(gram: Gram) -> GramStructure:
     depth = 0 if gram.X is None else gram.X.shape[1]
     values, width = gram.values, gram.values.strides[0] // gram.values.itemsize
     if values.size and values.strides[1] != values.itemsize:
-        raise ValueError("solve: the rows of a Gram matrix are not C-ordered")
+        raise ValueError("solve: the rows of a Gram matrix must be C-ordered")
     return GramStructure(
         *(values.ctypes.data, len(values), width, gram.shift),
         *(address(gram.matrix), address(gram.X), depth, gram.gamma, gram.scale),
@@ -179,12 +179,12 @@ def gram_structure(gram: Gram) -> GramStructure:
 
 
 def gram_from_distances(distances: Floats, gamma: float) -> Gram:
-    """The Gram matrix exp(-gamma d), kept less one, with all digits where gamma d is small.
+    """The Gram matrix exp(-gamma d), stored less one to keep digits if gamma d is small.
 
     Parameters
     ----------
     distances : (n, n) array
-        Squared distances for the RBF kernel, L1 distances for the Laplacian one.
+        Squared distances (RBF kernel) or L1 distances (Laplacian kernel).
     gamma : float
     """
     n = len(distances)
@@ -199,7 +199,7 @@ def gram_from_distances(distances: Floats, gamma: float) -> Gram:
 
 
 def rbf_gram(X: Floats, gamma: float) -> Gram:
-    """The Gram matrix of the RBF kernel on dense rows, kept less one; no other n x n matrix.
+    """The Gram matrix of the RBF kernel on dense rows, computed without a matrix of distances.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Kernel k-means on a kernel matrix, with prices that keep clusters alike in size."""
+"""Kernel k-means, with prices that balance the sizes of clusters."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ Integers = npt.NDArray[np.intp]
 ROUNDS = 50
 COOLING = 15
 AUCTION = 200
-#: Of two clusters nearer to each other than this share of the distances, the first one counts.
+#: Relative difference of distances below which the first of two clusters is chosen.
 TIE = 1e-9
 
 
 @attrs.frozen(eq=False)
 class Clusters:
-    """Centres in feature space, and the rows in clusters around them.
+    """Centers in feature space, and the clusters of the rows.
 
     Parameters
     ----------
     home : (n,) array of int
-        The cluster of each row: where squared distance and price are least. None is empty.
+        The cluster of each row, with the least squared distance plus price. None is empty.
     means : (n, k) array
-        The weight of each row in each centre; columns sum to 1.
+        The weight of each row in each center; columns sum to 1.
     inner : (k,) array
-        The squared norm of each centre.
+        The squared norm of each center.
     prices : (k,) array
-        What is added to the squared distance to each centre before the nearest is chosen.
+        Added to the squared distance to each center before the nearest is chosen.
     distortion : float
-        The sum of squared distances to the own centre.
+        The sum of squared distances to the own center.
     """
 
     home: Integers
@@ -50,10 +50,10 @@ def kernel_kmeans(
     balance: float = np.inf,
     starts: int = 1,
 ) -> Clusters:
-    """Cluster rows by kernel k-means, and take the best of several k-means++ starts.
+    """Cluster rows by kernel k-means, with the best of several k-means++ initializations.
 
-    Rows that are alike are never parted, so there may be fewer clusters than asked for, and
-    larger ones than `balance` allows.
+    Identical rows stay together, so there may be fewer clusters than requested, and larger ones
+    than `balance` allows.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def kernel_kmeans(
     clusters : int
     generator : numpy.random.Generator
     balance : float
-        How many times the mean size of a cluster none may exceed, by way of prices.
+        Largest size of a cluster, as a multiple of the mean size.
     starts : int
 
     Examples
@@ -82,7 +82,7 @@ def kernel_kmeans(
 
 
 def nearest(costs: npt.NDArray[np.floating]) -> Integers:
-    """The column with the least cost in each row, (n,); of equals, rounding aside, the first."""
+    """The column with the least cost in each row, (n,); the first one if equal up to rounding."""
     least = costs.min(axis=1, keepdims=True)
     scale = np.abs(costs).max(axis=1, keepdims=True)
     return np.asarray((costs <= least + TIE * scale).argmax(axis=1))
@@ -91,10 +91,9 @@ def nearest(costs: npt.NDArray[np.floating]) -> Integers:
 def fair_prices(costs: Floats, capacity: float, start: Floats | None = None) -> Floats:
     """Prices (k,) at which no column is the cheapest for more than `capacity` rows of `costs`.
 
-    First rows choose at random, the cheaper the likelier, and prices follow demand while they
-    choose more and more strictly; then the fullest column grows dearer until the rows that it has
-    too many have left, again and again. Where that does not end (rows that are alike leave
-    together), the fairest prices that were met are returned. A `start` near the end is quicker.
+    An auction raises the price of the fullest column until its surplus rows have left. If that
+    fails, it is repeated from prices found by annealing with random choices. If that fails too, as
+    with many identical rows, the most balanced prices are returned. A good `start` saves time.
     """
     capacity = max(capacity, 1.0)
     prices = np.zeros(costs.shape[1]) if start is None else start
@@ -106,7 +105,7 @@ def fair_prices(costs: Floats, capacity: float, start: Floats | None = None) -> 
 
 
 def _anneal(costs: Floats, capacity: float) -> Floats:
-    """Prices at which the choices of rows that choose nearly at their best fit the capacity."""
+    """Prices at which nearly optimal random choices of the rows fit the capacity."""
     prices = np.zeros(costs.shape[1])
     sharpest = float(np.ptp(costs, axis=1).max()) * 1e-3
     if sharpest == 0.0:
@@ -121,7 +120,7 @@ def _anneal(costs: Floats, capacity: float) -> Floats:
 
 
 def _auction(costs: Floats, capacity: float, prices: Floats) -> tuple[Floats, int]:
-    """Raise the price of whichever column is fullest; the fairest prices, and their fullest."""
+    """Raise the price of the fullest column in turn; return the best prices and largest size."""
     prices = prices.copy()
     best, least = prices.copy(), len(costs) + 1
     for _ in range(AUCTION):
@@ -144,7 +143,7 @@ def _auction(costs: Floats, capacity: float, prices: Floats) -> tuple[Floats, in
 
 
 def _first(gram: Floats, clusters: int, generator: np.random.Generator) -> Floats:
-    """Squared distances to centres chosen as k-means++ does: far from those chosen before."""
+    """Squared distances to initial centers chosen by k-means++."""
     diagonal = np.diagonal(gram)
     columns: list[Floats] = []
     away = np.full(len(diagonal), np.inf)
@@ -162,10 +161,10 @@ def _first(gram: Floats, clusters: int, generator: np.random.Generator) -> Float
 
 
 def _descend(gram: Floats, costs: Floats, capacity: float) -> Clusters:
-    """Move rows to the nearest centre and centres to the mean of their rows, until none moves.
+    """Assign rows to the nearest center and recompute centers, until nothing changes.
 
-    Where all are content, one row more may gain by taking its weight along from one mean to
-    another: such a move leads out of many a poor end of k-means.
+    Then single rows are moved if that lowers the distortion, as in Hartigan's method, which leaves
+    many poor local optima.
     """
     diagonal = np.diagonal(gram)[:, None]
     prices = _prices(costs, capacity)
@@ -191,7 +190,7 @@ def _descend(gram: Floats, costs: Floats, capacity: float) -> Clusters:
 
 
 def _move(costs: Floats, inside: Floats) -> tuple[int, int] | None:
-    """The row and the cluster to move it to that lower the distortion most, if any do."""
+    """The move of one row to another cluster that lowers the distortion most, if any."""
     sizes = inside.sum(axis=0)
     leaving = np.where(sizes > 1, sizes / np.maximum(sizes - 1.0, 1.0), 0.0)
     gains = ((inside * costs) @ leaving)[:, None] - sizes / (sizes + 1.0) * costs

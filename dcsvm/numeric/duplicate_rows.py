@@ -1,4 +1,4 @@
-"""Rows that repeat, each kept once with how often it was there."""
+"""Duplicate rows, merged into one with a count."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from scipy import sparse
 
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 
-#: Fewer rows are not worth a look.
+#: Fewer rows are not searched for duplicates.
 LARGE = 10_000
-#: One row of so many is looked at first; unless this share of them repeats, the others are not.
+#: A sample of one in ONE_OF rows is searched first; all rows only if this share of it repeats.
 ONE_OF, REPEATING = 64, 1 / 32
-#: Numbers that are hashed at once: they stay in a processor's cache.
+#: Numbers that are hashed at once, to fit in the cache.
 BLOCK = 2**15
 
 Words = npt.NDArray[np.uint64]
@@ -23,18 +23,18 @@ Words = npt.NDArray[np.uint64]
 
 @attrs.frozen(eq=False)
 class UniqueRows:
-    """Rows of which no two have the same features and label, and what each stands for.
+    """Rows without duplicates of features and label, with the rows that each stands for.
 
     Parameters
     ----------
     X : (m, d) array
     y : (m,) int array
     counts : (m,) int array
-        How many rows each of them was.
+        How many rows each stands for.
     weights : (m,) float array
         The sum of their weights.
     kind : (n,) int array
-        Which of them each row is.
+        The unique row of each original row.
     """
 
     X: FloatArray
@@ -44,7 +44,7 @@ class UniqueRows:
     kind: IntArray
 
     def at_least(self, rows: int) -> int:
-        """How many of them it takes, if not more, to stand for so many rows."""
+        """The least number of unique rows that can stand for `rows` rows."""
         most = np.cumsum(np.sort(self.counts)[::-1])
         return int(np.searchsorted(most, rows)) + 1
 
@@ -54,8 +54,8 @@ def merge_duplicates(
 ) -> UniqueRows | None:
     """Keep each pair of a row and its label once, class by class.
 
-    Rows are the same if they are equal to the bit. None where that leaves more than half of them,
-    and for sparse, few or seldom repeated rows, of which only a sample is looked at.
+    Rows are equal if all bits are. Return None if more than half of the rows would remain, and for
+    sparse rows, few rows, and rows whose sample has few duplicates.
     """
     if sparse.issparse(X) or len(X) < LARGE or not _has_repeats(X, y):
         return None
@@ -65,13 +65,13 @@ def merge_duplicates(
     kept = X[first]
     for some in _blocks(X):
         if not np.array_equal(X[some], kept[kind[some]]):
-            return None  # Different rows with one hash: not to be expected in a lifetime.
+            return None  # A hash collision; practically impossible.
     summed = np.bincount(kind, weights).astype(np.float64)
     return UniqueRows(kept, y[first], np.bincount(kind), summed, kind)
 
 
 def _has_repeats(X: FloatArray, y: IntArray) -> bool:
-    """Whether enough rows of a sample repeat others of it; the same sample for the same size."""
+    """Whether a sample of the rows has enough duplicates; depends on the rows only."""
     start = np.arange(0, len(X) - ONE_OF + 1, ONE_OF)
     sample = start + np.random.default_rng(0).integers(ONE_OF, size=len(start))
     kinds = len(np.unique(_hashes(X[sample], y[sample])))
@@ -79,23 +79,23 @@ def _has_repeats(X: FloatArray, y: IntArray) -> bool:
 
 
 def _groups(hashes: Words) -> tuple[IntArray, IntArray]:
-    """What `np.unique` returns as index and inverse, in less time."""
+    """The index and inverse of `np.unique`, computed faster."""
     order = np.argsort(hashes)
     ordered = hashes[order]
     kind = np.empty(len(hashes), dtype=np.intp)
     kind[order] = np.cumsum(np.concatenate([[False], ordered[1:] != ordered[:-1]]))
     first = np.empty(kind[order[-1]] + 1, dtype=np.intp)
-    # Backwards, so that the first row of a kind is the last to be written.
+    # Backwards, so that the first row of each kind is written last.
     first[kind[::-1]] = np.arange(len(hashes))[::-1]
     return first, kind
 
 
 def _hashes(X: FloatArray, y: IntArray) -> Words:
-    """The label in the upper bits, and below it a number that different rows seldom share."""
+    """Hashes of rows, with the label in the upper bits."""
     factors = 2 * np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) + 1
     words, hashes = X.view(f"u{X.itemsize}"), np.empty(len(X), dtype=np.uint64)
     for some in _blocks(X):
-        # Round numbers have their bits at the upper end, and a product carries none downwards.
+        # Round numbers have upper bits only, and products do not carry downwards.
         stirred = words[some].astype(np.uint64)
         stirred ^= stirred >> np.uint64(32)
         stirred *= factors

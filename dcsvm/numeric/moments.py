@@ -1,4 +1,4 @@
-"""Means, covariances and their directions: what linear transforms of features are made of."""
+"""Means, covariances and eigenvectors, for linear transforms of features."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from dcsvm.numeric.kernels.distances import BLOCK_BYTES, Floats, Rows, as_dense,
 def covariance(
     X: Rows, weights: FloatArray | None, centres: Floats, home: IntArray | None = None
 ) -> Floats:
-    """The mean outer product (d, d) of rows X (n, d) around centres (k, d).
+    """The mean outer product (d, d) of rows X (n, d) around centers (k, d).
 
-    Row i is around centre `home[i]`, or around the only one; a row of weight w counts as w rows.
-    Rows are taken block by block.
+    Row i has center `home[i]`, or the only one; a row of weight w counts as w rows.
     """
     n, d = X.shape
     total = np.zeros((d, d))
@@ -57,8 +56,7 @@ def block_products(
 ) -> Floats:
     """The sum over rows X (n, d) of the inner products of every two blocks, (n_blocks, n_blocks).
 
-    Feature j is at `place[j]` of the block `block[j]`; a block has `width` places, and what it
-    lacks counts as zeros. Sparse rows cost their values, never their width.
+    Feature j is at `place[j]` of block `block[j]`; blocks have `width` places, padded with zeros.
     """
     total = np.zeros((n_blocks, n_blocks))
     roots = np.ones(X.shape[0]) if weights is None else np.sqrt(weights)
@@ -69,10 +67,10 @@ def block_products(
 
 
 def directions(matrix: Floats, metric: Floats | None = None) -> Floats:
-    """Eigenvectors as columns (d, d), those of the largest values first.
+    """Eigenvectors as columns (d, d), by decreasing eigenvalue.
 
     With a metric they solve `matrix v = value metric v`. The largest entry of each is positive, so
-    that a sign never depends on the library.
+    that signs do not depend on the library.
     """
     _, vectors = eigh(matrix, metric)
     vectors = vectors[:, ::-1]
@@ -84,7 +82,7 @@ def directions(matrix: Floats, metric: Floats | None = None) -> Floats:
 def _stack(
     X: Rows, roots: Floats, place: IntArray, block: IntArray, n_blocks: int, width: int
 ) -> Iterator[Any]:
-    """Rows, some at a time, as columns of blocks below each other: (rows * width, n_blocks)."""
+    """Yield some rows at a time, with stacked blocks as columns: (rows * width, n_blocks)."""
     n, d = X.shape
     if sparse.issparse(X):
         per_row = 64 * max(1, X.nnz // max(1, n))
@@ -92,7 +90,7 @@ def _stack(
             part = X[rows]
             row = np.repeat(np.arange(part.shape[0], dtype=np.int64), np.diff(part.indptr))
             entry = row * width + place[part.indices]
-            # Few of all places hold anything: the others need no row.
+            # Empty rows are left out.
             used, where = np.unique(entry, return_inverse=True)
             values = part.data * roots[rows][row]
             yield sparse.csr_array(

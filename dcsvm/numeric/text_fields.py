@@ -1,4 +1,4 @@
-"""Tables of text, quickly: the fields of each row, their numbers, and the different texts."""
+"""Fast parsing of delimited text: fields of rows, numbers and distinct texts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from dcsvm.numeric.native import address
 
 Offsets = npt.NDArray[np.int32]
 
-# What is wrong with a row, as the C source numbers it.
+# Kinds of faults, as numbered in the C source.
 WRONG_COUNT, AFTER_QUOTE, OPEN_QUOTE = 1, 2, 3
-# What a field holds.
+# Kinds of fields.
 NUMBER, NOTHING, OTHER = 0, 1, 2
 
 _DIGITS = re.compile(rb"[-+.eE0-9 ]*")
@@ -26,7 +26,7 @@ _DECIMAL = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,5})?")
 
 @attrs.frozen
 class Fault:
-    """What is wrong with a row: the kind, its line below the block's first, the fields it has."""
+    """A malformed row: kind of fault, line from the start of the text, number of fields."""
 
     kind: int
     line: int
@@ -35,9 +35,9 @@ class Fault:
 
 @attrs.frozen(eq=False)
 class Cells:
-    """The fields of some rows: offsets into the text, `~end` where a doubled quote stands inside.
+    """The fields of some rows as offsets into the text; `~end` if a field has a doubled quote.
 
-    `lines` (n,) counts the line on which a row begins from the first line of the text.
+    `lines` (n,) are the lines where rows begin, counted from the start of the text.
     """
 
     text: bytes
@@ -50,18 +50,18 @@ class Cells:
         return len(self.lines)
 
     def field(self, row: int, column: int) -> str:
-        """One field, without its quotes and the blanks around it."""
+        """One field, without quotes and surrounding blanks."""
         start, end = int(self.starts[row, column]), int(self.ends[row, column])
         if end < 0:
             return self.text[start:~end].decode().replace('""', '"')
         return self.text[start:end].decode()
 
     def texts(self, column: int) -> list[str]:
-        """One column, field by field."""
+        """The fields of one column."""
         return [self.field(row, column) for row in range(self.n_rows)]
 
     def numbers(self, column: int) -> tuple[FloatArray, npt.NDArray[np.uint8]]:
-        """The decimal numbers of one column, NaN elsewhere, and NUMBER, NOTHING or OTHER."""
+        """The numbers of one column, else NaN; and NUMBER, NOTHING or OTHER by field."""
         values = np.full(self.n_rows, np.nan)
         kinds = np.empty(self.n_rows, dtype=np.uint8)
         compiled = native.library
@@ -72,7 +72,7 @@ class Cells:
         return values, kinds
 
     def distinct(self, column: int) -> tuple[Offsets, list[int]]:
-        """Which of the different fields of a column each row has, and where each appears first."""
+        """Codes of the distinct fields of a column, and the row where each appears first."""
         codes = np.empty(self.n_rows, dtype=np.int32)
         compiled = native.library
         if compiled is None:
@@ -85,12 +85,12 @@ class Cells:
         )
         return codes, first_rows[:count].tolist()
 
-    def padded(self, column: int) -> list[int]:
-        """The rows whose field begins with a zero and another digit."""
+    def find_leading_zeros(self, column: int) -> list[int]:
+        """The rows whose field has a leading zero, such as 007."""
         starts, ends = self.starts[:, column], self.ends[:, column]
         rows = np.flatnonzero(ends - starts > 1)
         codes, at = np.frombuffer(self.text, dtype=np.uint8), starts[rows]
-        second = codes[at + 1] - ord("0")  # below zero, unsigned numbers are large ones
+        second = codes[at + 1] - ord("0")  # unsigned: negative differences become large
         found: list[int] = rows[(codes[at] == ord("0")) & (second <= 9)].tolist()
         return found
 
@@ -104,31 +104,31 @@ class Cells:
 def split_rows(
     text: bytes, *, last: bool, delimiter: bytes, columns: int
 ) -> tuple[Cells, int, int, Fault | None]:
-    """Find the fields of all whole rows at the beginning of a text.
+    """Find the fields of all complete rows at the start of a text.
 
-    Lines end with LF, CR LF or CR; lines without content are skipped; a field may stand in double
-    quotes, doubled inside.
+    Lines end with LF, CR LF or CR; empty lines are skipped; fields may be in double quotes, which
+    are doubled inside.
 
     Parameters
     ----------
     text : bytes
         Less than 2 GB.
     last : bool
-        Whether the text ends here, so that a row without a line's end is whole.
+        Whether this is the end of the file, where a row needs no line end.
     delimiter : bytes
         One byte.
     columns : int
-        How many fields a row must have.
+        The number of fields of each row.
 
     Returns
     -------
     Cells
     int
-        How many bytes they took.
+        The number of bytes used.
     int
-        How many lines that was.
+        The number of lines used.
     Fault or None
-        What is wrong with the next row.
+        The fault of the next row.
     """
     compiled = native.library
     if compiled is None:
@@ -148,7 +148,7 @@ def split_rows(
 
 
 def _fields(cells: Cells, column: int) -> list[bytes]:
-    """One column as it stands in the text; a field with a doubled quote as a quote."""
+    """One column as bytes; a field with a doubled quote is given as a quote."""
     text = cells.text
     ends = cells.ends[:, column].tolist()
     starts = cells.starts[:, column].tolist()
@@ -167,7 +167,7 @@ def _distinct(cells: Cells, column: int, codes: Offsets) -> tuple[Offsets, list[
 
 def _numbers(cells: Cells, column: int, values: FloatArray, kinds: Any) -> None:
     fields = _fields(cells, column)
-    if _DIGITS.fullmatch(b" ".join(fields)):  # most likely numbers only: all of them at once
+    if _DIGITS.fullmatch(b" ".join(fields)):  # probably only numbers, converted at once
         try:
             found = np.array(list(map(float, fields)))
         except ValueError:
@@ -186,7 +186,7 @@ def _numbers(cells: Cells, column: int, values: FloatArray, kinds: Any) -> None:
 def _split_rows(
     text: bytes, last: bool, delimiter: bytes, columns: int
 ) -> tuple[Cells, int, int, Fault | None]:
-    """The same as the C source: at once where rows are simple, otherwise field by field."""
+    """The same in Python: at once if rows are simple, otherwise field by field."""
     simple = _simple_rows(text, last, delimiter, columns)
     if simple is not None:
         return simple
@@ -236,7 +236,7 @@ def _split_rows(
 def _simple_rows(
     text: bytes, last: bool, delimiter: bytes, columns: int
 ) -> tuple[Cells, int, int, None] | None:
-    """Rows without quotes, blanks, empty lines or mistakes; None where there are any."""
+    """Split rows without quotes, blanks, empty lines or faults; None if there are any."""
     if not last:
         text = text[: text.rfind(b"\n") + 1]
     if re.search(rb'["\r\t ]', text) or not text or not text.endswith(b"\n"):

@@ -236,7 +236,7 @@ def test_wrong_arguments_are_refused_with_the_reason():
     with pytest.raises(ValueError, match="do not fit"):
         prepare(Kernel("rbf"), rows(3), rows(3, 1), [0.0], counts=[1, 1])
     plain = prepare(Kernel("rbf"), rows(3), rows(3, 1), [0.0])
-    with pytest.raises(ValueError, match="no class pairs"):
+    with pytest.raises(ValueError, match="need an expansion with class counts"):
         vote(plain, rows(2))
     with pytest.raises(ValueError, match="'float64' or 'float32'"):
         evaluate(plain, rows(2), precision="half")

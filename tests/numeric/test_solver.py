@@ -216,7 +216,7 @@ def test_the_same_call_gives_the_same_bits(either):
 
 
 def test_wrong_arguments_are_refused_with_the_reason():
-    with pytest.raises(ValueError, match="is square"):
+    with pytest.raises(ValueError, match="must be square"):
         as_gram(np.zeros((2, 3)))
     with pytest.raises(ValueError, match="not finite"):
         as_gram(np.array([[np.nan]]))

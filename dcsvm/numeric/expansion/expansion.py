@@ -33,40 +33,40 @@ MOST_BYTES = 1 << 30
 
 @attrs.frozen(eq=False)
 class Float32Expansion:
-    """One expansion in float32, and how far off that may be.
+    """An expansion in float32, with a bound of its rounding error.
 
     Parameters
     ----------
     structure : ExpansionStructure
-        With a last column of magnitudes, against which errors are measured.
-    doubt : Float32ErrorBound
+        Its last column holds magnitudes, which error bounds are relative to.
+    bound : Float32ErrorBound
     table : ErrorBoundStructure
-        The same for one row at a time.
+        The bound as tables, for single rows.
     arrays : list
-        What the structures point into.
+        The memory that the structures point to.
     """
 
     structure: ExpansionStructure
-    doubt: Float32ErrorBound
+    bound: Float32ErrorBound
     table: ErrorBoundStructure
     arrays: list[npt.NDArray[Any]]
 
 
 @attrs.frozen(eq=False, slots=False)
 class PackedExpansion:
-    """One expansion in float64, moved to the points' mean where that is allowed.
+    """An expansion in float64, packed; with an RBF kernel, centered at the mean of the points.
 
     Parameters
     ----------
     kernel, points, coefficients, sizes
-        The expansion: `sizes` says how many points each class has.
+        The expansion, with the number of points of each class.
     origin : (features,) array
     columns : (depth,) array
-        Those in which points differ from the origin. The others add the same to the distances of
-        a row from all points, as part of its norm.
+        Features in which points differ from the origin. The others add the same to the distances
+        between a row and all points, through its norm.
     double : ExpansionStructure
     arrays : list
-        What the structure points into.
+        The memory that the structure points to.
     """
 
     kernel: Kernel
@@ -81,44 +81,44 @@ class PackedExpansion:
 
     @cached_property
     def single(self) -> Float32Expansion:
-        """The same in float32, made when first asked: many models never are."""
+        """The same in float32, built on first use."""
         arrays: list[npt.NDArray[Any]] = []
-        centred = np.ascontiguousarray((self.points - self.origin)[:, self.columns])
+        centered = np.ascontiguousarray((self.points - self.origin)[:, self.columns])
         magnitudes = np.abs(self.coefficients).max(axis=1, initial=0.0)
         widened = np.hstack([self.coefficients, magnitudes[:, None]])
-        with np.errstate(over="ignore"):  # of what float32 cannot hold, every answer is in doubt
-            singles = centred.astype(np.float32)
+        with np.errstate(over="ignore"):  # the bound is infinite for what overflows
+            singles = centered.astype(np.float32)
             structure = _build_structure(self.kernel, singles, widened, self.sizes, arrays)
-        doubt = Float32ErrorBound.of(self.kernel, centred, magnitudes, self.sizes)
+        bound = Float32ErrorBound.of(self.kernel, centered, magnitudes, self.sizes)
         tables = [
             np.ascontiguousarray(each)
-            for each in (*doubt.by_exponent(), doubt.weights, doubt.lost)
+            for each in (*bound.by_exponent(), bound.weights, bound.lost)
         ]
         arrays.extend(tables)
         table = ErrorBoundStructure(*(each.ctypes.data for each in tables))
-        return Float32Expansion(structure, doubt, table, arrays)
+        return Float32Expansion(structure, bound, table, arrays)
 
     def ask(
         self, library: ctypes.CDLL, X: Floats, precision: str
     ) -> tuple[npt.NDArray[Any], Floats | None]:
-        """Sums by row, class and column; in float32 also the share by which each row may be off.
+        """Return sums by row, class and column; in float32 also a relative error bound by row.
 
-        The share is of the last column. It is infinite where nothing can be said of a row.
+        The bound is relative to the last column, and infinite if nothing is known.
         """
         moved, squares = self.center(X)
         if precision == "float64":
             return self._expand(library.dcsvm_expand_f64, self.double, moved, squares), None
         single = self.single
-        shares = single.doubt.shares(squares)
+        shares = single.bound.shares(squares)
         beyond = np.isinf(shares)
         moved[beyond], known = 0.0, np.where(beyond, 0.0, squares).astype(np.float32)
         singles = moved.astype(np.float32)
         sums = self._expand(library.dcsvm_expand_f32, single.structure, singles, known)
-        single.doubt.measure(squares, sums[:, :, -1])
+        single.bound.measure(squares, sums[:, :, -1])
         return sums, shares
 
     def center(self, X: Floats) -> tuple[Floats, Floats]:
-        """The rows' columns that count, moved by the origin, and their squared norms."""
+        """Return the features of centered rows that matter, and the squared norms of the rows."""
         moved = X - self.origin
         squares = np.einsum("ij,ij->i", moved, moved)
         if len(self.columns) < X.shape[1]:
@@ -130,7 +130,7 @@ class PackedExpansion:
     ) -> npt.NDArray[Any]:
         sums = np.empty((len(X), structure.classes, structure.columns), dtype=X.dtype)
         if not function(structure, X.ctypes.data, squares.ctypes.data, len(X), sums.ctypes.data):
-            raise MemoryError("evaluate: no room for the sums of one tile")
+            raise MemoryError("evaluate: not enough memory for the sums of one tile")
         return sums
 
 
@@ -147,9 +147,9 @@ class Expansion:
     biases : (outputs,) array
         With `counts`, (k (k - 1) / 2,).
     counts : (k,) array of int, optional
-        Points of each class, in order, for one-against-one machines.
+        Points of each class, in order, for a one-vs-one expansion.
     packed : PackedExpansion, optional
-        What the compiled library works on; made by `prepare`.
+        For the compiled library; built by `prepare`.
     """
 
     kernel: Kernel
@@ -160,7 +160,7 @@ class Expansion:
     packed: PackedExpansion | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What goes to another process is packed there: pointers do not travel."""
+        """Pack again in another process, as pointers are not valid there."""
         return prepare, (self.kernel, self.points, self.coefficients, self.biases, self.counts)
 
 
@@ -171,7 +171,7 @@ def prepare(
     biases: npt.ArrayLike,
     counts: npt.ArrayLike | None = None,
 ) -> Expansion:
-    """An expansion, its points packed once for all later questions.
+    """Build an expansion, with its points packed for fast evaluation.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def prepare(
     if table.ndim != 2 or len(table) != points.shape[0]:
         raise ValueError(
             f"prepare: {points.shape[0]} points need as many rows of coefficients, "
-            f"not an array of shape {table.shape}"
+            f"got shape {table.shape}"
         )
     if sizes is not None and (sizes.sum() != len(table) or table.shape[1] != len(sizes) - 1):
         raise ValueError(
@@ -205,7 +205,7 @@ def prepare(
 def evaluate(
     expansion: Expansion, X: Rows, *, precision: str = "float64", threads: int = 1
 ) -> Floats:
-    """The values of all functions; with class pairs, the decisions of all pairs.
+    """Evaluate all functions; with `counts`, the decisions of all class pairs.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def evaluate(
     X : (n, features) array or CSR
     precision : ``float64`` or ``float32``
     threads : int
-        Row blocks answered at the same time; the answer does not depend on it.
+        Blocks of rows evaluated in parallel; does not affect the result.
 
     Returns
     -------
@@ -233,7 +233,7 @@ def evaluate(
 
 
 def class_sums(expansion: Expansion, X: Rows) -> Floats:
-    """What the points of each class add to each of its pairs, for walks that ask a few pairs.
+    """Sum the terms of each class for each of its pairs, for walks over a few pairs.
 
     Parameters
     ----------
@@ -250,12 +250,12 @@ def class_sums(expansion: Expansion, X: Rows) -> Floats:
 
 
 def decisions_from_sums(sums: FloatArray, biases: FloatArray) -> Floats:
-    """The decision of every pair from what the points of each class add to each of its pairs.
+    """The decisions of all pairs from the sums by class.
 
     Parameters
     ----------
     sums : (n, k, k - 1 or more) array
-        For class a, its sum against b in column b - 1 where b > a and in column b where b < a.
+        The sum of class a against b is in column b - 1 if b > a, in column b if b < a.
     biases : (k (k - 1) / 2,) array
 
     Returns
@@ -269,6 +269,7 @@ def decisions_from_sums(sums: FloatArray, biases: FloatArray) -> Floats:
 
 
 def run_in_blocks(answer: Callable[[slice], None], rows: int, threads: int) -> None:
+    """Call `answer` for each block of rows, in threads if there are several."""
     blocks = [slice(start, min(rows, start + BLOCK_ROWS)) for start in range(0, rows, BLOCK_ROWS)]
     if threads <= 1 or rows <= BLOCK_ROWS:
         for block in blocks:
@@ -282,9 +283,9 @@ def run_in_blocks(answer: Callable[[slice], None], rows: int, threads: int) -> N
 def sum_by_class(
     expansion: Expansion, X: Rows, precision: str
 ) -> tuple[npt.NDArray[Any], Floats | None]:
-    """Sums by row, class and column, and with float32 the share by which each row may be off."""
+    """Return sums by row, class and column; in float32 also a relative error bound by row."""
     if precision not in ("float64", "float32"):
-        raise ValueError(f"precision is 'float64' or 'float32', not {precision!r}")
+        raise ValueError(f"precision must be 'float64' or 'float32', got {precision!r}")
     if expansion.packed is None or native.library is None:
         return _numpy_sums(expansion, X), None
     rows = np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
@@ -305,7 +306,7 @@ def _numpy_sums(expansion: Expansion, X: Rows) -> Floats:
 def _pack(
     kernel: Kernel, points: Rows, coefficients: Floats, counts: Integers | None
 ) -> PackedExpansion | None:
-    """The packed expansion, or None where the library cannot serve it."""
+    """Pack an expansion; None if the compiled library does not support it."""
     if native.library is None or kernel.kind not in NATIVE_KINDS or sparse.issparse(points):
         return None
     size = points.shape[0] * points.shape[1] * 8
@@ -314,23 +315,24 @@ def _pack(
     rows = np.ascontiguousarray(points, dtype=np.float64)
     moves = kernel.kind == "rbf" and len(rows) > 0
     origin = _find_center(rows) if moves else np.zeros(rows.shape[1])
-    centred = rows - origin
-    differ = centred.any(axis=0)
+    centered = rows - origin
+    differ = centered.any(axis=0)
     columns = np.flatnonzero(differ if differ.any() else ~differ)
-    centred = np.ascontiguousarray(centred[:, columns])
+    centered = np.ascontiguousarray(centered[:, columns])
     sizes = np.array([len(rows)], dtype=np.int64) if counts is None else counts
     arrays: list[npt.NDArray[Any]] = []
-    double = _build_structure(kernel, centred, coefficients, sizes, arrays)
+    double = _build_structure(kernel, centered, coefficients, sizes, arrays)
     return PackedExpansion(kernel, rows, coefficients, sizes, origin, columns, double, arrays)
 
 
 def _find_center(points: Floats) -> Floats:
-    """The mean, which is exact in columns of one value."""
+    """The mean of the points, exact in constant columns."""
     same = (points == points[0]).all(axis=0)
     return np.asarray(np.where(same, points[0], points.mean(axis=0)))
 
 
 def panel_starts(sizes: Integers, width: int) -> Integers:
+    """The start of each class, padded to whole panels, and the end of the last."""
     padded = (sizes + width - 1) // width * width
     return np.concatenate([[0], np.cumsum(padded)]).astype(np.int64)
 
@@ -342,7 +344,7 @@ def _build_structure(
     sizes: Integers,
     arrays: list[npt.NDArray[Any]],
 ) -> ExpansionStructure:
-    """Everything padded class by class to whole panels of 64 bytes, and cut into panels."""
+    """Pad points and coefficients of each class to panels of 64 bytes, and pack them."""
     width = 64 // points.itemsize
     starts = panel_starts(sizes, width)
     ends = np.cumsum(sizes)

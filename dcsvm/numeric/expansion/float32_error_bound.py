@@ -1,4 +1,4 @@
-"""How far a kernel sum in single precision may be from the one in double precision: a bound."""
+"""Bounds of the rounding error of kernel sums in float32."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from dcsvm.numeric.kernels.kernel import Kernel
 UNIT = 2.0**-24
 """The largest relative error of rounding to float32."""
 CHUNK = 256
-"""The compiled library sums so many terms in a row, then the sums of such chunks."""
+"""The compiled library adds this many terms to a partial sum, then adds the partial sums."""
 LEAST, EXPONENTS = -63, 128
 """The binary exponents of squared norms that the compiled library has tables for."""
 LARGEST, SMALLEST = 1e37, 1e-37
-"""Beyond these, float32 may overflow or lose digits; terms below the smallest count as it."""
+"""Beyond these, float32 may overflow or lose digits."""
 
 
 @attrs.frozen(eq=False)
 class Float32ErrorBound:
-    """What rounding may do to the sums of one packed expansion.
+    """Bounds of the rounding error in the sums of a packed expansion.
 
-    Every step counts with its largest possible error, in units of ``UNIT``; d is the number of
-    columns, S = \\|x\\|^2 + max \\|p\\|^2.
+    Every step is counted with its largest possible error, in units of ``UNIT``; d is the number of
+    features, S = \\|x\\|^2 + max \\|p\\|^2.
 
     - An RBF kernel's squared distance is off by at most (2 d + 10) S: d for each of the norm and
       twice the product, 6 for adding them up, 4 for rounding x and p. Multiplied by gamma, itself
@@ -57,7 +57,7 @@ class Float32ErrorBound:
     def of(
         cls, kernel: Kernel, points: Floats, magnitudes: Floats, sizes: npt.NDArray[np.int64]
     ) -> Float32ErrorBound:
-        """The doubt of points (m, d), class after class, and their magnitudes (m,)."""
+        """The bound for points (m, d), sorted by class, with magnitudes (m,)."""
         squares = np.einsum("ij,ij->i", points, points)
         ends = np.concatenate([[0], np.cumsum(sizes)])
         totals = np.concatenate([[0.0], np.cumsum(magnitudes)])
@@ -67,7 +67,7 @@ class Float32ErrorBound:
         )
 
     def shares(self, squares: Floats) -> Floats:
-        """By what share of what `measure` leaves the sums of each row may be off.
+        """The error bound of each row, relative to the magnitudes from `measure`.
 
         Parameters
         ----------
@@ -91,11 +91,10 @@ class Float32ErrorBound:
         return np.where(held & (size < LARGEST), shares, np.inf)
 
     def measure(self, squares: Floats, magnitudes: npt.NDArray[np.float32]) -> None:
-        """Make magnitudes (n, classes) what the shares are shares of.
+        """Turn sums (n, classes) into the magnitudes that `shares` are relative to, in place.
 
-        They come as sums of absolute coefficients times kernel values: right where those are
-        positive, as with the RBF kernel. Others are replaced by what they are at most. What may be
-        lost by underflow is added to all.
+        They are sums of absolute coefficients times kernel values. If kernel values may be
+        negative, they are replaced by upper bounds. Losses by underflow are added.
         """
         if self.kernel.kind != "rbf":
             largest = np.minimum(self._largest_value(squares), LARGEST)
@@ -105,14 +104,14 @@ class Float32ErrorBound:
 
     @property
     def lost(self) -> Floats:
-        """What underflow may take from the magnitude of each class, (classes,)."""
+        """The largest loss by underflow for each class, (classes,)."""
         return np.asarray(np.minimum(SMALLEST * (self.terms + self.weights) / UNIT, LARGEST))
 
     def by_exponent(self) -> tuple[Floats, Floats]:
-        """Shares and largest kernel values of rows, by the binary exponent of their squared norms.
+        """`shares` and largest kernel values, by the binary exponent of the squared norm of a row.
 
-        Both grow with the norm, so those of the next power of two hold for all below it. For the
-        RBF kernel, whose magnitudes are summed up, the largest value is not used.
+        Both grow with the norm, so values are for the next power of two. With the RBF kernel, the
+        largest kernel value is not used.
         """
         squares = np.ldexp(np.ones(EXPONENTS), np.arange(LEAST, LEAST + EXPONENTS))
         if self.kernel.kind == "rbf":

@@ -27,10 +27,10 @@ from dcsvm.numeric.native import address
 def vote(
     expansion: Expansion, X: Rows, *, precision: str = "float64", threads: int = 1
 ) -> Integers:
-    """Labels by votes of all class pairs; of equals, the larger sum of decisions wins.
+    """Labels by votes of all class pairs; ties are broken by the sum of decisions.
 
-    With ``float32`` the rows whose label rounding could change are asked again in float64; what
-    rounding can do is bounded by `Float32ErrorBound`, so labels are those of ``float64``.
+    With ``float32``, rows whose label could change by rounding, according to `Float32ErrorBound`,
+    are evaluated again in float64, so labels are the same.
 
     Parameters
     ----------
@@ -49,10 +49,10 @@ def vote(
 def walk(
     expansion: Expansion, X: Rows, *, precision: str = "float64", threads: int = 1
 ) -> Integers:
-    """Labels by a walk: first and last class are compared and one drops out, until one is left.
+    """Labels by a walk: compare the first and last class and drop the loser, until one is left.
 
-    In ``float64`` only the coefficients of the pairs that a row asks are looked at. Parameters and
-    result are those of `vote`.
+    In ``float64`` only the pairs on the way of a row are evaluated. Parameters and result are
+    those of `vote`.
     """
     packed, library = expansion.packed, native.library
     if packed is None or library is None or precision != "float64" or expansion.counts is None:
@@ -67,7 +67,7 @@ def walk(
 
 
 def vote_one(expansion: Expansion, x: Floats) -> int:
-    """The label of one row by votes, with as little overhead as Python allows.
+    """The label of one row by votes, with little overhead.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def vote_one(expansion: Expansion, x: Floats) -> int:
 
 
 def walk_one(expansion: Expansion, x: Floats) -> int:
-    """The label of one row by a walk, with as little overhead as Python allows."""
+    """The label of one row by a walk, with little overhead."""
     return _one(expansion, x, True)
 
 
@@ -97,17 +97,17 @@ def pair_decisions(
     biases: FloatArray,
     class_sizes: npt.NDArray[np.integer[Any]],
 ) -> FloatArray:
-    """The decision of every pair of classes (i, j), i < j; positive speaks for i.
+    """The decision of every pair of classes (i, j), i < j; positive means i.
 
     Parameters
     ----------
     gram : (n, m) array
-        Kernel values of n rows against m points that are sorted by class.
+        Kernel values of n rows and m points, sorted by class.
     coefficients : (m, k - 1) array
-        For each point its dual value against each of the other classes, in their order.
+        The dual values of each point against the other classes, in order.
     biases : (k (k - 1) / 2,) array
     class_sizes : (k,) int array
-        How many points each class has.
+        The number of points of each class.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def pair_decisions(
 
 
 def pair_scores(decisions: FloatArray, k: int) -> FloatArray:
-    """Max Wins: each class's share of votes, ties resolved by its summed decision values.
+    """Scores by votes, with ties broken by the sum of decisions.
 
     Parameters
     ----------
@@ -131,9 +131,8 @@ def pair_scores(decisions: FloatArray, k: int) -> FloatArray:
     Returns
     -------
     (n, k) array
-        Votes, and a share below one half that grows with the summed decision values: brought to
-        about 1 for a class that wins against all others and -1 for one that loses to all, so that
-        machines of few and of many classes can be compared.
+        Votes, plus less than one half for the sum of decisions, scaled to about 1 for a class
+        that wins against all others and -1 for one that loses to all.
     """
     first, second = np.triu_indices(k, 1)
     votes = np.zeros((len(decisions), k))
@@ -150,7 +149,7 @@ def _labels(
     expansion: Expansion, X: Rows, precision: str, threads: int, *, walks: bool
 ) -> Integers:
     if expansion.counts is None:
-        raise ValueError("vote and walk: the expansion has no class counts, so no class pairs")
+        raise ValueError("vote and walk need an expansion with class counts")
     labels = np.empty(X.shape[0], dtype=np.int64)
 
     def answer(rows: slice) -> None:
@@ -169,7 +168,7 @@ def _labels(
 def _label(
     sums: npt.NDArray[Any], biases: Floats, errors: Floats | None, walks: bool
 ) -> tuple[Integers, npt.NDArray[np.int8]]:
-    """Labels, and which of them errors of that size could change."""
+    """Return labels, and which of them could change by errors of this size."""
     rows, classes, columns = sums.shape
     labels, unsure = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int8)
     library = native.library
@@ -185,7 +184,7 @@ def _label(
         *(int(walks), address(labels), address(unsure)),
     )
     if not done:
-        raise MemoryError("vote: no room for the decisions of one row")
+        raise MemoryError("vote: not enough memory for the decisions of one row")
     if errors is not None:
         unsure[np.isinf(errors)] = 1
     return labels, unsure

@@ -18,24 +18,24 @@ Rows: TypeAlias = Any
 """A dense (n, features) array or a SciPy CSR matrix or array of that shape."""
 
 SUSPECT = 1e-7
-"""Below this share of the two squared norms an expanded distance has lost its digits."""
+"""Distances below this share of the squared norms have lost digits by cancellation."""
 
 BLOCK_BYTES = 64 << 20
-"""What one temporary block may take unless the caller says otherwise."""
+"""Default memory for one temporary block."""
 
 
 def squared_distances(X: Rows, Y: Rows | None = None) -> Floats:
     """Squared Euclidean distances between the rows of X and of Y.
 
-    They are expanded as ``|x|^2 - 2 x.y + |y|^2`` after moving the origin to the mean of Y
-    (dense rows), and the few entries that cancelled are computed again from differences, so
-    none is negative, equal rows are at distance zero and tiny distances keep their digits.
+    They are computed as ``|x|^2 - 2 x.y + |y|^2``, for dense rows centered at the mean of Y.
+    Entries with cancellation are computed again from differences, so none is negative, equal rows
+    have distance zero, and small distances are accurate.
 
     Parameters
     ----------
     X : (n, features) array or CSR
     Y : (m, features) array or CSR, optional
-        The same rows as X where absent; the diagonal is then exactly zero.
+        X by default; the diagonal is then exactly zero.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def squared_distances(X: Rows, Y: Rows | None = None) -> Floats:
 def manhattan_distances(X: Rows, Y: Rows | None = None) -> Floats:
     """Sums of absolute differences between the rows of X and of Y.
 
-    CSR rows are made dense a block at a time.
+    CSR rows are made dense block by block.
 
     Parameters
     ----------
@@ -116,19 +116,19 @@ def squared_norms(X: Rows) -> Floats:
 
 
 def as_rows(X: Rows) -> Any:
-    """X as float64, C-ordered where dense, CSR where sparse; not copied where it is so already."""
+    """Convert X to float64, C-ordered or CSR; copied only if necessary."""
     if sparse.issparse(X):
         return X.tocsr().astype(np.float64, copy=False)
     return np.ascontiguousarray(X, dtype=np.float64)
 
 
 def as_dense(X: Rows) -> Floats:
-    """X as a dense, C-ordered float64 array."""
+    """Convert X to a dense, C-ordered float64 array."""
     return np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
 
 
 def row_slices(rows: int, bytes_per_row: int, budget_bytes: int) -> Iterator[slice]:
-    """Slices that cover ``range(rows)``, each within the budget, none empty."""
+    """Yield slices that cover ``range(rows)``, each within the budget, none empty."""
     step = max(1, budget_bytes // max(1, bytes_per_row))
     for start in range(0, rows, step):
         yield slice(start, min(rows, start + step))
@@ -137,7 +137,7 @@ def row_slices(rows: int, bytes_per_row: int, budget_bytes: int) -> Iterator[sli
 def _refine(
     result: Floats, left: Any, right: Any, left_squares: Floats, right_squares: Floats
 ) -> None:
-    """Compute the entries that cancelled again, from differences."""
+    """Compute entries with cancellation again, from differences."""
     same = right is left
     for rows in row_slices(len(left_squares), 16 * len(right_squares), BLOCK_BYTES):
         limit = SUSPECT * (left_squares[rows, None] + right_squares[None, :])
@@ -165,5 +165,5 @@ def _dense_manhattan(X: Floats, Y: Floats) -> Floats:
     if not compiled.dcsvm_manhattan(
         *(address(X), len(X), address(Y), len(Y), X.shape[1], address(out))
     ):
-        raise MemoryError("manhattan: no room for one panel of points")
+        raise MemoryError("manhattan: not enough memory for one panel of points")
     return out

@@ -1,4 +1,4 @@
-"""Gram matrices as the solvers keep them: float32, less a constant, and exact where it matters."""
+"""Gram matrices of the solvers: float32 values less a constant, with exact values on demand."""
 
 from __future__ import annotations
 
@@ -9,35 +9,34 @@ import numpy.typing as npt
 from dcsvm.numeric.kernels.distances import Floats, squared_distances
 
 BLOCK = 64
-"""The compiled solver's rows are padded to whole blocks of so many entries."""
+"""Rows are padded to multiples of this for the compiled solver."""
 
 
 def allocate_rows(n: int) -> npt.NDArray[np.float32]:
-    """Room for the values (n, n) of a Gram matrix, in rows as the compiled solver takes them.
+    """Allocate the values of an (n, n) Gram matrix, with rows padded for the compiled solver.
 
-    What lies behind each row is for the maker of the matrix to set to zero.
+    The caller sets the padding to zero.
     """
     return np.empty((n, -(-n // BLOCK) * BLOCK), dtype=np.float32)
 
 
 @attrs.frozen(eq=False)
 class Gram:
-    """A Gram matrix as the solvers keep it: ``K = scale * (values + shift)``.
+    """A Gram matrix in the form of the solvers: ``K = scale * (values + shift)``.
 
-    Values are float32: twice as many pass through the caches, and part of what rounding costs
-    is made up by subtracting a constant first. That changes nothing in the dual, whose signed
-    coefficients sum to zero, and leaves for a small gamma the digits that matter. Where the
-    rest of the rounding would show in the optimality gap (large C), the solvers put the
-    gradient right with exact values, from `matrix` or from the RBF kernel on `X`.
+    Values are float32, for twice as many in the caches. Subtracting a constant first keeps more
+    digits for a small gamma, and does not change the dual, as signed coefficients sum to zero. If
+    rounding would affect the optimality gap (large C), the solvers correct the gradient with exact
+    values, from `matrix` or from the RBF kernel on `X`.
 
     Parameters
     ----------
     values : (n, n) array of float32
-        With `allocate_rows` behind it the compiled solver works on it as it is, else on a copy.
+        The compiled solver copies it unless it comes from `allocate_rows`.
     shift : float
     scale : float
     matrix : (n, n) array of float64, optional
-        Kernel values; with a positive gamma the distances that they are made of.
+        Kernel values; with a positive gamma, the distances instead.
     X : (n, features) array of float64, optional
     gamma : float
     """
@@ -50,7 +49,7 @@ class Gram:
     gamma: float = 0.0
 
     def exact(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> Floats | None:
-        """Float64 entries on the scale of `values`, or None where nothing exact is known."""
+        """Float64 entries on the scale of `values`, or None if exact values are unknown."""
         if self.matrix is not None:
             entries = self.matrix[np.ix_(rows, columns)]
             if self.gamma == 0.0:
@@ -63,7 +62,7 @@ class Gram:
 
 
 def as_gram(K: npt.NDArray[np.floating] | Gram) -> Gram:
-    """A kernel matrix ready for the solvers.
+    """Convert a kernel matrix for the solvers.
 
     Parameters
     ----------
@@ -74,16 +73,16 @@ def as_gram(K: npt.NDArray[np.floating] | Gram) -> Gram:
         return K
     matrix = np.ascontiguousarray(K, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"as_gram: a Gram matrix is square, this one is {matrix.shape}")
+        raise ValueError(f"as_gram: a Gram matrix must be square, got shape {matrix.shape}")
     if not np.isfinite(matrix).all():
-        raise ValueError("as_gram: the Gram matrix holds values that are not finite")
+        raise ValueError("as_gram: the Gram matrix has values that are not finite")
     if not matrix.size:
         return Gram(np.empty((0, 0), dtype=np.float32))
     diagonal = np.diagonal(matrix)
     constant = np.ptp(diagonal) == 0
     shift = float(diagonal[0] if constant else matrix.mean())
     scale = abs(shift) if constant else float(np.abs(matrix - shift).max())
-    # A power of two, so that coefficients come back from the scale with their last bit.
+    # A power of two, so that scaling does not round.
     scale = float(2.0 ** np.ceil(np.log2(scale))) if scale > 0 else 1.0
     rows, n = allocate_rows(len(matrix)), len(matrix)
     np.subtract(matrix / scale, shift / scale, out=rows[:, :n], casting="same_kind")

@@ -1,4 +1,4 @@
-"""Kernel functions: one frozen description that evaluates to matrices, blocks and diagonals."""
+"""Kernel functions, evaluated as matrices, blocks and diagonals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dcsvm.numeric.kernels.distances import (
 from dcsvm.numeric.kernels.truncated_rbf import truncated_exponential, truncated_rbf_features
 
 KINDS = ("rbf", "linear", "poly", "laplacian", "sigmoid", "trbf", "precomputed", "callable")
-"""Every value that ``Kernel.kind`` may have."""
+"""The allowed values of ``Kernel.kind``."""
 #: Kinds of kernels whose matrices for all gammas come from one matrix.
 SHARING = frozenset({"rbf", "laplacian", "linear", "poly", "sigmoid"})
 
@@ -40,10 +40,10 @@ class Kernel:
     kind : str
         ``rbf`` exp(-gamma |x - y|^2), ``linear`` x.y, ``poly`` (gamma x.y + coef0)^degree,
         ``laplacian`` exp(-gamma |x - y|_1), ``sigmoid`` tanh(gamma x.y + coef0), ``trbf`` the
-        RBF kernel with its series cut after order `degree`:
+        RBF kernel with its series truncated after order `degree`:
         exp(-gamma |x|^2) exp(-gamma |y|^2) sum_{k <= degree} (2 gamma x.y)^k / k!,
-        ``precomputed`` (X is the Gram matrix itself and Y, where given, the columns to take) or
-        ``callable`` (`function` is called with X and Y and gives the matrix).
+        ``precomputed`` (X is the Gram matrix, Y the columns to take, if given) or ``callable``
+        (`function(X, Y)` returns the matrix).
     gamma : float
     degree : int
     coef0 : float
@@ -51,9 +51,9 @@ class Kernel:
 
     Notes
     -----
-    The truncated RBF is the one of Wu, Kung et al. with sigma^2 = 1 / (2 gamma). The paper on
-    feature space decomposition names the kernel and the length C(m + p, p) of its map but
-    prints no formula; this definition is the one that has a map of that length.
+    The truncated RBF is that of Wu, Kung et al. with sigma^2 = 1 / (2 gamma). The paper on feature
+    space decomposition gives no formula, but the length C(m + p, p) of the feature map, which this
+    definition has.
 
     Examples
     --------
@@ -70,11 +70,11 @@ class Kernel:
     function: Callable[[Any, Any], Any] | None = None
 
     def __attrs_post_init__(self) -> None:
-        """Refuse a callable kernel without its function, and a function that nobody calls."""
+        """Raise unless a function is given for kind 'callable', and only then."""
         if (self.kind == "callable") != (self.function is not None):
             raise ValueError(
                 f"Kernel: kind is {self.kind!r} and function is {self.function!r}; "
-                "a function is given with kind 'callable' and with no other kind"
+                "a function is needed for kind 'callable', and allowed for no other kind"
             )
 
     def __call__(self, X: Rows, Y: Rows | None = None) -> Floats:
@@ -84,7 +84,7 @@ class Kernel:
         ----------
         X : (n, features) array or CSR
         Y : (m, features) array or CSR, optional
-            The same rows as X where absent.
+            X by default.
 
         Returns
         -------
@@ -122,9 +122,9 @@ class Kernel:
         return self.from_products(squares)
 
     def bound(self, X: Rows) -> float:
-        """What no |k(x, y)| of rows of X exceeds, and nothing that it is computed from.
+        """An upper bound of |k(x, y)| for rows of X, and of the values that it is computed from.
 
-        Maybe inf, and NaN for a kernel that nobody knows.
+        It may be infinite, and is NaN for precomputed and callable kernels.
         """
         if self.kind in ("precomputed", "callable"):
             return float("nan")
@@ -141,19 +141,19 @@ class Kernel:
     def in_blocks(
         self, X: Rows, Y: Rows | None = None, budget_bytes: int = BLOCK_BYTES
     ) -> Iterator[tuple[slice, Floats]]:
-        """The kernel matrix a block of rows at a time.
+        """Yield the kernel matrix in blocks of rows.
 
         Parameters
         ----------
         X : (n, features) array or CSR
         Y : (m, features) array or CSR, optional
         budget_bytes : int
-            Room for a block and its temporaries; at least one row is computed at a time.
+            Memory for a block and its temporaries; a block has at least one row.
 
         Yields
         ------
         (slice, (rows, m) array)
-            The rows of X and their part of the matrix.
+            The rows of X, and their block of the matrix.
         """
         other = X if Y is None else Y
         columns = other.shape[0] if self.kind != "precomputed" else X.shape[1]
@@ -161,23 +161,25 @@ class Kernel:
             yield rows, self(X[rows], None if self.kind == "precomputed" and Y is None else other)
 
     def common(self, X: Rows, Y: Rows | None = None) -> Floats:
-        """The matrix that all kernels of this kind share: distances or products, (n, m)."""
+        """The (n, m) distances or products from which kernels of this kind are computed."""
         if self.kind == "rbf":
             return squared_distances(X, Y)
         if self.kind == "laplacian":
             return manhattan_distances(X, Y)
         if self.kind in ("linear", "poly", "sigmoid"):
             return products(X, Y)
-        raise ValueError(f"Kernel: {self.kind!r} kernels of different gamma share no matrix")
+        raise ValueError(
+            f"Kernel: {self.kind!r} kernels with different gamma have no matrix in common"
+        )
 
     def from_common(self, common: Floats) -> Floats:
-        """The kernel matrix from what `common` gave, for this kernel's own gamma."""
+        """The kernel matrix from the result of `common`, for the gamma of this kernel."""
         if self.kind in ("rbf", "laplacian"):
             return self.from_distances(common)
         return self.from_products(common)
 
     def from_distances(self, distances: Floats) -> Floats:
-        """The matrix of an RBF kernel from squared distances, of a Laplacian one from L1 ones."""
+        """The matrix from squared distances (RBF kernel) or L1 distances (Laplacian kernel)."""
         if self.kind not in ("rbf", "laplacian"):
             raise ValueError(f"Kernel: {self.kind!r} is not a function of a distance")
         result = np.multiply(distances, -self.gamma)
@@ -195,7 +197,7 @@ class Kernel:
         ----------
         inner : (n, m) array
         left_squares, right_squares : (n,) and (m,) arrays
-            Squared norms of both sides' rows, for ``trbf`` only.
+            Squared norms of the rows, for ``trbf`` only.
         """
         if self.kind == "linear":
             return np.array(inner, dtype=np.float64)
@@ -211,7 +213,7 @@ class Kernel:
         return result
 
     def feature_map(self, X: Rows) -> Floats:
-        """The explicit map of a ``trbf`` kernel: k(x, y) is the product of two mapped rows.
+        """The explicit feature map of a ``trbf`` kernel: k(x, y) is the product of mapped rows.
 
         Parameters
         ----------
@@ -223,7 +225,7 @@ class Kernel:
         """
         if self.kind != "trbf":
             raise ValueError(
-                f"Kernel: {self.kind!r} has no explicit feature map here; 'trbf' has one"
+                f"Kernel: {self.kind!r} has no explicit feature map; only 'trbf' has one"
             )
         return truncated_rbf_features(as_dense(X), self.gamma, self.degree)
 
@@ -256,7 +258,7 @@ class KernelMatrices:
 
 
 def _power(base: Floats, exponent: int) -> Floats:
-    """The power by multiplication, as the compiled loops have it: numpy's is slow beyond 2."""
+    """Power by multiplication, as in C; numpy's is slow for exponents above 2."""
     if not 1 <= exponent <= 8:
         return np.asarray(base**exponent)
     result = base.copy()
@@ -273,10 +275,10 @@ def make_kernel(
     X: Rows,
     weights: FloatArray | None = None,
 ) -> Kernel:
-    """The kernel that settings describe, once the rows X (n, d) and their weights (n,) are known.
+    """Build a kernel from settings for rows X (n, d) with weights (n,).
 
-    `gamma` may be "scale", 1 / (d * variance of X), or "auto", 1 / d, as in scikit-learn; a row
-    of weight w counts as w rows.
+    `gamma` may be "scale", 1 / (d * variance of X), or "auto", 1 / d, as in scikit-learn. A row of
+    weight w counts as w rows.
     """
     if gamma == "scale":
         variance = _variance(X, weights)

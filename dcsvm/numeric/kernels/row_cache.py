@@ -1,4 +1,4 @@
-"""Kernel rows of a large problem: computed in bulk, kept within a budget of memory."""
+"""A cache of kernel rows for large problems, with a limit of memory."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ Integers = npt.NDArray[np.int64]
 
 PANEL = 8
 GATHER_FROM = 256
-"""From so many features on, entries of small matrices are picked from kept rows."""
+"""From this many features on, entries of small matrices are copied from cached rows."""
 SLICE = 4096
-"""Columns that one thread takes at a time; fixed, so that threads never change a bit."""
+"""Columns per thread; fixed, so that results do not depend on the number of threads."""
 
 
 class KernelRows:
-    """Rows of the float32 matrix ``K - shift`` of one problem, the most recent ones kept.
+    """Rows of the float32 matrix ``K - shift`` of one problem; the most recently used are kept.
 
     Parameters
     ----------
     kernel : Kernel
     X : (n, features) array or CSR
     cache_bytes : int
-        Room for kept rows; there is always room for `least` of them.
+        Memory for cached rows; at least `least` rows fit in any case.
     least : int
     pool : Executor, optional
         Threads that share the work.
@@ -65,10 +65,10 @@ class KernelRows:
         self.panels, self.squares = pack_rows(self.X, self.stride)
 
     def square(self, rows: Integers) -> npt.NDArray[np.float32]:
-        """The matrix of the given rows among themselves, (m, m padded to whole blocks).
+        """The matrix of the given rows, (m, m padded to whole blocks), at most as many as fit.
 
-        No more rows than have room. The array is overwritten by the next call: a new one each
-        time would cost more in fresh pages than it takes to fill.
+        The array is overwritten by the next call; allocating a new one would take longer than
+        filling it.
         """
         m, library = len(rows), native.library
         wide = (m + BLOCK - 1) // BLOCK * BLOCK
@@ -90,16 +90,16 @@ class KernelRows:
         return out
 
     def _compute_square(self, rows: Integers, out: npt.NDArray[np.float32]) -> None:
-        """Few columns: computing is quicker than picking entries from all over the store."""
+        """With few features, computing is faster than copying entries from the cache."""
         chosen, whole = self.X[rows], (len(rows) + PANEL - 1) // PANEL * PANEL
         panels, squares = pack_rows(chosen, whole)
         places = np.arange(len(rows), dtype=np.int64)
         self._fill(chosen, squares, (panels, squares, whole), places, out)
 
     def add(self, rows: Integers, steps: Floats, f: Floats) -> None:
-        """f += sum of steps times rows; f has `stride` entries.
+        """Add the sum of steps times rows to f, which has `stride` entries.
 
-        Rows beyond the room of the cache are taken in turns.
+        If the rows do not fit in the cache, they are added in several parts.
         """
         library = native.library
         for part in row_slices(len(rows), 1, len(self.store)):
@@ -114,13 +114,13 @@ class KernelRows:
             )
 
     def _slots(self, rows: Integers) -> Integers:
-        """Where the rows are in the store, computing those that are not."""
+        """The places of the rows in the cache; missing rows are computed."""
         self.clock += 1
         known = self.slot_of[rows]
         self.used[known[known >= 0]] = self.clock
         missing = rows[known < 0]
         if len(missing):
-            # Oldest first; a stable order keeps the choice the same everywhere.
+            # Least recently used first; a stable sort is the same on all machines.
             free = np.argsort(self.used, kind="stable")[: len(missing)].astype(np.int64)
             old = self.row_in[free]
             self.slot_of[old[old >= 0]] = -1
@@ -148,7 +148,7 @@ class KernelRows:
         slots: Integers,
         out: npt.NDArray[np.float32],
     ) -> None:
-        """Rows of `out` named by `slots` := values of the chosen rows with the packed points."""
+        """Fill rows `slots` of `out` with kernel values of the chosen rows and packed points."""
         library = native.library
         assert library is not None
         _share(
@@ -165,7 +165,7 @@ class KernelRows:
 
 
 def pack_rows(X: Floats, whole: int) -> tuple[Floats, Floats]:
-    """Rows by panels, and their squared norms, both padded to `whole` rows."""
+    """Rows in panels, and their squared norms, both padded to `whole` rows."""
     panels, squares = np.empty(whole * X.shape[1]), np.zeros(whole)
     library = native.library
     assert library is not None

@@ -1,4 +1,4 @@
-"""The explicit finite feature map of the truncated RBF kernel, and the series it is cut from."""
+"""The feature map of the truncated RBF kernel, and the truncated exponential series."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dcsvm.numeric.kernels.distances import Floats, squared_norms
 
 
 def truncated_exponential(values: Floats, order: int) -> Floats:
-    """The exponential series of each value, cut after the given order."""
+    """The exponential series of each value, truncated after the given order."""
     result = np.ones_like(values, dtype=np.float64)
     # Horner's scheme: 1 + v (1 + v/2 (1 + v/3 (...))).
     for k in range(order, 0, -1):
@@ -35,12 +35,12 @@ def truncated_rbf_features(X: Floats, gamma: float, order: int) -> Floats:
     Returns
     -------
     (n, C(features + order, order)) array of float64
-        By total degree; within a degree in lexicographic order.
+        Sorted by total degree, then lexicographically.
     """
     rows, features = X.shape
     result = np.empty((rows, comb(features + order, order)))
     scaled = np.sqrt(2.0 * gamma) * X
-    # A monomial of degree k + 1 is one of degree k times a variable no later than its last one.
+    # Each monomial is multiplied only by its last variable or later ones, to get each once.
     level = [np.exp(-gamma * squared_norms(X))]
     powers = [np.zeros(features, dtype=np.int64)]
     firsts = [0]

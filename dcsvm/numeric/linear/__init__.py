@@ -1,1 +1,1 @@
-"""Solvers for linear machines."""
+"""Solvers for linear SVMs."""

@@ -1,4 +1,4 @@
-"""Linear SVMs by their dual, one row at a time, in C or in numpy."""
+"""Dual coordinate descent for linear SVMs, in C or numpy."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from dcsvm.numeric.native import DualStructure, address
 
 @attrs.frozen
 class DualSettings:
-    """How far the dual is solved.
+    """Settings of the dual solver.
 
     Parameters
     ----------
     regularization : float
         lambda in lambda / 2 (|w|^2 + bias^2) + mean of weight x hinge loss.
     tolerance : float
-        The largest violation of optimality to stop at.
+        Stop at this violation of optimality.
     passes : int
-        How often the rows are visited at the most.
+        Maximum number of passes over the rows.
     """
 
     regularization: float = 1e-4
@@ -50,7 +50,8 @@ def fit_linear_dual(
 
     Returns
     -------
-    Hyperplane, its iterations being passes over the rows.
+    Hyperplane
+        Its iterations are passes over the rows.
 
     References
     ----------
@@ -70,12 +71,12 @@ def fit_linear_dual(
         *(ctypes.byref(wanted), address(w), ctypes.byref(bias)),
     )
     if taken < 0:
-        raise MemoryError("dual: no memory for a hyperplane")
+        raise MemoryError("dual: not enough memory for a hyperplane")
     return Hyperplane(w[: rows.n_features].astype(np.float64), bias.value, int(taken))
 
 
 def _dual_numpy(rows: Float32Rows, pulls: FloatArray, settings: DualSettings) -> Hyperplane:
-    """The same steps in double precision, visiting all rows in every pass."""
+    """The same in double precision, with all rows in every pass."""
     values = (rows.sparse.toarray() if rows.dense is None else rows.dense).astype(np.float64)
     square, signs = 1.0 + (values**2).sum(axis=1), np.sign(pulls)
     most = np.abs(pulls) / (settings.regularization * rows.n_rows)

@@ -1,4 +1,4 @@
-"""Weighted Pegasos: hyperplanes by stochastic subgradients, in C or in numpy."""
+"""Pegasos with row weights: stochastic subgradient descent for hyperplanes, in C or numpy."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.native import PegasosStructure, RowsStructure, address
 
-#: Dense rows are padded with zeros to whole chunks of so many entries.
+#: Dense rows are padded with zeros to multiples of this.
 LANES = 16
 LARGEST = float(np.finfo(np.float32).max)
 
 
 @attrs.frozen(eq=False)
 class Float32Rows:
-    """Rows in single precision, dense and padded or CSR, as the compiled loops read them."""
+    """Rows in float32 for the compiled library, dense and padded or CSR."""
 
     n_rows: int
     n_features: int
@@ -29,14 +29,14 @@ class Float32Rows:
 
     @classmethod
     def of(cls, X: Matrix) -> Float32Rows:
-        """Convert X (n, d), dense or CSR; numbers too large for single precision are clipped."""
+        """Convert X (n, d), dense or CSR; values too large for float32 are clipped."""
         n_rows, n_features = X.shape
         if sparse.issparse(X):
             return cls(n_rows, n_features, sparse=_sort_indices(X))
         dense = np.zeros((n_rows, pad_width(n_features)), dtype=np.float32)
         with np.errstate(over="ignore"):
             dense[:, :n_features] = X
-        # To look costs a third of what it costs to clip.
+        # The check takes a third of the time of clipping.
         if dense.size and not (dense.min() >= -LARGEST and dense.max() <= LARGEST):
             np.clip(dense, -LARGEST, LARGEST, out=dense)
         return cls(n_rows, n_features, dense)
@@ -46,7 +46,7 @@ class Float32Rows:
         return pad_width(self.n_features)
 
     def structure(self) -> RowsStructure:
-        """The C struct; it holds addresses only, so keep the rows alive while it is used."""
+        """The C struct; keep the rows alive while it is used."""
         if self.dense is not None:
             return RowsStructure(self.n_features, self.stride, address(self.dense))
         entries = (self.sparse.data, self.sparse.indices, self.sparse.indptr)
@@ -65,7 +65,7 @@ class Float32Rows:
 
 
 def pad_width(n_features: int) -> int:
-    """How long rows of so many features are with their padding."""
+    """The padded length of rows with this many features."""
     return -(-n_features // LANES) * LANES
 
 
@@ -83,24 +83,24 @@ def _sort_indices(X: Any) -> Any:
 
 @attrs.frozen
 class PegasosSettings:
-    """How Pegasos goes about it.
+    """Settings of Pegasos.
 
     Parameters
     ----------
     regularization : float
         lambda in lambda / 2 |w|^2 + mean of weight x hinge loss.
     batch : int
-        k, the rows that a step looks at.
+        k, the rows per step.
     iterations : int
-        T, the steps at the most.
+        T, the maximum number of steps.
     tolerance : float
-        A step by which w moves less is the last one.
+        Stop when w moves by less than this.
     bias_rate : float
-        tau, what a step of the bias is smaller by.
+        tau, the step size of the bias relative to w.
     project : bool
-        Bring w back to the ball of radius 1 / sqrt(lambda), where the optimum is.
+        Project w to the ball of radius 1 / sqrt(lambda), which contains the optimum.
     average : bool
-        Give the mean of the later half of the steps instead of the last one.
+        Return the mean of the second half of the steps instead of the last one.
     """
 
     regularization: float = 1e-4
@@ -120,7 +120,7 @@ class PegasosSettings:
 
 @attrs.frozen(eq=False)
 class Hyperplane:
-    """A hyperplane `x @ weights + bias`, and the steps it took."""
+    """A hyperplane `x @ weights + bias`, and the number of steps."""
 
     weights: FloatArray
     bias: float
@@ -134,7 +134,7 @@ def fit_pegasos(
     order: IntArray,
     settings: PegasosSettings,
 ) -> Hyperplane:
-    """Minimise lambda / 2 |w|^2 + sum(masses hinge) / sum(masses), the bias being free.
+    """Minimise lambda / 2 |w|^2 + sum(masses hinge) / sum(masses) without regularizing the bias.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def fit_pegasos(
     masses : (n,) array, optional
         Weights of the rows, of any scale; None means 1.
     order : (n,) int array
-        The order that batches are taken in, again and again: a permutation of the rows.
+        A permutation of the rows: the order of the batches in every pass.
     settings : PegasosSettings
 
     References
@@ -163,14 +163,14 @@ def fit_pegasos(
         *(ctypes.byref(wanted), address(w), ctypes.byref(bias)),
     )
     if taken < 0:
-        raise MemoryError("pegasos: no memory for a hyperplane")
+        raise MemoryError("pegasos: not enough memory for a hyperplane")
     return Hyperplane(w[: rows.n_features], bias.value, int(taken))
 
 
 def _pegasos_numpy(
     rows: Float32Rows, pulls: FloatArray, order: IntArray, settings: PegasosSettings
 ) -> Hyperplane:
-    """The same steps in double precision."""
+    """The same in double precision."""
     n, k, lam = rows.n_rows, min(settings.batch, rows.n_rows), settings.regularization
     width = rows.stride if rows.dense is not None else rows.n_features
     w, bias, first = np.zeros(width), 0.0, 0
@@ -199,10 +199,10 @@ def _pegasos_numpy(
 
 
 def best_bias(scores: FloatArray, signs: FloatArray, masses: FloatArray | None) -> float:
-    """The bias that loses least when added to scores (n,): sum(masses hinge) has its least there.
+    """The bias to add to scores (n,) that minimises sum(masses hinge).
 
-    The loss is convex and made of straight pieces; its slope grows at each `sign - score` by the
-    row's mass, and begins at less than nothing by all that pulls upwards.
+    The loss is convex and piecewise linear: its slope is minus the mass of the positive rows at
+    first, and grows by the mass of a row at each `sign - score`.
     """
     mass = np.ones(len(scores)) if masses is None else masses
     corners = signs - scores
@@ -210,6 +210,6 @@ def best_bias(scores: FloatArray, signs: FloatArray, masses: FloatArray | None) 
     slopes = np.cumsum(mass[order]) - mass[signs > 0].sum()
     flat = 1e-9 * mass.sum()
     first, last = np.searchsorted(slopes, [-flat, flat])
-    # Where the least is a whole stretch, its middle.
+    # If a whole interval is optimal, its middle.
     ends = corners[order[np.minimum([first, last], len(order) - 1)]]
     return float(ends.mean())

@@ -1,4 +1,4 @@
-"""A number for the C sources: a library carries that of those it was built from."""
+"""Fingerprint of the C sources, stored in the library built from them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def fingerprint(folder: Path) -> int:
-    """64 bits of the names and contents of the sources and of how they are built; 0 for none."""
+    """A 64-bit hash of the sources and the build script; 0 if there are no sources."""
     found = hashlib.sha256()
     sources = sorted([*folder.glob("*.c"), *folder.glob("*.h")])
     for path in [*sources, folder / "build.py"] if sources else []:

@@ -19,9 +19,9 @@ Places = npt.NDArray[np.intp]
 Values = npt.NDArray[np.floating]
 
 FIRST, LEAST_FIRST = 1 / 4, 128
-"""The share of the rows to begin with, and how many of them at the least."""
+"""The share of rows to start with, and their minimum number."""
 MOST = 0.5
-"""With a larger share of the rows, all of them together are quicker."""
+"""With a larger share of rows, solving the whole problem is faster."""
 
 
 def solve_active_set(
@@ -34,11 +34,11 @@ def solve_active_set(
     tol: float = 1e-3,
     **options: Any,
 ) -> Solution:
-    """Solve the dual of some rows, add those that it gets wrong, and so on until there are none.
+    """Solve the dual of some rows, add rows that violate optimality, and repeat until none does.
 
-    Rows at zero need no kernel row of their own, only their value under the solution. The first
-    rows are those that lean most towards the other side's mean. Where half of the rows are in, the
-    whole problem is solved from what was found.
+    Rows with alpha zero need no kernel row, only their decision value. The first rows are those
+    closest to the mean of the other class. If more than half of the rows are active, the whole
+    problem is solved from the current solution.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def solve_active_set(
     alphas = np.zeros(len(y)) if start is None else np.array(start, dtype=np.float64)
     chosen = np.zeros(len(y), dtype=bool)
     chosen[_first(X, y, alphas)] = True
-    # Rows that are in stand in front of the others, so that neither need be copied.
+    # Active rows come first, so that neither part needs a copy.
     order, size = np.argsort(~chosen, kind="stable"), int(np.count_nonzero(chosen))
     X, y, bounds, alphas = X[order], y[order], bounds[order], alphas[order]
     slack, iterations = 0.5 * tol * tolerance_share(len(y)), 0
@@ -87,7 +87,7 @@ def solve_active_set(
 
 
 def _exchange(size: int, added: Places) -> tuple[Places, Places]:
-    """Places from `size` on that change hands, and which take them: those added come first."""
+    """Return positions from `size` on that change, and their new content: added rows first."""
     front = np.arange(size, size + len(added))
     return np.union1d(front, added), np.concatenate([added, np.setdiff1d(front, added)])
 
@@ -99,12 +99,12 @@ def _put_back(alphas: Floats, order: Places) -> Floats:
 
 
 def _values(kernel: Kernel, X: Floats, Y: Floats | None = None) -> Values:
-    """Kernel values, of the Gaussian kernel less one and in single precision."""
+    """Kernel values; for the RBF kernel less one, in float32."""
     return backend.rbf_rows(X, Y, kernel.gamma) if kernel.kind == "rbf" else kernel(X, Y)
 
 
 def _grow(kernel: Kernel, X: Floats, block: Values) -> Values:
-    """The values of all rows X, of which those in front were worked out before."""
+    """Kernel values of all rows X; `block` holds those of the first rows."""
     size = len(block)
     if size == len(X):
         return block
@@ -123,7 +123,7 @@ def _gram(kernel: Kernel, X: Floats, block: Values) -> Gram:
 
 
 def _first(X: Floats, y: Floats, alphas: Floats) -> Places:
-    """The rows of either side that lean most towards the other, and those that were given."""
+    """The rows of each class closest to the other class, and those with nonzero alphas."""
     towards = X @ (X[y < 0].mean(axis=0) - X[y > 0].mean(axis=0)) * y
     size = max(int(FIRST * len(y)), LEAST_FIRST) // 2
     sides = [np.flatnonzero(y > 0), np.flatnonzero(y < 0)]

@@ -1,4 +1,4 @@
-"""Several classes from one Gram matrix: one against one, one against the rest, whole grids."""
+"""Multiclass problems on one Gram matrix: one-vs-one, one-vs-rest, and grids of C and gamma."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dcsvm.numeric.svm.numpy_solver import Tasks
 from dcsvm.numeric.svm.solver import MAX_ITERATIONS, as_path, make_feasible, warn_unless_converged
 
 FLAT = -0.6
-"""While all values of exp(-gamma d) - 1 are above this, gamma and 1 / C are nearly one scale."""
+"""If all values of exp(-gamma d) - 1 are above this, gamma C determines the solution almost."""
 
 
 def solve_pairs(
@@ -38,20 +38,20 @@ def solve_pairs(
     max_iterations: int = MAX_ITERATIONS,
     max_seconds: float | None = None,
 ) -> list[OneVsOneSolution]:
-    """One-against-one machines for increasing values of C, all from one Gram matrix.
+    """Solve one-vs-one problems for increasing values of C on one Gram matrix.
 
     Parameters
     ----------
     K : (n, n) array or Gram
     labels : (n,) array of int
-        Codes 0 .. k - 1. A class without rows gets machines without support vectors.
+        Codes 0 .. k - 1. Problems of a class without rows have no support vectors.
     Cs : increasing values
     weights : (n,) array, optional
-        What C is multiplied with, by row.
+        Multiplies C, by row.
     start : OneVsOneSolution, optional
-        Machines on the same rows, not compressed, to start the first value of C from.
+        A solution on the same rows, not compressed, to start the first C from.
     tol, max_iterations, max_seconds
-        For each machine, as in `solve`.
+        For each problem, as in `solve`.
     """
     layout = PairLayout.of(np.asarray(labels, dtype=np.int64))
     first = None if start is None else start.coefficients.ravel()[layout.places]
@@ -71,7 +71,7 @@ def solve_rest(
     max_iterations: int = MAX_ITERATIONS,
     max_seconds: float | None = None,
 ) -> list[OneVsRestSolution]:
-    """One-against-rest machines for increasing values of C, all from one Gram matrix.
+    """Solve one-vs-rest problems for increasing values of C on one Gram matrix.
 
     Parameters
     ----------
@@ -101,11 +101,11 @@ def solve_grid(
     max_iterations: int = MAX_ITERATIONS,
     max_seconds: float | None = None,
 ) -> Iterator[tuple[float, float, OneVsOneSolution | OneVsRestSolution]]:
-    """All machines of a part for every gamma and C, cell after cell.
+    """Solve the problems of a part for every gamma and C.
 
-    Distances are computed once, a Gram matrix once per gamma, and each C starts from the solution
-    of the one before, or from that of the gamma before where it is known to be near: while all
-    distances are short, a kernel with twice the gamma and half the C is almost the same machine.
+    Distances are computed once, and a Gram matrix once per gamma. Each C starts from the solution
+    for the previous C, or for the previous gamma if that is close: if all distances are small,
+    twice the gamma with half the C has almost the same solution.
 
     Parameters
     ----------
@@ -122,13 +122,13 @@ def solve_grid(
     Yields
     ------
     (C, gamma, OneVsOneSolution or OneVsRestSolution)
-        All of C for the first gamma, then for the next.
+        All C values for the first gamma, then for the next.
     """
     if scheme not in ("pairs", "rest"):
-        raise ValueError(f"solve_grid: scheme is 'pairs' or 'rest', not {scheme!r}")
+        raise ValueError(f"solve_grid: scheme must be 'pairs' or 'rest', got {scheme!r}")
     codes = np.asarray(labels, dtype=np.int64)
     order = np.argsort(codes, kind="stable").astype(np.int64)
-    # With rows in the order of their classes each machine takes whole blocks of the matrix.
+    # With rows sorted by class, each problem uses whole blocks of the matrix.
     ordered = np.asarray(X)[np.ix_(order, order)] if kernel.kind == "precomputed" else X[order]
     share = None if weights is None else np.asarray(weights, dtype=np.float64)[order]
     layout = (PairLayout if scheme == "pairs" else RestLayout).of(codes[order])
@@ -145,7 +145,7 @@ def solve_grid(
 
 
 def _scale(Cs: Sequence[float], gamma: float, before: float, betas: Floats) -> Floats:
-    """For each C the solution of the gamma before whose gamma times C was the same, or NaN."""
+    """The solution for the previous gamma with the same gamma times C, or NaN, for each C."""
     values = np.asarray(Cs, dtype=np.float64)
     near = np.isclose(values[:, None] * gamma, values[None, :] * before, rtol=1e-9, atol=0.0)
     starts = betas[near.argmax(axis=1)] * (before / gamma)
@@ -156,7 +156,7 @@ def _scale(Cs: Sequence[float], gamma: float, before: float, betas: Floats) -> F
 def iterate_grams(
     kernel: Kernel, X: Rows, gammas: Sequence[float]
 ) -> Iterator[tuple[float, Gram]]:
-    """A part's Gram matrix for every gamma, from one matrix of distances or products.
+    """Yield the Gram matrix for every gamma, from one matrix of distances or products.
 
     Parameters
     ----------
@@ -194,9 +194,9 @@ def _solve_all(
     tol: float,
     limits: tuple[int, float],
 ) -> tuple[Floats, npt.NDArray[np.void]]:
-    """Every machine for every C: coefficients by C, and outcomes by C and machine.
+    """Solve every task for every C: coefficients by C, and outcomes by C and task.
 
-    The first C starts from `first`, each C from its row of `near` where that is better.
+    The first C starts from `first`; each C from its row of `near` if that is better.
     """
     values, rows, signs = as_path(Cs) * gram.scale, layout.rows, layout.signs
     share = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)[rows]
@@ -218,7 +218,7 @@ def _solve_all(
 
 
 def _make_feasible(beta: Floats, layout: PairLayout | RestLayout, bounds: Floats) -> Floats:
-    """Coefficients near the given ones that every machine may start from."""
+    """Feasible coefficients close to the given ones."""
     result = np.empty(len(beta))
     for begin, end in itertools.pairwise(layout.offsets):
         part, signs = slice(begin, end), layout.signs[begin:end]

@@ -1,4 +1,4 @@
-"""Machines of several classes: their coefficients, and the binary tasks that they are made of."""
+"""Solutions of multiclass problems, and the layout of their binary tasks."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ from dcsvm.numeric.svm.numpy_solver import Integers
 
 @attrs.frozen(eq=False)
 class OneVsOneSolution:
-    """One-against-one machines of a part, with libsvm's compressed coefficients.
+    """Solution of the one-vs-one problems of a part, with coefficients as in libsvm.
 
     Parameters
     ----------
     order : (n,) array of int
-        The part's rows sorted by class; coefficients are in this order.
+        The rows sorted by class; coefficients are in this order.
     counts : (k,) array of int
         Rows of each class.
     coefficients : (n, k - 1) array
-        A row of class a has its coefficient against class b in column b - 1 where b > a and in
-        column b where b < a. Those of the first class of a pair are not negative, those of the
-        second not positive.
+        The coefficient of a row of class a against class b is in column b - 1 if b > a, in column
+        b if b < a. It is nonnegative for the first class of a pair, nonpositive for the second.
     biases : (k (k - 1) / 2,) array
         By pair (0, 1), (0, 2), ..., (k - 2, k - 1). A positive decision is for the first class.
     objectives, gaps : (pairs,) arrays
@@ -43,7 +42,7 @@ class OneVsOneSolution:
     converged: npt.NDArray[np.bool_]
 
     def compress(self) -> OneVsOneSolution:
-        """The same machines without the rows that support none of them."""
+        """The same without rows that are support vectors of no pair."""
         kept = np.flatnonzero(self.coefficients.any(axis=1))
         labels = np.repeat(np.arange(len(self.counts)), self.counts)
         counts = np.bincount(labels[kept], minlength=len(self.counts)).astype(np.int64)
@@ -54,12 +53,12 @@ class OneVsOneSolution:
 
 @attrs.frozen(eq=False)
 class OneVsRestSolution:
-    """One-against-rest machines of a part.
+    """Solution of the one-vs-rest problems of a part.
 
     Parameters
     ----------
     coefficients : (n, k) array
-        Signed, by row of the part; column c is the machine of class c against the others.
+        Signed, by row of the part; column c is for class c against the others.
     biases, objectives, gaps : (k,) arrays
     iterations : (k,) array of int
     converged : (k,) array of bool
@@ -75,7 +74,7 @@ class OneVsRestSolution:
 
 @attrs.frozen(eq=False)
 class PairLayout:
-    """The tasks of one-against-one machines, and their places in the compressed table."""
+    """The tasks of one-vs-one problems, and their places in the table of coefficients."""
 
     order: Integers
     counts: Integers
@@ -86,7 +85,7 @@ class PairLayout:
 
     @classmethod
     def of(cls, codes: Integers) -> PairLayout:
-        """The layout for rows of these classes."""
+        """The layout for rows with these class codes."""
         order = np.argsort(codes, kind="stable").astype(np.int64)
         counts = np.bincount(codes).astype(np.int64)
         first, second = np.triu_indices(len(counts), 1)
@@ -106,7 +105,7 @@ class PairLayout:
     def cell(
         self, beta: Floats, outcome: npt.NDArray[np.void], order: Integers | None = None
     ) -> OneVsOneSolution:
-        """The machines of one C; `order` is that of rows which were sorted beforehand."""
+        """The solution for one C; `order` is given if rows were sorted before."""
         coefficients = np.zeros((len(self.order), max(len(self.counts) - 1, 0)))
         coefficients.ravel()[self.places] = beta
         order = self.order if order is None else order
@@ -115,7 +114,7 @@ class PairLayout:
 
 @attrs.frozen(eq=False)
 class RestLayout:
-    """The tasks of one-against-rest machines: all rows, class after class."""
+    """The tasks of one-vs-rest problems: all rows for each class."""
 
     rows: Integers
     offsets: Integers
@@ -123,7 +122,7 @@ class RestLayout:
 
     @classmethod
     def of(cls, codes: Integers) -> RestLayout:
-        """The layout for rows of these classes."""
+        """The layout for rows with these class codes."""
         n, classes = len(codes), int(codes.max(initial=-1)) + 1
         return cls(
             np.tile(np.arange(n, dtype=np.int64), classes),
@@ -134,7 +133,7 @@ class RestLayout:
     def cell(
         self, beta: Floats, outcome: npt.NDArray[np.void], order: Integers | None = None
     ) -> OneVsRestSolution:
-        """The machines of one C; `order` is that of rows which were sorted beforehand."""
+        """The solution for one C; `order` is given if rows were sorted before."""
         found = beta.reshape(len(self.offsets) - 1, -1).T
         coefficients = found
         if order is not None:

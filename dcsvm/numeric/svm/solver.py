@@ -215,7 +215,7 @@ def solve_parts(
             *(y_at, upper_at, tol, *limits, betas_at, outcomes_at),
         )
         if not done:
-            raise MemoryError("solve_parts: no room for a Gram matrix")
+            raise MemoryError("solve_parts: not enough memory for a Gram matrix")
     warn_unless_converged(outcomes, "solve_parts")
     return betas, outcomes
 

@@ -1,4 +1,4 @@
-"""Trees of hyperplanes that settle: each hyperplane is learned again, given all the others."""
+"""Alternating optimization of oblique trees: one hyperplane at a time, the others fixed."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ def optimize_oblique(
     rounds: int,
     settings: DualSettings,
 ) -> PlaneTree:
-    """Learn all hyperplanes of a tree again, from the leaves to the root, in some rounds.
+    """Refit all hyperplanes of a tree, from the leaves to the root, in several rounds.
 
-    Leaves answer with their largest class. At each node, the rows that one side answers right and
-    the other wrong are learned as a linear SVM, which is then moved to where it sends fewest of
-    them the wrong way; it replaces the hyperplane unless that did better. So no round makes more
-    errors than the one before, and the rounds end when one gains nothing.
+    Leaves predict their majority class. At each node, a linear SVM is fitted to the rows that only
+    one side classifies correctly, with the threshold that misdirects fewest. It replaces the
+    hyperplane unless that was better, so errors never increase. Rounds end without progress.
 
     Parameters
     ----------
@@ -60,7 +59,7 @@ def optimize_oblique(
     compiled = native.library
     if compiled is None:
         mass = np.ones(rows.n_rows) if masses is None else masses
-        _Settling(moved, dense_rows(rows), y, mass, n_classes, settings).go(rounds)
+        _Rounds(moved, dense_rows(rows), y, mass, n_classes, settings).run(rounds)
     else:
         given, wanted = rows.structure(), settings.structure()
         labels, places = np.ascontiguousarray(y, dtype=np.int32), np.array(order, dtype=np.int64)
@@ -71,13 +70,13 @@ def optimize_oblique(
             len(moved.thresholds),
         )
         if done < 0:
-            raise MemoryError("oblique tree: no memory to settle in")
+            raise MemoryError("oblique tree: not enough memory to optimize")
     return moved
 
 
 @attrs.define(eq=False)
-class _Settling:
-    """The rounds in numpy, on rows that are kept dense."""
+class _Rounds:
+    """The rounds in numpy, on dense rows."""
 
     tree: PlaneTree
     values: Any
@@ -87,12 +86,12 @@ class _Settling:
     settings: DualSettings
     answer: IntArray = attrs.field(init=False)
 
-    def go(self, rounds: int) -> None:
+    def run(self, rounds: int) -> None:
         self.answer = np.zeros(self.tree.n_leaves, dtype=np.intp)
         for _ in range(rounds):
             rows = self._sort_rows()
             self._set_answers()
-            gains = [self._settle(node, rows[node]) for node in reversed(range(len(rows)))]
+            gains = [self._refit(node, rows[node]) for node in reversed(range(len(rows)))]
             if not any(gain > 0 for gain in gains):
                 return
 
@@ -101,7 +100,7 @@ class _Settling:
         return np.asarray(products > self.tree.thresholds[node])
 
     def _leaf(self, at: int, here: IntArray) -> IntArray:
-        """The leaves of some rows below a node, or below the complement of a leaf."""
+        """The leaves of some rows below a node, or `~leaf`."""
         if at < 0:
             return np.full(len(here), ~at)
         right = self._right(at, here)
@@ -126,7 +125,7 @@ class _Settling:
         np.add.at(masses, (self._leaf(0, np.arange(len(self.y))), self.y), self.mass)
         self.answer = np.where(masses.any(axis=1), masses.argmax(axis=1), self.answer)
 
-    def _settle(self, node: int, here: IntArray) -> float:
+    def _refit(self, node: int, here: IntArray) -> float:
         left, right = (
             self.answer[self._leaf(child, here)] == self.y[here]
             for child in self.tree.children[node].tolist()

@@ -1,4 +1,4 @@
-"""Rows going down an axis-parallel tree, many at a time."""
+"""Axis-parallel trees as arrays, and the leaves of rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.native import address
 
-#: Float32Rows that go down together: their values stay in the processor's cache.
+#: Rows per block, to fit in the cache.
 BLOCK_ROWS = 8192
 
 
@@ -21,7 +21,7 @@ BLOCK_ROWS = 8192
 class AxisTree:
     """A binary tree as arrays over its nodes, parents first; -1 as a child marks a leaf.
 
-    A row goes left where its value, in single precision, is at most the threshold.
+    A row goes left if its value, in float32, is at most the threshold.
     """
 
     left: IntArray
@@ -62,7 +62,7 @@ class AxisTree:
         return low[is_leaf], high[is_leaf]
 
     def _blocks(self, X: Matrix) -> Iterator[tuple[int, FloatArray, IntArray]]:
-        """Blocks of rows with the columns that the tree looks at, and each node's column there."""
+        """Yield blocks of rows with the features in use, and the column of each node."""
         used = np.unique(self.feature[self.left >= 0])
         some = len(used) < X.shape[1]
         column = np.searchsorted(used, self.feature) if some else self.feature
@@ -71,7 +71,7 @@ class AxisTree:
             yield first, to_float32(block[:, used] if some else block), column
 
     def _descend_compiled(self, compiled: Any, X: FloatArray, leaf: IntArray) -> IntArray:
-        # Named, for the arrays must live as long as C reads them.
+        # Named, so that the arrays are alive while C reads them.
         rows = np.ascontiguousarray(X, dtype=np.float64)
         nodes = [
             np.ascontiguousarray(each, dtype=np.int64)
@@ -101,12 +101,12 @@ class AxisTree:
 
 
 def to_float32(X: Matrix) -> FloatArray:
-    """X as a dense float32 array: what scikit-learn's trees compare, and so must we."""
+    """Convert X to a dense float32 array, in which scikit-learn's trees compare values."""
     return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float32, order="C")
 
 
 def round_thresholds(threshold: FloatArray) -> FloatArray:
-    """The largest float32 numbers not above these: float32 values compare alike with both."""
+    """Round down to float32, which gives the same comparisons with float32 values."""
     rounded = np.asarray(threshold).astype(np.float32)
     below = np.nextafter(rounded, np.float32(-np.inf))
     return np.where(rounded > threshold, below, rounded)

@@ -1,4 +1,4 @@
-"""The rows just outside of a region."""
+"""Nearest rows outside of boxes."""
 
 from __future__ import annotations
 
@@ -9,27 +9,26 @@ from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.native import address
 
-#: Stands for an infinite corner: C code is compiled for finite numbers. Squares of rows' values
-#: have to stay below it.
+#: Replaces infinity, as the C code is compiled for finite numbers; squares must stay below it.
 OPEN, LARGEST = 1e300, 1e100
 
 
 class BoxNeighbors:
-    """Finds the rows nearest to a box among rows that are sorted into boxes, without asking all.
+    """Finds the rows nearest to each box, without computing all distances.
 
     Parameters
     ----------
     X : (n, d) array or CSR matrix
     inside : list of int arrays
-        The rows inside of each box; together they are all rows, each once.
+        The rows of each box; every row is in one box.
     low, high : (boxes, d) arrays
-        The corners of the boxes, infinite where a box is open.
+        The corners of the boxes, infinite if a side is open.
     """
 
     def __init__(
         self, X: Matrix, inside: list[IntArray], low: FloatArray, high: FloatArray
     ) -> None:
-        # Only features that close some box can be farther from it than nothing.
+        # Features without any finite side do not matter.
         closing = np.flatnonzero((np.isfinite(low) | np.isfinite(high)).any(axis=0))
         self.rows = np.concatenate(inside)
         self.X = X[self.rows][:, closing]
@@ -41,9 +40,9 @@ class BoxNeighbors:
         self.most = np.array([most for _, most in spans])
 
     def nearest(self, counts: IntArray) -> list[IntArray]:
-        """For each box so many rows outside with the least distance to it, ascending.
+        """The nearest rows outside of each box, as many as `counts` says, ascending.
 
-        Where there are fewer rows, all of them; of rows at one distance, the first.
+        All rows if there are fewer; ties are broken by row number.
         """
         counts = np.minimum(counts, self.sizes.sum() - self.sizes)
         compiled = native.library
@@ -63,7 +62,7 @@ class BoxNeighbors:
             *(*(address(each) for each in corners), address(counts), address(found)),
         )
         if status:
-            raise MemoryError("no memory for the rows around boxes")
+            raise MemoryError("not enough memory for the rows around boxes")
         return [np.sort(each) for each in np.split(found, np.cumsum(counts)[:-1])]
 
     def _is_moderate(self) -> bool:
@@ -79,11 +78,11 @@ class BoxNeighbors:
         bound[box] = np.inf
         if count < 1:
             return np.zeros(0, dtype=np.intp)
-        # Whole neighbours in the order of what they promise, until they could be enough ...
+        # First the boxes with the smallest lower bounds, until they have enough rows ...
         order = np.argsort(bound, kind="stable")
         enough = int(np.searchsorted(np.cumsum(self.sizes[order]), count)) + 1
         first, distances = self._distances(order[:enough], sides, low, high)
-        # ... and then all neighbours that promise to be as near as the last of these.
+        # ... then all boxes whose lower bound is within the radius found.
         radius = np.partition(distances, count - 1)[count - 1]
         more, farther = self._distances(
             order[enough:][bound[order[enough:]] <= radius], sides, low, high
@@ -110,6 +109,6 @@ def _span(X: Matrix) -> tuple[FloatArray, FloatArray]:
 
 
 def _outside(least: FloatArray, most: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Squared distances to a box of boxes with these corners."""
+    """Squared distances between a box and other boxes with corners `least` and `most`."""
     gaps = np.maximum(np.maximum(low - most, least - high), 0.0)
     return np.asarray((gaps**2).sum(axis=1))

@@ -1,9 +1,9 @@
-"""Oblique trees as arrays, and rows going down them."""
+"""Oblique trees as arrays, and the leaves of rows."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ from dcsvm.numeric.linear.pegasos_solver import Float32Rows, pad_width
 from dcsvm.numeric.native import ObliqueStructure, address
 from dcsvm.numeric.trees.oblique_numpy import exact_products
 
-#: Float32Rows that numpy looks at together: their products stay in the processor's cache.
+#: Rows per block in numpy, to fit in the cache.
 BLOCK_ROWS = 4096
 
 
@@ -25,9 +25,9 @@ BLOCK_ROWS = 4096
 class PlaneTree:
     """A binary tree of hyperplanes as arrays over its inner nodes, parents first.
 
-    A row goes left where its product with the node's weights is at most the threshold. Rows and
-    weights are in single precision, their products summed in double precision in one order, so
-    that a row takes the same way on every machine, dense or CSR, alone or among others.
+    A row goes left if its product with the node's weights is at most the threshold. Rows and
+    weights are float32, and products are summed in float64 in a fixed order, so that a row takes
+    the same path on every machine, dense or CSR, alone or with others.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class PlaneTree:
         Normals of the hyperplanes, padded with zeros.
     thresholds : (nodes,) array
     children : (nodes, 2) int32 array
-        Left and right: the number of a node, or the complement `~leaf` of the number of a leaf.
+        Left and right: a node, or the complement `~leaf` of a leaf.
     n_features : int
     """
 
@@ -46,7 +46,7 @@ class PlaneTree:
 
     @classmethod
     def leaf(cls, n_features: int) -> PlaneTree:
-        """The tree without hyperplanes: every row is in leaf 0."""
+        """The tree without hyperplanes, with a single leaf."""
         return cls(
             np.zeros((0, pad_width(n_features)), dtype=np.float32),
             np.zeros(0),
@@ -60,7 +60,7 @@ class PlaneTree:
 
     @cached_property
     def depth(self) -> int:
-        """The most hyperplanes that a row can pass."""
+        """The largest number of hyperplanes on a path."""
         deep = np.ones(len(self.thresholds), dtype=np.intp)
         for node, pair in enumerate(self.children):
             for child in pair[pair >= 0]:
@@ -72,7 +72,7 @@ class PlaneTree:
     ) -> tuple[IntArray, IntArray]:
         """The leaf of each row of X (n, d), and how many hyperplanes it passed.
 
-        With an offset and a factor (d,), rows are asked as `(X - offset) * factor`; dense only.
+        With an offset and a factor (d,), dense rows are transformed to `(X - offset) * factor`.
         """
         n_rows = X.shape[0]
         leaf, passed = np.zeros(n_rows, dtype=np.int32), np.zeros(n_rows, dtype=np.int32)
@@ -94,11 +94,11 @@ class PlaneTree:
             *(address(offset), address(factor), n_rows, address(leaf), address(passed)),
         )
         if done < 0:
-            raise MemoryError("oblique tree: no memory for a row")
+            raise MemoryError("oblique tree: not enough memory for a row")
         return leaf, passed
 
     def path(self, x: Matrix) -> list[tuple[int, float]]:
-        """The nodes that the single row x (1, d) passes, with its product less the threshold."""
+        """The nodes on the path of the row x (1, d), with its product minus the threshold."""
         row, node, passed = Float32Rows.of(_dense(x)), 0, []
         while len(self.thresholds) and node >= 0:
             product = float(exact_products(row.dense, self.weights[node])[0])
@@ -107,7 +107,7 @@ class PlaneTree:
         return passed
 
     def products(self, X: Matrix, node: int) -> FloatArray:
-        """The products of rows X (n, d) with a node's weights, as its threshold is asked."""
+        """The products of rows X (n, d) with the weights of a node."""
         blocks = [
             exact_products(
                 Float32Rows.of(_dense(X[at : at + BLOCK_ROWS])).dense, self.weights[node]
@@ -118,7 +118,7 @@ class PlaneTree:
 
     @cached_property
     def structure(self) -> ObliqueStructure:
-        """The C struct; it holds addresses of the tree's own arrays."""
+        """The C struct, which points to the arrays of the tree."""
         return ObliqueStructure(
             *(self.weights.shape[1], address(self.weights)),
             *(address(self.thresholds), address(self.children)),
@@ -126,7 +126,7 @@ class PlaneTree:
 
     @cached_property
     def lengths(self) -> FloatArray:
-        """Upper bounds of the lengths of the normals: how wrong a quick product may be."""
+        """Upper bounds of the lengths of the normals, for the error bounds of fast products."""
         exact = np.linalg.norm(self.weights.astype(np.float64), axis=1)
         return np.asarray(exact * (1 + 1e-12))
 
@@ -153,66 +153,45 @@ class PlaneTree:
         return leaf, passed
 
     def graft(self, stumps: Mapping[int, PlaneTree]) -> tuple[PlaneTree, IntArray]:
-        """Put other trees in the place of some leaves, by their numbers.
+        """Replace some leaves, given by number, by other trees.
 
-        Returns the tree, and for each of its leaves the leaf of this one that it stands for.
+        Returns the tree, and for each of its leaves the leaf of this tree that it replaces.
         """
-        sources: list[tuple[PlaneTree, int]] = []
-        children: list[list[int]] = []
         origins: list[int] = []
-        waiting = [_Position(self, 0 if len(self.thresholds) else ~0)]
-        while waiting:
-            here = waiting.pop()
+
+        def visit(here: _Position, leaf: int) -> _Position:
             if here.at < 0 and here.tree is self and ~here.at in stumps:
                 stump = stumps[~here.at]
-                here = attrs.evolve(
-                    here, tree=stump, at=0 if len(stump.thresholds) else ~0, origin=~here.at
-                )
+                here = attrs.evolve(here, tree=stump, at=stump._root, origin=~here.at)
             if here.at < 0:
-                new = ~len(origins)
                 origins.append(~here.at if here.tree is self else here.origin)
-            else:
-                new = len(sources)
-                sources.append((here.tree, here.at))
-                children.append([0, 0])
-                waiting += here.below(new)
-            if here.parent >= 0:
-                children[here.parent][here.side] = new
-        return _assemble(sources, children, self.n_features), np.array(origins, dtype=np.intp)
+            return here
+
+        return self._rebuild(visit), np.array(origins, dtype=np.intp)
 
     def cut(self, nodes: Iterable[int]) -> tuple[PlaneTree, IntArray]:
-        """Make leaves of some nodes; what is below them falls away.
+        """Turn some nodes into leaves.
 
-        Returns the tree, and for each leaf of this one the leaf that now stands for it.
+        Returns the tree, and for each leaf of this tree the leaf that replaces it.
         """
         stumps = set(nodes)
         home = np.zeros(self.n_leaves, dtype=np.intp)
-        sources: list[tuple[PlaneTree, int]] = []
-        children: list[list[int]] = []
-        n_leaves = 0
-        waiting = [_Position(self, 0 if len(self.thresholds) else ~0)]
-        while waiting:
-            here = waiting.pop()
+
+        def visit(here: _Position, leaf: int) -> _Position:
             if here.at < 0 or here.at in stumps:
-                home[self._leaves_below(here.at)] = n_leaves
-                new = ~n_leaves
-                n_leaves += 1
-            else:
-                new = len(sources)
-                sources.append((self, here.at))
-                children.append([0, 0])
-                waiting += here.below(new)
-            if here.parent >= 0:
-                children[here.parent][here.side] = new
-        return _assemble(sources, children, self.n_features), home
+                home[self._leaves_below(here.at)] = leaf
+                return attrs.evolve(here, at=~0)
+            return here
+
+        return self._rebuild(visit), home
 
     def simplify(self, masses: FloatArray) -> PlaneTree:
-        """The tree without sides that no row goes to and splits between leaves of one answer.
+        """Remove sides without rows, and splits between leaves that predict the same class.
 
         Parameters
         ----------
         masses : (leaves, classes) array
-            The weight of the rows of each class at each leaf; the largest is its answer.
+            The weight of the rows of each class at each leaf.
         """
         answer, held = masses.argmax(axis=1), (masses.sum(axis=1) > 0).tolist()
         stands = np.arange(len(self.thresholds)).tolist()
@@ -225,23 +204,39 @@ class PlaneTree:
                 stands[node] = pair[0] if here[0] else pair[1]
             elif max(pair) < 0 and answer[~pair[0]] == answer[~pair[1]]:
                 stands[node] = pair[0]
+        return self._rebuild(
+            lambda here, _: attrs.evolve(here, at=stands[here.at]) if here.at >= 0 else here
+        )
+
+    @property
+    def _root(self) -> int:
+        return 0 if len(self.thresholds) else ~0
+
+    def _rebuild(self, visit: Callable[[_Position, int], _Position]) -> PlaneTree:
+        """Copy the tree; `visit(position, next leaf)` returns the position to copy there."""
         sources: list[tuple[PlaneTree, int]] = []
         children: list[list[int]] = []
         n_leaves = 0
-        waiting = [_Position(self, 0 if stands else ~0)]
+        waiting = [_Position(self, self._root)]
         while waiting:
-            here_ = waiting.pop()
-            at = stands[here_.at] if here_.at >= 0 else here_.at
-            new = len(sources) if at >= 0 else ~n_leaves
-            if at >= 0:
-                sources.append((self, at))
-                children.append([0, 0])
-                waiting += attrs.evolve(here_, at=at).below(new)
+            here = visit(waiting.pop(), n_leaves)
+            if here.at < 0:
+                new, n_leaves = ~n_leaves, n_leaves + 1
             else:
-                n_leaves += 1
-            if here_.parent >= 0:
-                children[here_.parent][here_.side] = new
-        return _assemble(sources, children, self.n_features)
+                new = len(sources)
+                sources.append((here.tree, here.at))
+                children.append([0, 0])
+                waiting += here.below(new)
+            if here.parent >= 0:
+                children[here.parent][here.side] = new
+        if not sources:
+            return PlaneTree.leaf(self.n_features)
+        return PlaneTree(
+            np.stack([tree.weights[node] for tree, node in sources]),
+            np.array([tree.thresholds[node] for tree, node in sources]),
+            np.array(children, dtype=np.int32),
+            self.n_features,
+        )
 
     def _leaves_below(self, at: int) -> list[int]:
         found, waiting = [], [at]
@@ -256,7 +251,7 @@ class PlaneTree:
 
 @attrs.frozen(eq=False)
 class _Position:
-    """Where a walk over one or more trees is: at a node, or at the complement of a leaf."""
+    """A position while a tree is copied: a node or `~leaf` of a tree, and its new parent."""
 
     tree: PlaneTree
     at: int
@@ -270,20 +265,6 @@ class _Position:
             _Position(self.tree, right, parent, 1, self.origin),
             _Position(self.tree, left, parent, 0, self.origin),
         ]
-
-
-def _assemble(
-    sources: list[tuple[PlaneTree, int]], children: list[list[int]], n_features: int
-) -> PlaneTree:
-    """A tree of nodes taken from others."""
-    if not sources:
-        return PlaneTree.leaf(n_features)
-    return PlaneTree(
-        np.stack([tree.weights[node] for tree, node in sources]),
-        np.array([tree.thresholds[node] for tree, node in sources]),
-        np.array(children, dtype=np.int32),
-        n_features,
-    )
 
 
 def _dense(X: Matrix) -> Any:

@@ -1,4 +1,4 @@
-"""Oblique trees grown in one call, in C or in numpy."""
+"""Growth of oblique trees, in C or numpy."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from dcsvm.numeric.trees.oblique_numpy import PlaneFitter, grow_numpy
 
 @attrs.frozen
 class GrowthSettings:
-    """How a tree is grown.
+    """Settings of growth.
 
     Parameters
     ----------
     pegasos : PegasosSettings
-        How hyperplanes are learned; `iterations` is the most that any node takes.
+        Settings of the hyperplanes; `iterations` is the limit for each node.
     passes : float
-        How often the rows of a node are visited at the most.
+        Maximum number of passes over the rows of a node.
     fewest : int
-        A node with at most so many rows is a leaf.
+        A node with at most this many rows is a leaf.
     deepest : int
         A node at this depth is a leaf.
     by_impurity : bool
-        Move each hyperplane to where it lowers the entropy most; or leave it where it was learned.
+        Choose the threshold with the lowest entropy, instead of the learned bias.
     """
 
     pegasos: PegasosSettings = attrs.field(factory=PegasosSettings)
@@ -54,7 +54,7 @@ def grow_oblique(
     settings: GrowthSettings,
     fit_plane: PlaneFitter | None = None,
 ) -> PlaneTree:
-    """Grow an oblique tree: at every node a hyperplane between two groups of its classes.
+    """Grow an oblique tree, with a hyperplane between two groups of classes at each node.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ def grow_oblique(
     y : (n,) int array
     n_classes : int
     masses : (n,) array, optional
-        Row weights. At each node both sides weigh the same in all, whatever these say.
+        Row weights. At each node, both groups are scaled to the same total weight.
     order : (n,) int array
-        A random permutation of the rows, the only randomness there is.
+        A random permutation of the rows, the only source of randomness.
     settings : GrowthSettings
     fit_plane : function, optional
-        Learns a node's hyperplane instead of Pegasos, from rows (m,), signs (m,), weights (m,).
+        Fits the hyperplane of a node from rows, signs and weights (m,); Pegasos by default.
 
     References
     ----------
@@ -77,7 +77,7 @@ def grow_oblique(
     if compiled is None or fit_plane is not None:
         return PlaneTree(*grow_numpy(rows, y, n_classes, masses, order, settings, fit_plane))
     n, stride = rows.n_rows, rows.stride
-    # Pages that no node needs are never touched.
+    # Memory beyond the last node is never touched.
     weights = np.empty((max(n - 1, 0), stride), dtype=np.float32)
     thresholds, children = np.empty(max(n - 1, 0)), np.empty((max(n - 1, 0), 2), dtype=np.int32)
     tree = ObliqueStructure(stride, address(weights), address(thresholds), address(children))
@@ -90,7 +90,7 @@ def grow_oblique(
         *(ctypes.byref(wanted), ctypes.byref(tree)),
     )
     if nodes < 0:
-        raise MemoryError("oblique tree: no memory to grow in")
+        raise MemoryError("oblique tree: not enough memory to grow")
     return PlaneTree(
         *(weights[:nodes].copy(), thresholds[:nodes].copy(), children[:nodes].copy()),
         rows.n_features,

@@ -1,4 +1,4 @@
-"""Growing oblique trees in numpy, by the rules of the C code, with hyperplanes from anywhere."""
+"""Growth of oblique trees in numpy, as in C, with any method for hyperplanes."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from dcsvm.numeric.linear.pegasos_solver import LANES, Float32Rows, Hyperplane, 
 if TYPE_CHECKING:
     from dcsvm.numeric.trees.oblique_growth import GrowthSettings
 
-#: Learns a hyperplane from some rows (m,), with signs and weights of their own.
+#: Fits a hyperplane to rows (m,), given their signs and weights.
 PlaneFitter: TypeAlias = Callable[[IntArray, FloatArray, FloatArray], Hyperplane]
-#: A split must lower the impurity by more than rounding does.
+#: A split must lower the impurity by more than rounding errors.
 NO_GAIN = 1e-12
 POWER_STEPS = 12
 
 
 def exact_products(values: Any, weights: FloatArray) -> FloatArray:
-    """Products of float32 rows (n, stride) with a float32 vector, in the one order of sums."""
+    """Products of float32 rows (n, stride) with a float32 vector, summed in a fixed order."""
     sums = np.zeros((len(values), LANES))
     for start in range(0, values.shape[1], LANES):
         chunk = values[:, start : start + LANES].astype(np.float64)
@@ -95,21 +95,21 @@ def _split(
     by_impurity: bool,
     fit_plane: PlaneFitter,
 ) -> tuple[FloatArray, float, BoolArray] | None:
-    """A hyperplane between the classes of a node, and who is left of it; None for a leaf."""
+    """The hyperplane of a node, its threshold, and which rows go left; None for a leaf."""
     counts = _masses(y[here], mass[here], n_classes)
     total, impurity = counts.sum(), entropy(counts)
     if impurity <= NO_GAIN * total:
         return None
     plus = choose_sides(rows, y, mass, here, counts)[y[here]]
     both = np.array([mass[here][~plus].sum(), mass[here][plus].sum()])
-    # Both sides weigh the same, and rows 1 in the mean.
+    # Both sides have the same total weight, with a mean of 1.
     weights = mass[here] * len(here) / (2.0 * both[plus.astype(np.intp)])
     signs = np.where(plus, 1.0, -1.0)
     found = fit_plane(here, signs, weights)
     taken = rows.subset(here)
     directions = [found.weights]
     if by_impurity:
-        # Where the machine's own direction gains nothing: from mean to mean.
+        # Fallback if the learned direction gains nothing: from mean to mean.
         means = (taken.dense if taken.dense is not None else taken.sparse).T @ (signs * weights)
         directions.append(np.asarray(means)[: rows.n_features])
     for direction in directions:
@@ -138,14 +138,14 @@ def _masses(y: IntArray, mass: FloatArray, n_classes: int) -> FloatArray:
 
 
 def entropy(counts: FloatArray) -> Any:
-    """The mass times the entropy of the classes' shares, over the last axis."""
+    """Mass times the entropy of the class shares, over the last axis."""
     total = counts.sum(axis=-1)
     logs = np.log(np.where(counts > 0, counts, 1.0))
     return total * np.log(np.where(total > 0, total, 1.0)) - (counts * logs).sum(axis=-1)
 
 
 def best_cut(scores: FloatArray, y: IntArray, mass: FloatArray, n_classes: int) -> float:
-    """The threshold, halfway between two neighbours, that leaves the least impurity."""
+    """The threshold with the least impurity, halfway between two scores."""
     order = np.argsort(scores, kind="stable")
     sorted_ = scores[order]
     cuts = np.flatnonzero(sorted_[:-1] < sorted_[1:])
@@ -164,7 +164,7 @@ def best_cut(scores: FloatArray, y: IntArray, mass: FloatArray, n_classes: int) 
 def choose_sides(
     rows: Float32Rows, y: IntArray, mass: FloatArray, here: IntArray, counts: FloatArray
 ) -> BoolArray:
-    """Whether a class is on the positive side: cut along the main axis of the classes' means."""
+    """Which classes are positive: split along the principal axis of the class means."""
     present = np.flatnonzero(counts > 0)
     side = np.zeros(len(counts), dtype=bool)
     side[present[-1]] = True
