@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dcsvm.drive.registry import Registry
     from dcsvm.experiments.progress import TerminalProgress
     from dcsvm.experiments.recipe import Recipe
-    from dcsvm.experiments.run.lifecycle import FinishedRun, RunRequest
+    from dcsvm.experiments.run.lifecycle import CompletedRun, RunRequest
 
 MODEL_FILE = ".dcsvm"
 RecipeName = Annotated[
@@ -156,7 +156,7 @@ def _build_request(wanted: _Options, registry: Registry) -> RunRequest:
     )
 
 
-def _execute(wanted: _Options, progress: TerminalProgress) -> FinishedRun:
+def _execute(wanted: _Options, progress: TerminalProgress) -> CompletedRun:
     from dcsvm.cli.interruption import run_interruptible
     from dcsvm.experiments.run.folder import RunFolder
     from dcsvm.experiments.run.lifecycle import execute, find_plugin_files, read_request
@@ -276,7 +276,7 @@ def _describe_resumed(parts: int) -> str:
     return f"finished before and not trained again: {format_count(parts, 'part', 'parts')}"
 
 
-def _suggest_next(kept: FinishedRun, plugins: Sequence[Path], is_quickstart: bool) -> str:
+def _suggest_next(kept: CompletedRun, plugins: Sequence[Path], is_quickstart: bool) -> str:
     """The command to go on with, ready for a shell."""
     if is_quickstart:
         return (

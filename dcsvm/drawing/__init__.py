@@ -1,4 +1,4 @@
-"""Pictures of a division as SVG: what they are drawn from, and ready-made kinds of them."""
+"""SVG pictures of divisions."""
 
 from dcsvm.drawing.scene import PALETTE, Scene, class_colour, shorten
 from dcsvm.drawing.tree_outline import Sketch, draw_division, draw_tree

@@ -1,4 +1,4 @@
-"""What pictures are drawn from, and what all of them share: colours and short names."""
+"""The data that pictures are drawn from, colors of classes and short names."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ PALETTE = (
 
 @attrs.frozen(eq=False)
 class Scene:
-    """What a component's picture is drawn from.
+    """The data for a component's picture.
 
     Parameters
     ----------
     committee : Committee
     members : sequence of Member
-        Those that the router chooses among; all of them for a decomposer or a combiner.
+        The members of the router's group; all of them for a decomposer or a combiner.
     classes : tuple of str
-        What the classes 0 .. k-1 are called; escape them.
+        The names of the classes 0 .. k-1; escape them.
     features : tuple of str
-        What the columns that a router sees are called; escape them.
+        The names of the columns that a router sees; escape them.
     X, y : (n, d) rows as the router sees them, and their classes (n,)
-        Rows that were held out.
+        The test rows.
     wrong : (n,) bool array
-        Which of them were answered wrongly.
+        Which of them were misclassified.
     learned : (X, y), optional
-        The rows that were learned, where they are at hand.
+        The training rows, if available.
     offset, factor : (d,) arrays, optional
-        The columns were made of the data's own as `(value - offset) * factor`.
+        The columns are `(value - offset) * factor` of those of the data.
     indicators : frozenset of int
-        Columns that are 1 where what they are called is so, otherwise 0.
+        Columns that are 1 or 0, for whether what their name says is true.
     """
 
     committee: Committee
@@ -72,12 +72,12 @@ class Scene:
 
 
 def class_colour(label: int) -> str:
-    """The colour of a class, for a style: a page's own, or one that suits light and dark."""
+    """The CSS color of a class: that of the page, or one for light and dark pages."""
     place = label % len(PALETTE)
     return f"var(--class-{place}, {PALETTE[place]})"
 
 
 def shorten(name: Any, most: int = 24) -> str:
-    """A name of the data's own on one line, without what cannot be printed, not too long."""
+    """Shorten a name to one line of printable characters."""
     text = " ".join("".join(c if c.isprintable() else " " for c in str(name)).split())
     return text if len(text) <= most else text[: most - 1] + "…"

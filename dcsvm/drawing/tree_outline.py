@@ -1,4 +1,4 @@
-"""How a tree is drawn, as an outline."""
+"""Drawing of a tree as an outline."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dcsvm.numeric.array_types import IntArray, Matrix
 
 
-#: Lines of a tree that can be taken in; below it, the smallest branches are folded up.
+#: The maximum number of leaves that are drawn; small branches are folded.
 MOST_LEAVES = 60
 LINE, TEXT, BAR = 22, 12, 96
 
@@ -33,7 +33,7 @@ class Sketch:
     counts : (nodes, classes) int array
         Rows of each class in a leaf.
     tested, wrong : (nodes,) int arrays
-        Held-out rows in a leaf, and how many of them were answered wrongly.
+        Test rows in a leaf, and how many of them were misclassified.
     """
 
     children: Sequence[Sequence[int]]
@@ -43,7 +43,7 @@ class Sketch:
     wrong: IntArray
 
     def sum_up(self) -> Sketch:
-        """The same tree with every node's counts those of all leaves below it."""
+        """Return the tree with counts of inner nodes summed over their leaves."""
         counts, tested, wrong = self.counts.copy(), self.tested.copy(), self.wrong.copy()
         for node in reversed(self.order()):
             for child in self.children[node]:
@@ -53,7 +53,7 @@ class Sketch:
         return attrs.evolve(self, counts=counts, tested=tested, wrong=wrong)
 
     def order(self) -> list[int]:
-        """The nodes from the root, parents before their children, first branches first."""
+        """The nodes in depth-first order from the root."""
         found, waiting = [], [0]
         while waiting:
             found.append(waiting.pop())
@@ -62,9 +62,9 @@ class Sketch:
 
 
 def draw_tree(sketch: Sketch, classes: Sequence[str], most_leaves: int = MOST_LEAVES) -> str:
-    """Draw a tree as an outline, one line for each node; large ones with small branches folded.
+    """Draw a tree as an outline with a line per node; small branches of large trees are folded.
 
-    A leaf's bar is as long as its share of the largest leaf's rows, coloured by class.
+    The bar of a leaf shows its rows by class, relative to the largest leaf.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def draw_division(
 
 
 def _lines(sketch: Sketch, folded: set[int]) -> Iterator[tuple[int, int, int, str]]:
-    """Each node that gets a line: its depth, its parent's line, the answer that leads to it."""
+    """Yield each drawn node, its depth, the line of its parent and the answer that leads to it."""
     waiting = [(0, 0, -1, "")]
     place = 0
     while waiting:
@@ -154,7 +154,7 @@ def _count_leaves(sketch: Sketch) -> list[int]:
 
 
 def _fold(sketch: Sketch, rows: IntArray, most_leaves: int) -> set[int]:
-    """The nodes drawn as one line: only branches with the most rows are opened, largest first."""
+    """The inner nodes that are folded: only branches with the most rows are opened."""
     opened: set[int] = set()
     shown = {0}
     while len(shown) < most_leaves:

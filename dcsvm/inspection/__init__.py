@@ -1,4 +1,4 @@
-"""What a fitted model is made of, and why it answers as it does."""
+"""Inspection of fitted models: explanations, sizes, facts, compiled trees."""
 
 from dcsvm.inspection.compiled_tree import CompiledTree, compile_tree
 from dcsvm.inspection.explainer import explain

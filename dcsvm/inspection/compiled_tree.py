@@ -1,4 +1,4 @@
-"""Fitted trees as small fast things: a callable for rows as they come, and C code without us."""
+"""Compiled trees: fast prediction of single rows, and export as C code."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from dcsvm.toolbox.table_preparation import TablePreparation
 from dcsvm.toolbox.unwrap import check_classifier, find_best, find_preparation
 
 NOT_FINITE = "a compiled tree takes finite numbers only, neither missing values nor infinite ones"
-#: Names that the exported code, or C itself, has a use for.
+#: Names that the exported code or C itself uses.
 TAKEN = (
     "auto break case char const continue default do double else enum extern float for goto if "
     "inline int long register restrict return short signed sizeof static struct switch typedef "
@@ -123,7 +123,7 @@ class CompiledTree:
 
 
 def compile_tree(classifier: Any) -> CompiledTree:
-    """Make a fitted tree of hyperplanes answer in microseconds.
+    """Compile a fitted tree of hyperplanes, to predict a row in microseconds.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def compile_tree(classifier: Any) -> CompiledTree:
 
 
 def _answer(member: Member, number: int) -> int:
-    """The one class that a member answers with."""
+    """The one class that a member predicts."""
     scores = _find_fixed_scores(member.model)
     if scores is None:
         raise CompositionError(
@@ -182,7 +182,7 @@ def _answer(member: Member, number: int) -> int:
 
 
 def _find_fixed_scores(model: LocalModel) -> FloatArray | None:
-    """The scores that a model gives to every row, where it says that it does."""
+    """The scores of a model that are the same for every row, or None."""
     if isinstance(model, Constant):
         return np.array([model.value])
     scores = getattr(model, "fixed_scores", None)
@@ -197,7 +197,7 @@ def _as_numbers(rows: Any) -> FloatArray:
 
 
 def _why_not(x: Any, n_features: int) -> str:
-    """Why x is no row of so many features."""
+    """Explain why x is not a row of so many features."""
     if sparse.issparse(x):
         return "a compiled tree takes dense rows: give it x.toarray()[0]"
     shape = _as_numbers(x).shape
@@ -207,7 +207,7 @@ def _why_not(x: Any, n_features: int) -> str:
 
 
 def _scaling(preparation: TablePreparation) -> tuple[FloatArray | None, FloatArray | None]:
-    """A preparation as `(x - offset) * factor`; None where it changes nothing."""
+    """A preparation as `(x - offset) * factor`; None if it changes nothing."""
     if any(each.kind != "number" for each in preparation.features()):
         raise CompositionError(
             "compile_tree: categories and marks of missing values cannot be compiled; turn such "
@@ -287,7 +287,7 @@ def _c_source(compiled: CompiledTree, name: str) -> str:
 
 
 def _quote(text: str) -> str:
-    """A text as a C literal; what is not plain ASCII, or means something to C, as octal codes."""
+    """A text as a C literal; special and non-ASCII characters are octal codes."""
     plain = string.ascii_letters + string.digits + " !#$%&'()*+,-./:;<=>@[]^_`{|}~"
     codes = text.encode("utf-8", "surrogatepass")
     return '"{}"'.format("".join(chr(c) if chr(c) in plain else f"\\{c:03o}" for c in codes))

@@ -1,4 +1,4 @@
-"""What a registered component or recipe says about itself, for people and programs."""
+"""Descriptions of registered components and recipes as plain data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dcsvm.drive.registry import KINDS, RECIPE, Offer
 def describe(offer: Offer) -> dict[str, Any]:
     """Everything `dcsvm plugins show` prints, as plain data.
 
-    `yields` and `accepts` are empty where they depend on the settings, as for a sum.
+    `yields` and `accepts` are empty if they depend on the settings, as for a sum.
     """
     described: dict[str, Any] = {
         "kind": offer.kind,

@@ -23,18 +23,17 @@ __all__ = ["Decision", "Explanation", "Question", "Weight", "explain"]
 
 
 def explain(classifier: Any, x: Any, heaviest: int = 3) -> Explanation:
-    """Say why a fitted classifier answers a row as it does.
+    """Explain the prediction of a fitted classifier for one row.
 
     Parameters
     ----------
     classifier : fitted DivideAndConquerClassifier
-        Or a search that learned one, or a scikit-learn Pipeline that ends with one: the row then
-        goes through the steps before it. A TablePreparation is undone in what is told, other steps
-        are not.
+        Or a search or scikit-learn Pipeline that ends with one. The explanation is in the units
+        before a TablePreparation, but after any other step.
     x : (d,) or (1, d)
-        One row. Features go by their names, where the rows that were learned had some.
+        One row. Features are named as in the training data.
     heaviest : int
-        How many support vectors to name for each member that was asked.
+        The number of support vectors to list for each member that was queried.
 
     Examples
     --------
@@ -86,7 +85,7 @@ def _explain_strategy(
 
 
 def _routes(committee: Committee, x: Matrix) -> Iterator[str]:
-    """What each group's router says, under a heading where there are several groups."""
+    """Yield the trace of each group's router, with a heading if there are several groups."""
     count = len(committee.groups)
     for number, group in enumerate(committee.groups, 1):
         told = [] if group.router is None else group.router.trace(x)
@@ -142,13 +141,13 @@ def _question(
 
 
 def _sides(values: FloatArray) -> tuple[int, int]:
-    """The best column and the second best; of a single one, itself and itself."""
+    """The best column and the second best; a single column is both."""
     order = np.argsort(-values, kind="stable")
     return int(order[0]), int(order[min(1, len(order) - 1)])
 
 
 def _pair(model: KernelExpansion, best: int, second: int) -> tuple[FloatArray, float]:
-    """The coefficients and the bias that speak for the best column over the second."""
+    """The coefficients and the bias of the best column against the second."""
     if model.class_sizes is None:
         if best == second:
             return model.coefficients[:, best], float(model.biases[best])
@@ -165,7 +164,7 @@ def _pair(model: KernelExpansion, best: int, second: int) -> tuple[FloatArray, f
 
 
 def _labels(member: Member, names: Names) -> list[Any] | None:
-    """The classes of a model's points, where it has sorted them by class."""
+    """The classes of a model's points, if they are sorted by class."""
     sizes = getattr(member.model, "class_sizes", None)
     if sizes is None:
         return None

@@ -1,4 +1,4 @@
-"""An explanation: what was asked, what weighed most, and the sentences that tell it."""
+"""Explanations of predictions, and their text."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 import attrs
 
-#: Questions that are printed; all of them are in the data.
+#: The maximum number of questions that are printed.
 PRINTED = 12
 
 
 @attrs.frozen
 class Weight:
-    """What one training row added to a member's answer, positive for the winning side.
+    """The contribution of one training row to a member's score, positive for the winning side.
 
-    `row` is its place among the rows the classifier learned from, those of weight zero left out;
-    `label` its class, where a machine of several classes knows it.
+    `row` is its index in the training rows without those of weight zero; `label` is its class, if
+    a model of several classes knows it.
     """
 
     row: int
@@ -29,10 +29,10 @@ class Weight:
 
 @attrs.frozen
 class Decision:
-    """The decision value for the winner against the loser, and what it is the sum of.
+    """The decision value for the winner against the loser, and its terms.
 
-    `value` is what the heaviest rows contribute, what the `n_others` other support vectors do,
-    and the `bias`. In votes of several classes the winner of all may lose against one of them.
+    `value` is the sum of the contributions of the heaviest rows, those of the `n_others` other
+    support vectors, and the `bias`. The winner of a vote may lose against a single class.
     """
 
     value: float
@@ -43,11 +43,11 @@ class Decision:
 
 @attrs.frozen
 class Question:
-    """What one member was asked: which classes against which, who won, by how much.
+    """The prediction of one member: which classes won against which, and by how much.
 
-    `margin` is the difference of their scores, which are shares of votes where the member holds a
-    machine for each pair of classes (`votes`). `decision` is what a kernel machine says of the two
-    classes, `inside` the explanation of a member that is a pipeline itself.
+    `margin` is the difference of their scores, which are shares of votes if the member has a
+    machine for each pair of classes (`votes`). `decision` is the decision value of a kernel
+    machine, `inside` the explanation of a member that is a strategy itself.
     """
 
     member: int
@@ -62,22 +62,21 @@ class Question:
 
 @attrs.frozen
 class Explanation:
-    """Why a row got its answer; `print` it, or read its fields.
+    """Why a row got its label; `print` it, or read its fields.
 
     Parameters
     ----------
     answer : label
     scores : mapping from label to score
     route : tuple of str
-        What the routers say of the row's way. Features that the model rescales one by one are
-        told in the data's own units, others as the routers see them.
+        How the row was routed. Features that were rescaled one by one are in the units of the
+        data, others as the routers see them.
     reasons : tuple of str
-        What the combiner says of how it decided.
+        How the combiner decided.
     questions : tuple of Question
-        Every member that was asked, in that order.
+        Every member that was queried, in order.
     picture : str
-        The row's way as SVG, where the combiner draws one, or that of the only member asked;
-        notebooks show it.
+        The decision as SVG, if the combiner draws it; shown in notebooks.
     """
 
     answer: Any

@@ -1,4 +1,4 @@
-"""What classes and features are called inside a model, and in which units they are told."""
+"""Names and units of classes and features inside a model."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from dcsvm.toolbox.table_preparation import TablePreparation
 
 @attrs.frozen
 class Names:
-    """What a committee's classes and features are called, where features have names.
+    """The names of a committee's classes and of its features, if they have names.
 
-    `views` lead from the data's own features to these.
+    `views` map the features of the data to these.
     """
 
     classes: list[Any]
@@ -36,14 +36,14 @@ class Names:
         return cls(classifier.classes_.tolist(), tuple(map(str, features)) or None, views)
 
     def inside(self, member: Member) -> Names:
-        """What they are called in a pipeline that is a member: labels, or tuples of them."""
+        """The names inside a member that is a strategy: labels, or tuples of them."""
         view = member.view
         if view is None:
             return attrs.evolve(self, classes=self._classes(member))
         return Names(self._classes(member), view.names(self.features), (*self.views, view))
 
     def with_features(self, sentence: str) -> str:
-        """Give features their names and units: a router knows them as `feature 3`."""
+        """Replace `feature 3` in a router's sentence by its name, and values by data units."""
         if self.views:
             sentence = re.sub(r"\bfeature (\d+): (\S+) (<=|>) (\S+)$", self._in_units, sentence)
         features = self.features
@@ -52,13 +52,13 @@ class Names:
         return re.sub(r"\bfeature (\d+)\b", lambda found: features[int(found[1])], sentence)
 
     def with_classes(self, sentence: str) -> str:
-        """Give classes their names: a combiner knows them as `class 3`."""
+        """Replace `class 3` in a combiner's sentence by its name."""
         return re.sub(
             r"\bclass (\d+)\b", lambda found: repr(self.classes[int(found[1])]), sentence
         )
 
     def _in_units(self, found: re.Match[str]) -> str:
-        """What a router says of one feature, in the data's own units where there are such."""
+        """Convert a router's sentence on one feature to data units, if possible."""
         told = []
         for number in (found[2], found[4]):
             place, value = int(found[1]), float(number)

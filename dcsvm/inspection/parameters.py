@@ -1,4 +1,4 @@
-"""How large a fitted classifier is: its parameters, with shared support vectors counted once."""
+"""The number of parameters of a fitted classifier."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ from dcsvm.numeric import IntArray
 
 @attrs.frozen
 class Size:
-    """What a classifier keeps of numbers. NaN where a model does not tell.
+    """The numbers that a classifier stores; NaN if a model does not tell.
 
     Parameters
     ----------
     support_vectors : float
-        Different training rows kept.
+        Distinct training rows.
     coordinates : float
-        Their features, once for every view they are kept through: the zeros of sparse rows are not
-        counted.
+        Their features, once for each view; zeros of sparse rows are not counted.
     coefficients : float
         Coefficients that are not zero, weights of hyperplanes, and biases.
     """
@@ -66,7 +65,7 @@ def _count_coefficients(
     training_rows: Callable[[IntArray], IntArray],
     seen: dict[tuple[tuple[int, ...], int], float],
 ) -> Iterator[float]:
-    """The coefficients of each member; support vectors are put into `seen` with their features."""
+    """Yield the coefficients of each member; add support vectors with their features to `seen`."""
     for member in model.committee.members:
         inner, path = member.model, views
         if member.view is not None:
@@ -89,12 +88,12 @@ def _count_coefficients(
 
 
 def _find_outside(kept: IntArray, outside: IntArray, rows: IntArray) -> IntArray:
-    """The ids, outside a pipeline, of rows that it kept."""
+    """Map rows of a nested strategy to those outside."""
     return np.asarray(outside[np.searchsorted(kept, rows)])
 
 
 def _features(points: Any) -> list[float]:
-    """How many features each point stores; a column number counts as one."""
+    """The number of stored features of each point; a column number counts as one."""
     if hasattr(points, "indptr"):
         return np.diff(points.indptr).astype(float).tolist()  # type: ignore[no-any-return]
     width = points.shape[1] if points.ndim == 2 else 1

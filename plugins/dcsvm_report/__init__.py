@@ -1,4 +1,4 @@
-"""The HTML report: what was asked and what came out, as one file."""
+"""The HTML report of a run: setup, results and figures in one file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def dcsvm_reports() -> list[type[Report]]:
 
 
 class HtmlReport(Report):
-    """One HTML page with tables and figures that needs no network; the extra `report` draws it."""
+    """A self-contained HTML page with tables and figures; needs the extra `report`."""
 
     name = "html"
     file_name = "report.html"
@@ -68,16 +68,16 @@ def report(
     classifier : fitted classifier
         A DivideAndConquerClassifier, or a search that found one.
     X_test, y_test : (n, d) and (n,)
-        Rows that were held out.
+        The test rows.
     X_train, y_train : optional
-        The rows that were learned: pictures then show how pure the parts are.
+        The training rows. With them, pictures show how pure the parts are.
     against : mapping from name to fitted classifier, optional
-        Others to compare with; one of a single part counts as the undivided model.
+        Models to compare with; one with a single part counts as the undivided model.
     search : fitted search, optional
-        What `cv_results_` or `results_` are shown of.
+        Its `cv_results_` or `results_` are shown.
     title, about : str
     features : sequence of str, optional
-        What the columns are called.
+        The column names.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def report(
     >>> from dcsvm import DivideAndConquerClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = DivideAndConquerClassifier("class_pairs", "kernel_svm", "vote").fit(X[::2], y[::2])
-    >>> "test rows were answered rightly" in report(clf, X[1::2], y[1::2], title="iris")
+    >>> "test rows were classified correctly" in report(clf, X[1::2], y[1::2], title="iris")
     True
     """
     from dcsvm_report.page import render_page

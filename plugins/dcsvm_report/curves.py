@@ -1,4 +1,4 @@
-"""What a search tried, as a figure: the score against every parameter."""
+"""Figure of a search: the score against each parameter."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from dcsvm.drawing import shorten
-from dcsvm_report.facts import SearchTrial
+from dcsvm_report.facts import TrialScore
 from dcsvm_report.svg_theme import ACCENT, GRID, MUTED, WARN, Drawing, make_logarithmic, render_svg
 
-#: Parameters with a panel of their own.
+#: The maximum number of parameters that are drawn.
 PANELS = 4
 
 
-def draw_search(trials: Sequence[SearchTrial], scored_by: str = "score") -> Drawing | None:
-    """The score against each parameter that was searched: every trial, and the best so far."""
+def draw_search(trials: Sequence[TrialScore], scored_by: str = "score") -> Drawing | None:
+    """Draw the score of all trials against each parameter that was searched."""
     names = [
         name for name in _names(trials) if len({_key(t.parameters.get(name)) for t in trials}) > 1
     ]
@@ -35,12 +35,12 @@ def draw_search(trials: Sequence[SearchTrial], scored_by: str = "score") -> Draw
 
     chosen = ", ".join(f"{name} = {best.parameters.get(name)}" for name in _names([best]))
     words = f"{len(trials)} trials; the best scored {best.score:.4f} with {chosen}."
-    title = "What the search tried"
+    title = "Trials of the search"
     height = 2.6 * math.ceil(len(names) / 2)
     return Drawing(title, words, render_svg("search", f"{title}: {words}", draw, height))
 
 
-def _names(trials: Sequence[SearchTrial]) -> list[str]:
+def _names(trials: Sequence[TrialScore]) -> list[str]:
     return list(dict.fromkeys(name for trial in trials for name in trial.parameters))
 
 
@@ -48,7 +48,7 @@ def _key(value: Any) -> str:
     return repr(value)
 
 
-def _curve(axes: Any, name: str, trials: Sequence[SearchTrial], best: SearchTrial) -> None:
+def _curve(axes: Any, name: str, trials: Sequence[TrialScore], best: TrialScore) -> None:
     values = [trial.parameters[name] for trial in trials]
     plain = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
     if plain:
@@ -56,8 +56,8 @@ def _curve(axes: Any, name: str, trials: Sequence[SearchTrial], best: SearchTria
         if min(places) > 0 and max(places) / min(places) >= 20:
             make_logarithmic(axes.xaxis, places)
     else:
-        kinds = sorted({_written(value) for value in values}, key=_by_size)
-        places = [float(kinds.index(_written(value))) for value in values]
+        kinds = sorted({_format(value) for value in values}, key=_by_size)
+        places = [float(kinds.index(_format(value))) for value in values]
         axes.set_xticks(range(len(kinds)), [shorten(kind, 12) for kind in kinds])
     axes.plot(places, [trial.score for trial in trials], "o", color=MUTED, ms=3, alpha=0.6, mew=0)
     tops = {
@@ -73,7 +73,7 @@ def _curve(axes: Any, name: str, trials: Sequence[SearchTrial], best: SearchTria
     axes.spines["left"].set_color(GRID)
 
 
-def _written(value: Any) -> str:
+def _format(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -1,4 +1,4 @@
-"""The map of a model over two features: answers and parts on a grid, test rows on top."""
+"""Map of a model over two features: predictions and parts on a grid."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Plane:
 
 
 def sample_plane(classifier: Any, scene: Scene, y: Any, answers: Any) -> Plane | None:
-    """Ask a classifier all over the plane; None where it does not see two numbers."""
+    """Predict on a grid; None if the classifier does not see exactly two numbers."""
     if scene.X.shape[1] != 2 or hasattr(scene.X, "toarray") or scene.X.shape[0] == 0:
         return None
     if scene.indicators:
@@ -52,7 +52,7 @@ def sample_plane(classifier: Any, scene: Scene, y: Any, answers: Any) -> Plane |
     grid = np.column_stack([each.ravel() for each in np.meshgrid(*sides)])
     grid = (grid - offset) * factor
     there = classifier.model_.labels(grid)
-    parts = _parts_of(scene.committee, grid)
+    parts = _find_parts(scene.committee, grid)
     some = np.linspace(0, X.shape[0] - 1, min(DRAWN_ROWS, X.shape[0])).astype(np.intp)
     truth = np.where(np.isin(y, classifier.classes_), np.searchsorted(classifier.classes_, y), -1)
     said = np.searchsorted(classifier.classes_, answers)
@@ -66,7 +66,7 @@ def sample_plane(classifier: Any, scene: Scene, y: Any, answers: Any) -> Plane |
     )
 
 
-def _parts_of(committee: Any, X: Matrix) -> IntArray | None:
+def _find_parts(committee: Any, X: Matrix) -> IntArray | None:
     """The part that each row asks in the first group with a router; None without one."""
     for group in committee.groups:
         if group.router is not None:

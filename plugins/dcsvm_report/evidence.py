@@ -1,4 +1,4 @@
-"""What a report asks of a fitted model while the test rows are at hand."""
+"""Evidence for a report, gathered while the model and the test rows are in memory."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from dcsvm.toolbox import (
 )
 from dcsvm_report.decision_plane import Plane, sample_plane
 
-#: The file of a run folder that keeps it.
+#: Its file in the run folder.
 EVIDENCE = "evidence.json"
-#: Rows looked at where every member is asked about every row.
+#: The maximum number of rows if every member predicts every row.
 ASKED_ROWS = 2000
-#: Members that are asked one by one.
+#: The maximum number of members whose own errors are counted.
 ASKED_MEMBERS = 2000
-#: Groups (the trees of a forest, say) that are drawn.
+#: The maximum number of groups (trees of a forest) that are drawn.
 DRAWN_GROUPS = 3
-#: An SVG larger than this is left out: it would be the whole report.
+#: Larger SVGs are left out.
 LARGEST_PICTURE = 400_000
 
 
 @attrs.frozen
 class PartErrors:
-    """How a part did on held-out rows: those routed to it, or those it can speak for.
+    """Errors of a part on the test rows that are routed to it, or that are of its classes.
 
-    `asks` names the sides of a part that asks one against the other.
+    `asks` names the two sides of a binary part.
     """
 
     part: int
@@ -55,7 +55,7 @@ class PartErrors:
 
 @attrs.frozen
 class Picture:
-    """An SVG that a component drew of its division, and what it shows in words."""
+    """An SVG drawn by a component, with a description."""
 
     title: str
     words: str
@@ -64,11 +64,11 @@ class Picture:
 
 @attrs.frozen
 class Evidence:
-    """What a fitted model says about its parts; plain data, so that it can be kept as JSON.
+    """Evidence about the parts of a fitted model; plain data that can be stored as JSON.
 
-    `routed` says whether each row asks its own parts; otherwise all parts are asked, and `parts`
-    holds their own mistakes. `counted` says in a sentence how rows were counted, where that is not
-    each test row once. `facts` are what components report.
+    `routed` is whether rows are routed to parts; otherwise every part predicts every row, and
+    `parts` holds its own errors. `counted` explains how rows were counted, unless it is each test
+    row once. `facts` are what components report.
     """
 
     routed: bool = False
@@ -104,21 +104,20 @@ def gather_evidence(
     features: Sequence[str] = (),
     answers: Any = None,
 ) -> Evidence:
-    """Ask a fitted classifier what a report shows of its parts.
+    """Gather what a report shows of the parts of a fitted classifier.
 
     Parameters
     ----------
     classifier : fitted DivideAndConquerClassifier
-        Of anything else there is no evidence.
+        Or a search or pipeline that ends with one; empty for anything else.
     X_test, y_test : (n, d) and (n,)
-        Rows that were held out.
+        The test rows.
     X_train, y_train : optional
-        The rows that were learned: pictures then show the purity of parts.
+        The training rows, for facts and for the purity of parts.
     features : sequence of str, optional
-        What the columns are called.
+        The column names.
     answers : (n,), optional
-        What was answered to the test rows, where that is not what the classifier says: by the
-        models of folds, say.
+        Predictions of the test rows, if they were made by other models, such as those of folds.
 
     Examples
     --------
@@ -160,19 +159,21 @@ def gather_evidence(
 
 
 def _describe_counting(committee: Committee, routed: bool, n_rows: int) -> str:
-    """How rows were counted by part, where that is not each test row once."""
+    """Explain how rows were counted by part, unless it is each test row once."""
     routers = sum(group.router is not None for group in committee.groups)
     if routed and routers > 1:
-        return f"A row asks a part in each of {routers} divisions, and counts in all of them."
+        return (
+            f"Each row is routed to {routers} parts, one per division, and counts in all of them."
+        )
     if routed:
         return ""
     if len(committee.members) > ASKED_MEMBERS:
         return (
-            f"There are {len(committee.members):,} parts, and every row asks all of them: more "
-            f"than {ASKED_MEMBERS:,} are not asked one by one about their own mistakes."
+            f"There are {len(committee.members):,} parts that predict every row; the errors of "
+            f"single parts are counted for at most {ASKED_MEMBERS:,} parts."
         )
     if n_rows > ASKED_ROWS:
-        return f"Parts were asked about {ASKED_ROWS:,} of the {n_rows:,} test rows, evenly spread."
+        return f"Errors were counted on {ASKED_ROWS:,} of the {n_rows:,} test rows, evenly spread."
     return ""
 
 
@@ -191,7 +192,7 @@ def _scene(
     learned: tuple[Matrix, IntArray] | None,
     features: Sequence[str],
 ) -> Scene:
-    """The stage for pictures; a class that was never learned stands for the nearest one."""
+    """Return the scene for pictures; an unknown class is replaced by a neighboring one."""
     committee, classes = classifier.model_.committee, classifier.classes_
     prepare = find_preparation(model)
     n_columns = int((classifier if prepare is None else prepare).n_features_in_)
@@ -218,7 +219,7 @@ def _scene(
 
 
 def _routed_errors(committee: Committee, X: Matrix, wrong: BoolArray) -> Iterator[PartErrors]:
-    """Errors by part; a row that asks several (of a forest, say) counts in each of them."""
+    """Errors by part; a row that is routed to several parts counts in each."""
     for group in committee.groups:
         members = committee.members[group.first : group.last]
         if group.router is None:
@@ -235,7 +236,7 @@ def _routed_errors(committee: Committee, X: Matrix, wrong: BoolArray) -> Iterato
 def _own_errors(
     committee: Committee, X: Matrix, truth: IntArray, classes: Sequence[str]
 ) -> Iterator[PartErrors]:
-    """What each member alone gets wrong, of the rows whose class it can speak for."""
+    """Errors of each member alone, on the rows of its classes."""
     if len(committee.members) > ASKED_MEMBERS:
         return
     if X.shape[0] > ASKED_ROWS:
@@ -250,7 +251,7 @@ def _own_errors(
 
 
 def _sides(member: Member, classes: Sequence[str]) -> str:
-    """What a two-sided part asks, if a few names say it."""
+    """The two sides of a binary part, if they are short."""
     if len(member.code) != 1 or len(classes) == 2:
         return ""
     plus, minus = (np.flatnonzero(member.code[0] == sign).tolist() for sign in (1, -1))
@@ -277,17 +278,17 @@ def _pictures(classifier: DivideAndConquerClassifier, scene: Scene) -> Iterator[
     if isinstance(decomposer, str):
         decomposer = build("decomposer", decomposer)
     sources.append(("how the problem was divided", "", decomposer, scene))
-    rows = "test rows" if scene.learned is None else "rows that were learned"
-    words = f"Bars are {rows}, coloured by class; wrong answers are to test rows."
+    rows = "test rows" if scene.learned is None else "training rows"
+    words = f"Bars are {rows}, coloured by class; errors are on test rows."
     for number, group in enumerate(drawn[:DRAWN_GROUPS], 1):
-        title = "how rows find their part"
+        title = "how rows are routed"
         if len(drawn) > 1:
             title += f": division {number} of {len(drawn)}"
         if len(drawn) > DRAWN_GROUPS:
             title += f", {DRAWN_GROUPS} of which are drawn"
         members = committee.members[group.first : group.last]
         sources.append((title, words, group.router, attrs.evolve(scene, members=members)))
-    sources.append(("how answers are combined", "", classifier.model_.combination, scene))
+    sources.append(("how scores are combined", "", classifier.model_.combination, scene))
     for title, words, source, view in sources:
         svg = source.overview(view)
         if svg and len(svg) <= LARGEST_PICTURE:

@@ -1,4 +1,4 @@
-"""Everything that a report tells, as plain data, and the numbers that follow from it."""
+"""The content of a report as plain data, and numbers derived from it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from dcsvm_report.stage_bars import StageCounts
 
 @attrs.frozen(eq=False)
 class Contender:
-    """A pipeline that was measured: its flat metrics and its answers to the test rows."""
+    """A measured model: its metrics and its predictions of the test rows."""
 
     name: str
     metrics: Mapping[str, Any]
     answers: IntArray | None = None
 
     def number(self, key: str) -> float:
-        """A metric; NaN where it is unknown."""
+        """A metric; NaN if unknown."""
         value = self.metrics.get(key)
         return math.nan if value is None else float(value)
 
@@ -34,7 +34,7 @@ class Contender:
 
     @property
     def work(self) -> float:
-        """Kernel evaluations and hyperplanes that a row takes on average."""
+        """Kernel evaluations and hyperplanes per row, on average."""
         return self.number("kernel_evaluations_mean") + self.number("hyperplanes_mean")
 
     @property
@@ -43,8 +43,8 @@ class Contender:
 
 
 @attrs.frozen
-class SearchTrial:
-    """One point of a search: its parameters, and what they were worth."""
+class TrialScore:
+    """One trial of a search: its parameters and its score."""
 
     parameters: Mapping[str, Any]
     score: float
@@ -52,7 +52,7 @@ class SearchTrial:
 
 @attrs.frozen
 class ClassRow:
-    """How one class fared."""
+    """Precision, recall and F1 of one class."""
 
     name: str
     rows: int
@@ -63,7 +63,7 @@ class ClassRow:
 
 @attrs.frozen
 class Confusion:
-    """A pair of classes that was mixed up, and how often."""
+    """A pair of classes that was confused, and how often."""
 
     truth: str
     answer: str
@@ -72,11 +72,11 @@ class Confusion:
 
 @attrs.frozen(eq=False)
 class Facts:
-    """What a run was asked and what came out; the first contender is the one reported on.
+    """Setup and results of a run; the report is about the first contender.
 
-    `asked` and `environment` are pairs to list, `texts` are titles and files to unfold, `columns`
-    are names of the data's columns with what they were taken for, `has_budget` says that the
-    search had a time budget, `notes` say what to bear in mind.
+    `asked` and `environment` are pairs of key and value, `texts` are titles and contents of files,
+    `columns` are column names with their types, `has_budget` is whether the search had a time
+    budget, `notes` are sentences.
     """
 
     title: str
@@ -88,7 +88,7 @@ class Facts:
     texts: tuple[tuple[str, str], ...] = ()
     ledger: tuple[Mapping[str, Any], ...] = ()
     evidence: Evidence = attrs.field(factory=Evidence)
-    trials: tuple[SearchTrial, ...] = ()
+    trials: tuple[TrialScore, ...] = ()
     search_ended: str = ""
     scored_by: str = "accuracy"
     columns: tuple[tuple[str, str, str], ...] = ()
@@ -107,7 +107,7 @@ class Facts:
 
     @property
     def reference(self) -> Contender | None:
-        """The undivided model, where it was compared."""
+        """The undivided model, if it was compared."""
         return next((each for each in self.rivals if each.undivided), None)
 
     @property
@@ -115,7 +115,7 @@ class Facts:
         return None if self.own.answers is None else self.own.answers != self.truth
 
     def confusion(self) -> IntArray:
-        """Rows by true class and answered class, (classes, classes)."""
+        """Rows by true class and predicted class, (classes, classes)."""
         k = len(self.classes)
         counts = np.zeros((k, k), dtype=np.intp)
         if self.own.answers is not None:
@@ -141,7 +141,7 @@ class Facts:
         return rows
 
     def find_confusions(self, most: int = 8) -> list[Confusion]:
-        """The pairs of classes that were mixed up most often."""
+        """The pairs of classes that were confused most often."""
         counts = self.confusion()
         np.fill_diagonal(counts, 0)
         order = np.argsort(-counts, axis=None, kind="stable")[:most]
@@ -153,7 +153,7 @@ class Facts:
         ]
 
     def compare(self, rival: Contender) -> str:
-        """Whether a rival differs by more than chance, in a sentence; empty if unknown."""
+        """Compare with another model in a sentence; empty if predictions are unknown."""
         if self.own.answers is None or rival.answers is None:
             return ""
         test = mcnemar(self.truth, self.own.answers, rival.answers)
@@ -167,11 +167,11 @@ class Facts:
         )
 
     def stages(self) -> list[StageCounts]:
-        """What went into each stage and what was kept; empty where there is one, or none kept."""
+        """Rows of each stage; empty for a single stage or if no support vectors are known."""
         parts = self.learned_parts()
         if not any(part["support_vectors"] for part in parts):
             return []
-        # Below wrappers of a single part, where the division begins: steps that all paths share.
+        # Skip the steps that all paths share: strategies of a single part.
         shared = [len(set(steps)) == 1 for steps in zip(*(p["path"] for p in parts), strict=False)]
         deep = (*shared, False).index(False) // 2 * 2
         by_stage: dict[int, list[Mapping[str, Any]]] = {}
@@ -183,7 +183,7 @@ class Facts:
         return [_stage(by_stage[number]) for number in sorted(by_stage)]
 
     def learned_parts(self) -> list[Mapping[str, Any]]:
-        """The ledger without parts that a nested pipeline divided further."""
+        """The ledger without parts that a nested strategy divided further."""
         divided = {tuple(record["path"][:-2]) for record in self.ledger}
         return [record for record in self.ledger if tuple(record["path"]) not in divided]
 
@@ -199,7 +199,7 @@ def _stage(parts: Sequence[Mapping[str, Any]]) -> StageCounts:
 
 
 def encode_labels(*labels: Sequence[Any] | None) -> tuple[tuple[str, ...], list[IntArray | None]]:
-    """Class names, and each list of labels as places among them; numbers in their own order."""
+    """Return sorted class names, and each list of labels as indices into them."""
     texts = [None if each is None else np.array([str(label) for label in each]) for each in labels]
     found = {str(label) for each in texts if each is not None for label in each.tolist()}
     classes = sorted(found, key=_by_value)

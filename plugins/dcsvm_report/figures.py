@@ -1,4 +1,4 @@
-"""The figures of a report, each drawn from facts and described in words."""
+"""The figures of a report."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from dcsvm_report.svg_theme import (
     render_svg,
 )
 
-#: Parts with a bar of their own.
+#: The maximum number of bars.
 BARS = 12
-#: Classes up to which a table shows the confusion; above, a figure does.
+#: With more classes, the confusion matrix is a figure instead of a table.
 TABLE_CLASSES = 15
-#: Classes up to which that figure can be read.
+#: The maximum number of classes in that figure.
 MOST_CLASSES = 100
-#: Dots or steps of a figure; of more, some are drawn, evenly spread from small to large.
+#: The maximum number of dots or steps; of more, an even selection is drawn.
 MOST_DOTS = 800
 
 
 def draw_accuracy(facts: Facts) -> Drawing | None:
-    """Accuracy against what answering a row takes: the figure of the papers."""
+    """Draw accuracy against the cost of predicting a row, as the papers do."""
     known = [each for each in facts.contenders if each.work > 0 and not math.isnan(each.accuracy)]
     if len(known) < 2:
         return None
@@ -67,7 +67,7 @@ def draw_accuracy(facts: Facts) -> Drawing | None:
 
 
 def draw_confusion(facts: Facts) -> Drawing | None:
-    """The confusion of many classes as a picture; of few, a table says more."""
+    """Draw the confusion matrix of many classes; None for few, which are shown as a table."""
     k = len(facts.classes)
     if not TABLE_CLASSES < k <= MOST_CLASSES or facts.own.answers is None:
         return None
@@ -97,13 +97,13 @@ def draw_confusion(facts: Facts) -> Drawing | None:
 
     worst = facts.find_confusions(3)
     told = ", ".join(f"{each.truth} taken for {each.answer} ({each.rows})" for each in worst)
-    words = f"{k} classes, mistakes in red. Most often mixed up: {told or 'none'}."
+    words = f"{k} classes, errors in red. Most often confused: {told or 'none'}."
     title = "Confusion"
     return Drawing(title, words, render_svg("confusion", f"{title}: {words}", draw, WIDTH))
 
 
 def draw_errors(evidence: Evidence) -> Drawing | None:
-    """Where the errors live: the parts that hold most of them."""
+    """Errors by part: the parts that hold most of them."""
     parts = [part for part in evidence.parts if part.tested]
     missed = sum(part.wrong for part in parts)
     if len(parts) < 2 or not missed:
@@ -126,18 +126,16 @@ def draw_errors(evidence: Evidence) -> Drawing | None:
 
     if evidence.routed:
         half = _fewest_with_half([part.wrong for part in parts])
-        words = (
-            f"Half of the errors fall into {half} of the {len(parts)} parts that test rows asked."
-        )
+        words = f"Half of the errors are in {half} of the {len(parts)} parts with test rows."
     else:
-        words = "Every part is asked about every row it can speak for; these are its own mistakes."
-    title = "Where the errors live"
+        words = "Every part predicts all rows of its classes; these are its own errors."
+    title = "Errors by part"
     height = 1.2 + 0.24 * len(worst)
     return Drawing(title, words, render_svg("errors", f"{title}: {words}", draw, height))
 
 
 def draw_sizes(parts: Sequence[Mapping[str, Any]]) -> Drawing | None:
-    """How many rows the parts hold, largest first."""
+    """Draw the sizes of the parts, largest first."""
     if len(parts) < 2:
         return None
     sizes = np.sort([int(part["rows"]) for part in parts])[::-1]
@@ -170,7 +168,7 @@ def draw_sizes(parts: Sequence[Mapping[str, Any]]) -> Drawing | None:
 
 
 def draw_times(parts: Sequence[Mapping[str, Any]]) -> Drawing | None:
-    """Training time against size, part by part."""
+    """Draw the training time of each part against its size."""
     timed = [part for part in parts if float(part.get("seconds") or 0) > 0]
     if len(timed) < 2:
         return None
@@ -196,7 +194,7 @@ def draw_times(parts: Sequence[Mapping[str, Any]]) -> Drawing | None:
 
 
 def draw_map(plane: Plane) -> Drawing:
-    """Answers all over two features, borders of parts, test rows and mistakes."""
+    """Draw predictions over two features, borders of parts, test rows and errors."""
     answers = plane.grid(plane.answers)
     sides = [np.linspace(plane.low[axis], plane.high[axis], answers.shape[1]) for axis in (0, 1)]
     points = np.array(plane.points)
@@ -222,10 +220,10 @@ def draw_map(plane: Plane) -> Drawing:
     n_parts = len(np.unique(plane.grid(plane.parts))) if plane.parts else 0
     borders = f" Lines are the borders of {n_parts} parts." if n_parts > 1 else ""
     words = (
-        f"Areas are answers, dots are {len(points)} test rows in the colour of their class, "
-        f"rings the {missed} of them answered wrongly.{borders}"
+        f"Areas are predictions, dots are {len(points)} test rows in the colour of their class, "
+        f"rings the {missed} misclassified ones.{borders}"
     )
-    title = "Map of the answers"
+    title = "Map of the predictions"
     return Drawing(title, words, render_svg("map", f"{title}: {words}", draw, 4.2))
 
 
@@ -240,7 +238,7 @@ def _interval(share: float, n: int) -> tuple[float, float]:
 
 
 def _label_points(axes: Any, facts: Facts, known: Sequence[Contender]) -> None:
-    """Name each point beside it, where the name covers no point and no other name."""
+    """Label each point where the label overlaps neither points nor other labels."""
     axes.autoscale_view()
     box = axes.figure.bbox
     left, right = np.log10(axes.get_xlim())
@@ -263,7 +261,7 @@ def _label_points(axes: Any, facts: Facts, known: Sequence[Contender]) -> None:
             for across, aligned in ((7, "left"), (-7, "right"))
         ]
 
-        def covered(
+        def measure_overlap(
             choice: tuple[int, int, str], x: float = x, y: float = y, length: float = length
         ) -> float:
             across, up, aligned = choice
@@ -272,7 +270,7 @@ def _label_points(axes: Any, facts: Facts, known: Sequence[Contender]) -> None:
             outside = max(0.0, -start) + max(0.0, mine[1] - 0.8 * box.width)
             return float(outside + sum(_overlap(mine, other) for other in taken))
 
-        across, up, aligned = min(choices, key=covered)
+        across, up, aligned = min(choices, key=measure_overlap)
         start = x + across - (length if aligned == "right" else 0)
         taken.append((start, start + length, y + up - 2, y + up + 9))
         axes.annotate(
@@ -299,7 +297,7 @@ def _square(across: int, down: int, colour: str, alpha: float) -> Any:
 
 
 def _draw_borders(axes: Any, parts: Any, sides: Sequence[Any]) -> None:
-    """Lines between neighbouring points of the grid that ask different parts."""
+    """Draw lines between neighboring grid points of different parts."""
     from matplotlib.collections import LineCollection
 
     middles = [(side[1:] + side[:-1]) / 2 for side in sides]
@@ -315,13 +313,13 @@ def _draw_borders(axes: Any, parts: Any, sides: Sequence[Any]) -> None:
 
 
 def _stretches(flags: Any) -> list[tuple[int, int]]:
-    """The stretches of True, as (first, behind the last)."""
+    """The runs of True, as (first, last + 1)."""
     steps = np.flatnonzero(np.diff(np.r_[0, flags.astype(int), 0]))
     return list(zip(steps[::2].tolist(), steps[1::2].tolist(), strict=True))
 
 
 def _spread(n: int) -> Any:
-    """Places among n, all or evenly spread, the first and the last included."""
+    """Indices below n: all, or an even selection with the first and the last."""
     return np.unique(np.linspace(0, n - 1, min(n, MOST_DOTS)).astype(np.intp))
 
 

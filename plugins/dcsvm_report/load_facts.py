@@ -1,4 +1,4 @@
-"""Facts for a report from the files of a run folder, and from nothing else."""
+"""The facts of a report, loaded from the files of a run folder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from dcsvm.toolbox import RunRecord, UsageError
 from dcsvm_report.evidence import EVIDENCE, Evidence
-from dcsvm_report.facts import Contender, Facts, SearchTrial, encode_labels
+from dcsvm_report.facts import Contender, Facts, TrialScore, encode_labels
 
 #: The keys of [data] that say what was done to the columns.
 PREPARATION = ("target", "categorical", "drop", "numeric", "scale", "encode", "missing")
@@ -17,7 +17,7 @@ KINDS = ("decomposer", "learner", "combiner")
 
 
 def load_facts(record: RunRecord) -> Facts:
-    """Gather what a report shows of a run."""
+    """Load what a report shows of a run."""
     result, search = record.result, record.search
     truth, answers, folds = _predictions(record)
     classes, (truth_places, *places) = encode_labels(truth, *answers.values())
@@ -27,7 +27,7 @@ def load_facts(record: RunRecord) -> Facts:
         Contender(each["model"], each, said.get(each["model"])) for each in result["models"]
     )
     trials = tuple(
-        SearchTrial(each["values"], float(each["score"])) for each in search.get("tried", ())
+        TrialScore(each["values"], float(each["score"])) for each in search.get("tried", ())
     )
     plan = record.read_json("plan.json") or {}
     return Facts(
@@ -36,7 +36,7 @@ def load_facts(record: RunRecord) -> Facts:
         contenders=contenders,
         classes=classes,
         truth=truth_places,
-        asked=tuple(_asked(record, folds)),
+        asked=tuple(_describe_setup(record, folds)),
         texts=tuple(_texts(record)),
         ledger=tuple(_ledger(record, contenders[0].name)),
         evidence=Evidence.from_dict(record.read_json(EVIDENCE) or {}),
@@ -65,7 +65,7 @@ def _predictions(record: RunRecord) -> tuple[list[str], dict[str, list[str]], in
     return [line["truth"] for line in lines], answers, len({line["fold"] for line in lines})
 
 
-def _asked(record: RunRecord, folds: int) -> Iterator[tuple[str, str]]:
+def _describe_setup(record: RunRecord, folds: int) -> Iterator[tuple[str, str]]:
     result, table = record.result, record.recipe
     yield "data", str(result["data"])
     yield "rows learned", f"{result['n_train']:,}"
@@ -90,7 +90,7 @@ def _asked(record: RunRecord, folds: int) -> Iterator[tuple[str, str]]:
             yield key, _settings(value)
     chosen = record.search.get("values")
     if chosen:
-        tried = "; ".join(_searched(table.get("search", {})))
+        tried = "; ".join(_list_searched(table.get("search", {})))
         yield "searched", tried or "as the searcher does by itself"
         by = str(record.search.get("scored_by", "accuracy")).replace("_", " ")
         yield f"chosen by {by}", _settings(chosen)
@@ -100,11 +100,11 @@ def _asked(record: RunRecord, folds: int) -> Iterator[tuple[str, str]]:
     yield "seed", str(result["seed"])
 
 
-def _searched(table: Mapping[str, Any], at: str = "") -> Iterator[str]:
+def _list_searched(table: Mapping[str, Any], at: str = "") -> Iterator[str]:
     """The keys of a search that list values to try, at any depth."""
     for key, value in table.items():
         if isinstance(value, dict):
-            yield from _searched(value, f"{at}{key}.")
+            yield from _list_searched(value, f"{at}{key}.")
         elif isinstance(value, list):
             yield f"{at}{key} in {', '.join(map(_value, value))}"
 
@@ -200,6 +200,6 @@ def _notes(record: RunRecord, folds: int) -> Iterator[str]:
         yield f"Not complete: {sentence}."
     if folds > 1:
         yield (
-            f"Accuracy and errors come from {folds} folds: every row was answered by a model that "
-            "had not seen it. Parts and pictures are those of the model learned from all rows."
+            f"Accuracy and errors come from {folds} folds: each row was predicted by a model that "
+            "was not trained on it. Parts and pictures are those of the model trained on all rows."
         )

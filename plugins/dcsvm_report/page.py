@@ -1,4 +1,4 @@
-"""Facts become one HTML file that needs nothing else."""
+"""Rendering of facts as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from dcsvm_report.facts import ClassRow, Contender, Facts
 from dcsvm_report.stage_bars import draw_stages
 from dcsvm_report.svg_theme import Drawing
 
-#: What the extra `report` installs.
+#: The libraries of the extra `report`.
 NEEDED = ("jinja2", "matplotlib")
-#: The table of compared pipelines: what a line is called, its metric, how it is written.
+#: The lines of the table of results: title, metric, format.
 LINES = (
     ("test accuracy", "test_accuracy", "share"),
     ("always the largest class", "baseline_accuracy", "share"),
@@ -40,7 +40,7 @@ MOST_ROWS = 120
 
 
 def find_missing() -> str:
-    """What keeps a report from being written, in a sentence; empty where all is installed."""
+    """Say in a sentence which libraries are missing; empty if there are none."""
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if not missing:
         return ""
@@ -50,13 +50,13 @@ def find_missing() -> str:
 
 
 def check_installed() -> None:
-    """Refuse to report without the libraries that the extra installs."""
+    """Raise if a library of the extra `report` is missing."""
     if missing := find_missing():
         raise UsageError(missing)
 
 
 def render_page(facts: Facts) -> str:
-    """The report as HTML; the same facts give the same bytes."""
+    """Render the report as HTML; the same facts give the same bytes."""
     check_installed()
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -71,7 +71,7 @@ def render_page(facts: Facts) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        share=_share, count=_count, seconds=_seconds, written=_written, number=format_number
+        share=_share, count=_count, seconds=_seconds, written=_format, number=format_number
     )
     parts = facts.learned_parts()
     plane = facts.evidence.plane
@@ -80,7 +80,7 @@ def render_page(facts: Facts) -> str:
         facts=facts,
         cards=_cards(facts),
         verdict=_verdict(facts),
-        lines=[line for line in _all_lines(facts) if _is_told(facts, line)],
+        lines=[line for line in _all_lines(facts) if _is_known(facts, line)],
         significance=[(each.name, facts.compare(each)) for each in facts.rivals],
         cost=figures.draw_accuracy(facts),
         confusion=facts.confusion() if k <= figures.TABLE_CLASSES else None,
@@ -109,7 +109,7 @@ def format_number(value: float) -> str:
 
 
 def _all_lines(facts: Facts) -> list[tuple[str, str, str]]:
-    """The lines of the table of results: with folds, the spread below each score."""
+    """The lines of the table of results; with folds, mean and deviation below each score."""
     scores = [key for key in facts.own.metrics if key.startswith("test_") and "_fold_" not in key]
     scores = [key for key in scores if key not in ("test_accuracy", "test_error")]
     first = [*LINES[:2], *((_name_score(key), key, "score") for key in scores)]
@@ -127,15 +127,15 @@ def _name_score(score: str) -> str:
 
 
 def _stages(facts: Facts) -> Drawing | None:
-    """What every stage was given and kept, where there are several."""
+    """Draw what each stage was given and kept, if there are several."""
     stages = facts.stages()
     if not stages:
         return None
     words = (
-        "Bars are rows by stage, filled as far as they were kept: for the next stage, or in the "
-        "last by the model. A row that several parts hold counts in each."
+        "Bars show the rows of each stage; the filled part was kept for the next stage or, in the "
+        "last one, for the model. A row in several parts counts in each."
     )
-    return Drawing("What each stage kept", words, draw_stages(stages))
+    return Drawing("Rows kept by each stage", words, draw_stages(stages))
 
 
 def _is_wide(svg: str) -> bool:
@@ -145,25 +145,25 @@ def _is_wide(svg: str) -> bool:
 
 
 def _suggest_reference(facts: Facts) -> str:
-    """How to compare with the undivided model, where that was not done."""
+    """The option that adds the undivided model, if it was not compared."""
     if facts.own.undivided or facts.reference is not None:
         return ""
     return '--set \'compare.undivided={decomposer="whole", combiner="route"}\''
 
 
 def _cards(facts: Facts) -> list[tuple[str, str, str]]:
-    """The numbers at the top: value, what it is, how it compares with the undivided model."""
+    """The numbers at the top: value, title, comparison with the undivided model."""
     own, reference = facts.own, facts.reference
     cards = [
-        (_share(own.accuracy), "of test rows right", _points(own, reference)),
-        (_count(own.work), _work_called(own), _ratio(own, reference, "work")),
+        (_share(own.accuracy), "of test rows correct", _points(own, reference)),
+        (_count(own.work), _describe_work(own), _ratio(own, reference, "work")),
         (_count(own.number("n_parts")), "parts", ""),
         (_seconds(own.number("fit_seconds")), "to train", _ratio(own, reference, "fit_seconds")),
     ]
     return [card for card in cards if card[0] != "unknown"]
 
 
-def _work_called(own: Contender) -> str:
+def _describe_work(own: Contender) -> str:
     if not own.number("hyperplanes_mean"):
         return "kernel evaluations per answer"
     if not own.number("kernel_evaluations_mean"):
@@ -193,16 +193,16 @@ def _ratio(own: Contender, reference: Contender | None, what: str) -> str:
 
 
 def _verdict(facts: Facts) -> str:
-    """What came out, in a sentence."""
+    """Summarize the results in a sentence."""
     own, n = facts.own, len(facts.truth)
     if facts.wrong is None:
-        return f"{_share(own.accuracy)} of {n:,} test rows were answered rightly."
+        return f"{_share(own.accuracy)} of {n:,} test rows were classified correctly."
     right = n - int(facts.wrong.sum())
-    said = f"{right:,} of {n:,} test rows were answered rightly"
+    said = f"{right:,} of {n:,} test rows were classified correctly"
     if n:
         said += f", {_share(right / n)}"
         most = max(facts.confusion().sum(axis=1)) / n
-        said += f"; always naming the largest class would be right for {_share(most)}"
+        said += f"; always predicting the largest class would be correct for {_share(most)}"
     reference = facts.reference
     if reference is not None and reference.answers is not None:
         gap = 100 * (own.accuracy - reference.accuracy)
@@ -222,7 +222,7 @@ def _worst(facts: Facts) -> list[Any]:
 
 
 def _list_classes(facts: Facts) -> list[ClassRow]:
-    """All classes in their order; of very many, those that fared worst."""
+    """All classes in order; of very many, the worst."""
     if facts.own.answers is None:
         return []
     rows = facts.class_rows()
@@ -231,8 +231,8 @@ def _list_classes(facts: Facts) -> list[ClassRow]:
     return sorted(rows, key=lambda row: (math.isnan(row.f1), row.f1, row.name))[:MOST_ROWS]
 
 
-def _is_told(facts: Facts, line: tuple[str, str, str]) -> bool:
-    """Whether anyone knows the number of a line; a count of nothing tells nothing."""
+def _is_known(facts: Facts, line: tuple[str, str, str]) -> bool:
+    """Whether a model has the metric of a line; lines of zero counts are left out."""
     _, key, form = line
     known = [each.number(key) for each in facts.contenders if not math.isnan(each.number(key))]
     return bool(known) and (form != "count" or any(known))
@@ -261,7 +261,7 @@ def _seconds(value: float) -> str:
     return f"{value:.2f} s" if value < 120 else f"{value / 60:.1f} min"
 
 
-def _written(contender: Contender, line: tuple[str, str, str]) -> str:
+def _format(contender: Contender, line: tuple[str, str, str]) -> str:
     _, key, form = line
     forms = {"share": _share, "count": _count, "seconds": _seconds}
     forms |= {"score": _score, "times": _times}

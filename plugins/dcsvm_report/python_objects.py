@@ -1,4 +1,4 @@
-"""Facts for a report from fitted models and rows in memory."""
+"""The facts of a report, gathered from fitted models and rows in memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from dcsvm.toolbox import Cost, find_best, find_classifier, unwrap
 from dcsvm_report.evidence import gather_evidence
-from dcsvm_report.facts import Contender, Facts, SearchTrial, encode_labels
+from dcsvm_report.facts import Contender, Facts, TrialScore, encode_labels
 
 #: Distributions whose versions decide what comes out.
 LIBRARIES = ("dcsvm", "scikit-learn", "numpy", "scipy", "joblib")
@@ -33,11 +33,11 @@ def gather_facts(
     about: str = "",
     features: Sequence[str] = (),
 ) -> Facts:
-    """Gather what a report tells of a fitted classifier; see `dcsvm_report.report`."""
+    """Gather what a report shows of a fitted classifier; see `dcsvm_report.report`."""
     if search is None and hasattr(classifier, "best_estimator_"):
         search = classifier
     model = getattr(classifier, "best_estimator_", classifier)
-    fitted = {_unlike(against or {}, _name(model)): model, **(against or {})}
+    fitted = {_make_unique(against or {}, _name(model)): model, **(against or {})}
     said = {name: each.predict(X_test) for name, each in fitted.items()}
     classes, (truth, *answers) = encode_labels(y_test, *said.values())
     assert truth is not None
@@ -84,7 +84,7 @@ def flatten_record(record: Any) -> dict[str, Any]:
     return {**found, "step": str(record.about.get("step", ""))}
 
 
-def read_trials(search: Any) -> list[SearchTrial]:
+def read_trials(search: Any) -> list[TrialScore]:
     """What a fitted search tried: scikit-learn's `cv_results_`, or a granularity search's."""
     table = getattr(search, "results_", None)
     if table is None:
@@ -92,9 +92,7 @@ def read_trials(search: Any) -> list[SearchTrial]:
     if table is None:
         return []
     pairs = zip(table["params"], np.asarray(table["mean_test_score"]).tolist(), strict=True)
-    return [
-        SearchTrial(_plain(parameters), score) for parameters, score in pairs if score == score
-    ]
+    return [TrialScore(_plain(parameters), score) for parameters, score in pairs if score == score]
 
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,7 +102,7 @@ def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _unlike(names: Mapping[str, Any], name: str) -> str:
+def _make_unique(names: Mapping[str, Any], name: str) -> str:
     """A name that no rival has."""
     while name in names:
         name += " (own)"
@@ -168,8 +166,8 @@ def _metrics(model: Any, X: Any, accuracy: float) -> dict[str, Any]:
         cost = model.cost(X)
         for field in attrs.fields(Cost):
             counts = np.atleast_1d(getattr(cost, field.name))
-            metrics[f"{field.name}_mean"] = _known(float(counts.mean()))
-            metrics[f"{field.name}_max"] = _known(float(counts.max()))
+            metrics[f"{field.name}_mean"] = _replace_nan(float(counts.mean()))
+            metrics[f"{field.name}_max"] = _replace_nan(float(counts.max()))
     ledger = [flatten_record(each) for each in getattr(model, "ledger_", ())]
     if ledger:
         divided = {tuple(record["path"][:-2]) for record in ledger}
@@ -177,7 +175,7 @@ def _metrics(model: Any, X: Any, accuracy: float) -> dict[str, Any]:
     return metrics
 
 
-def _known(value: float) -> float | None:
+def _replace_nan(value: float) -> float | None:
     return None if value != value else value
 
 

@@ -1,4 +1,4 @@
-"""Figures as SVG that take their colours from the page: matplotlib draws, roles are put in."""
+"""Matplotlib figures as SVG with the colors of the page."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ STYLE = {
 
 @attrs.frozen
 class Drawing:
-    """A figure of the report: what it shows, in a title, in words, and as SVG."""
+    """A figure of the report: title, description and SVG."""
 
     title: str
     words: str
@@ -86,7 +86,7 @@ def _plain_number(value: float) -> str:
 def render_svg(
     name: str, words: str, draw: Callable[[Any], None], height: float = 3.0, width: float = WIDTH
 ) -> str:
-    """Let `draw` fill a matplotlib figure and return it as SVG; the same calls, the same bytes."""
+    """Return the figure that `draw` fills as SVG; the same calls give the same bytes."""
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
@@ -104,7 +104,7 @@ def render_svg(
 
 
 def _adapt_to_page(svg: str, name: str, words: str) -> str:
-    """Strip what a page has no use for, give ids the figure's name, put in roles and words."""
+    """Remove metadata, make ids unique, and insert colors and description."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<style[^>]*>.*?</style>", "", svg, flags=re.DOTALL)

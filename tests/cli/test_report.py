@@ -70,7 +70,7 @@ def test_the_report_of_a_run_tells_its_story(run: Path) -> None:
     assert "a rare &lt;class&gt;, a category &amp; a gap" in text
     assert "rare &amp; &lt;b&gt;odd&lt;/b&gt;" in text
     assert "<b>odd" not in text
-    assert "How rows find their part" in text
+    assert "How rows are routed" in text
     assert "tree (ceiling = 40)" in text
     assert "$ dcsvm run resolved.toml --seed 0" in text
     assert "missing = &#34;impute&#34;" in text
@@ -97,8 +97,8 @@ def test_the_report_says_that_a_time_budget_may_end_a_search_elsewhere(
     text = iris_pipeline + "[search]\nseconds = 100\nlearner.C = [1.0, 10.0]\n"
     assert dcsvm("run", recipe(text), "--out", "run").exit_code == 0
     assert (
-        "<p>The search had a time budget: on another machine it may end elsewhere, and choose "
-        "other parameters.</p>"
+        "<p>The search had a time budget: on another machine it may end earlier or later and "
+        "choose other parameters.</p>"
     ) in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
 
 

@@ -100,11 +100,11 @@ def test_a_report_says_what_was_asked_and_what_came_out(strips, rows) -> None:
     whole = pipeline(Everything(), Machine(C=10.0, kernel="rbf")).fit(rows[0], rows[2])
     page = Page(told(strips, rows, against={"undivided": whole}, title="strips"))
     right = int(np.sum(strips.predict(rows[1]) == rows[3]))
-    assert f"{right} of 150 test rows were answered rightly, {right / 150:.2%}" in page.text
+    assert f"{right} of 150 test rows were classified correctly, {right / 150:.2%}" in page.text
     assert " the undivided model." in page.text
     assert "drawn_strips (strips = 4)" in page.text
     assert "McNemar" in page.text
-    for heading in ("What was asked", "Class by class", "The division", "Parts", "Run it again"):
+    for heading in ("Setup", "Classes", "The division", "Parts", "Run it again"):
         assert heading in page.text
 
 
@@ -232,25 +232,28 @@ def test_a_report_of_very_many_parts_and_classes_stays_small() -> None:
     told = Page(text)
     assert told.mistakes == []
     assert "The slowest 10 of 50,000 parts" in told.text
-    assert "The 120 classes of 300 that fared worst" in told.text
+    assert "The 120 worst of 300 classes" in told.text
 
 
 def test_a_report_says_so_where_rows_are_not_counted_once(rows, monkeypatch) -> None:
     forest = pipeline(3 * Strips(2)).fit(rows[0], rows[2])
     seen = gather_evidence(forest, rows[1], rows[3])
     assert sum(part.tested for part in seen.parts) == 3 * 150
-    assert seen.counted == "A row asks a part in each of 3 divisions, and counts in all of them."
+    assert (
+        seen.counted
+        == "Each row is routed to 3 parts, one per division, and counts in all of them."
+    )
     monkeypatch.setattr("dcsvm_report.evidence.ASKED_ROWS", 60)
     pairs = pipeline(Pairs()).fit(rows[0], rows[2])
     assert max(part.tested for part in gather_evidence(pairs, rows[1], rows[3]).parts) <= 60
-    sentence = "Parts were asked about 60 of the 150 test rows, evenly spread."
+    sentence = "Errors were counted on 60 of the 150 test rows, evenly spread."
     assert sentence in Page(told(pairs, rows)).text
     assert (
         gather_evidence(pipeline(Strips(2)).fit(rows[0], rows[2]), rows[1], rows[3]).counted == ""
     )
     monkeypatch.setattr("dcsvm_report.evidence.ASKED_MEMBERS", 2)
     assert gather_evidence(pairs, rows[1], rows[3]).parts == ()
-    sentence = "There are 3 parts, and every row asks all of them: more than 2 are not asked"
+    sentence = "the errors of single parts are counted for at most 2 parts"
     assert sentence in Page(told(pairs, rows)).text
 
 
@@ -275,10 +278,10 @@ def test_evidence_survives_json_unchanged(strips, rows) -> None:
 
 
 def test_two_features_get_a_map_and_three_do_not(text, rows) -> None:
-    assert "Map of the answers" in text
+    assert "Map of the predictions" in text
     X = np.column_stack([rows[0], rows[0][:, 0]])
     wide = pipeline(Strips(2)).fit(X, rows[2])
-    assert "Map of the answers" not in report(wide, X, rows[2])
+    assert "Map of the predictions" not in report(wide, X, rows[2])
 
 
 def test_the_map_holds_answers_and_parts(strips, rows) -> None:

@@ -91,7 +91,7 @@ def run(tmp_path: Path) -> Path:
         "evidence.json": Evidence(
             routed=True,
             parts=(PartErrors(0, 1000, 3, 2), PartErrors(1, 234, 1, 0)),
-            pictures=(Picture("how rows find their part", "", "<svg><path/></svg>"),),
+            pictures=(Picture("how rows are routed", "", "<svg><path/></svg>"),),
         ).as_dict(),
     }
     for name, content in write.items():
@@ -131,7 +131,7 @@ def test_a_folder_is_told_as_a_page(run: Path) -> None:
     assert page.mistakes == []
     for sentence in (
         " flowers which <flower> is it",
-        "2 of 4 test rows were answered rightly, 50.00%",
+        "2 of 4 test rows were classified correctly, 50.00%",
         "25.00 points below the undivided model, whole",
         "4 times less than whole",
         "nobody_knows_it (ceiling = 7)",
@@ -196,7 +196,10 @@ def test_what_is_missing_and_folds_are_said(run: Path) -> None:
     (run / "predictions.csv").write_text(lines)
     page = Page(write_report(run).read_text())
     assert "Not complete: the model is lost." in page.text
-    assert "come from 2 folds: every row was answered by a model that had not seen it" in page.text
+    assert (
+        "come from 2 folds: each row was predicted by a model that was not trained on it"
+        in page.text
+    )
 
 
 def test_a_folder_without_results_says_how_to_complete_it(run: Path) -> None:
@@ -224,7 +227,7 @@ def test_a_damaged_file_is_named(run: Path, name: str) -> None:
 
 
 def test_stages_are_drawn_with_what_each_kept(run: Path) -> None:
-    assert "What each stage kept" not in Page(write_report(run).read_text()).text
+    assert "Rows kept by each stage" not in Page(write_report(run).read_text()).text
     (run / "parts.csv").write_text(
         "model,path,rows,classes,support_vectors,seconds,learner,kind,parameters,about\n"
         "mine,0.0,1234,2,30,0.4,pipeline,FittedStrategy,{},{}\n"
@@ -233,7 +236,7 @@ def test_stages_are_drawn_with_what_each_kept(run: Path) -> None:
         'mine,0.0.1.0,434,2,20,0.3,deep,KernelExpansion,{},"{""step"": ""last""}"\n'
     )
     text = Page(write_report(run).read_text()).text
-    assert "What each stage kept" in text
+    assert "Rows kept by each stage" in text
     assert "1. crossed 1,234 rows in 2 parts, 434 kept, 800 dropped" in text
     assert "2. last 434 rows in 1 part, 20 kept" in text
     assert "414 dropped" not in text
@@ -245,7 +248,7 @@ def test_stages_that_keep_no_rows_are_not_drawn(run: Path) -> None:
         "mine,0.0,1234,2,0,0.4,pegasos,Hyperplanes,{},{}\n"
         "mine,1.0,1234,2,0,0.4,majority,Shares,{},{}\n"
     )
-    assert "What each stage kept" not in Page(write_report(run).read_text()).text
+    assert "Rows kept by each stage" not in Page(write_report(run).read_text()).text
 
 
 def test_rivals_are_compared_with_an_interval(run: Path) -> None:
@@ -256,12 +259,12 @@ def test_rivals_are_compared_with_an_interval(run: Path) -> None:
 
 @pytest.mark.slow
 def test_a_way_to_the_undivided_model_is_told_where_it_is_missing(run: Path) -> None:
-    assert "was not trained beside it" not in Page(write_report(run).read_text()).text
+    assert "was not trained for comparison" not in Page(write_report(run).read_text()).text
     result = json.loads((run / "result.json").read_text())
     result["models"] = result["models"][:1]
     (run / "result.json").write_text(json.dumps(result))
     text = Page(write_report(run).read_text()).text
-    assert "does that" in text
+    assert "was not trained for comparison" in text
     assert 'compare.undivided={decomposer="whole", combiner="route"}' in text
 
 

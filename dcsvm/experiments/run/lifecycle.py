@@ -41,7 +41,7 @@ LIBRARIES = ("dcsvm", "numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl
 
 
 @attrs.frozen(eq=False)
-class FinishedRun:
+class CompletedRun:
     """What a run with a folder came to; `missing` says what could not be written, and why.
 
     `taken_over` is how many parts had been finished before.
@@ -118,7 +118,7 @@ def find_plugin_files(folder: RunFolder) -> list[Path]:
 
 def execute(
     request: RunRequest, folder: RunFolder, observer: Observer, *, again: bool = False
-) -> FinishedRun:
+) -> CompletedRun:
     """Run what was asked, taking finished parts from the folder, and write all that comes out.
 
     `again` says that the run was begun before.
@@ -152,7 +152,7 @@ def execute(
         raise
     finally:
         log.close()
-    return FinishedRun(result, folder.path, tuple(missing), taken_over)
+    return CompletedRun(result, folder.path, tuple(missing), taken_over)
 
 
 def describe_environment(registry: Registry) -> dict[str, Any]:
