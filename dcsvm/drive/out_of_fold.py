@@ -12,7 +12,7 @@ from dcsvm.base.problem import FOLDS, Problem
 from dcsvm.base.row_splitting import deal_folds_by_class
 from dcsvm.base.stages import together
 from dcsvm.drive.committee.committee import Committee
-from dcsvm.numeric.array_types import FloatArray, IntArray
+from dcsvm.numeric.array_types import FloatArray
 
 if TYPE_CHECKING:
     from dcsvm.classifier import Strategy
@@ -40,7 +40,7 @@ def training_answers(
     fold_of[fold_of < 0] = len(committees)
     answers = np.empty((problem.n_rows, len(committee.table_code)))
     for fold, other in enumerate([*committees, committee]):
-        if _differ(other.table_code, committee.table_code):
+        if not np.array_equal(other.table_code, committee.table_code):
             raise CompositionError(
                 f"combiner {combiner.name!r} needs scores from {combiner.folds} folds, but "
                 f"decomposer {decomposer.name!r} divides each fold into different parts; set "
@@ -50,7 +50,3 @@ def training_answers(
         if len(rows):
             answers[rows] = other.table(problem.X[rows])
     return answers
-
-
-def _differ(one: IntArray, other: IntArray) -> bool:
-    return one.shape != other.shape or bool((one != other).any())

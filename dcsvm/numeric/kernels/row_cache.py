@@ -58,11 +58,9 @@ class KernelRows:
         self.shift = 1.0 if kernel.kind in ("rbf", "laplacian") else 0.0
         self.X = X
         if self.native:
-            self._pack(as_dense(X))
-
-    def _pack(self, X: Floats) -> None:
-        self.X = np.ascontiguousarray(X - X.mean(axis=0))
-        self.panels, self.squares = pack_rows(self.X, self.stride)
+            dense = as_dense(X)
+            self.X = np.ascontiguousarray(dense - dense.mean(axis=0))
+            self.panels, self.squares = pack_rows(self.X, self.stride)
 
     def square(self, rows: Integers) -> npt.NDArray[np.float32]:
         """The matrix of the given rows, (m, m padded to whole blocks), at most as many as fit.

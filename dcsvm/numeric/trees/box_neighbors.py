@@ -46,7 +46,8 @@ class BoxNeighbors:
         """
         counts = np.minimum(counts, self.sizes.sum() - self.sizes)
         compiled = native.library
-        if compiled is None or sparse.issparse(self.X) or not self._is_moderate():
+        moderate = (self.least > -LARGEST).all() and (self.most < LARGEST).all()
+        if compiled is None or sparse.issparse(self.X) or not moderate:
             return [self._nearest(box, int(count)) for box, count in enumerate(counts)]
         X, *corners = (
             np.ascontiguousarray(each, dtype=np.float64)
@@ -64,9 +65,6 @@ class BoxNeighbors:
         if status:
             raise MemoryError("not enough memory for the rows around boxes")
         return [np.sort(each) for each in np.split(found, np.cumsum(counts)[:-1])]
-
-    def _is_moderate(self) -> bool:
-        return bool((self.least > -LARGEST).all() and (self.most < LARGEST).all())
 
     def _within(self, box: int) -> slice:
         return slice(self.starts[box], self.starts[box + 1])
