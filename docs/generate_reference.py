@@ -49,9 +49,9 @@ MODULES = (
 #: What the schema does not say of the keys that hold tables.
 MEANINGS = {
     "decomposer": "how rows are divided: a name, or a table with the key `use` and settings",
-    "learner": "what learns each part: a name, a table, or a pipeline of all three",
+    "learner": "what learns each part: a name, a table, or a nested strategy",
     "combiner": "how answers are put together: a name, or a table with the key `use` and settings",
-    "compare": "rivals by name, each a table with keys of its own for the pipeline and the search",
+    "compare": "strategies to compare by name, each a table with keys for the strategy and the search",
 }
 
 
@@ -81,10 +81,10 @@ def pages() -> dict[str, Iterator[str]]:
 
 
 def contents() -> Iterator[str]:
-    yield from head("Reference", "What the code says of itself; the words are explained in the")
+    yield from head("Reference", "Generated from the code; terms are defined in the")
     yield "[glossary](glossary.md)."
     yield ""
-    yield "| page | what it holds |"
+    yield "| page | contents |"
     yield "|---|---|"
     yield "| [Commands](reference/commands.md) | every command of `dcsvm` with its options |"
     yield "| [Recipe keys](reference/recipe_keys.md) | every key of the recipe language |"
@@ -212,7 +212,7 @@ def recipe_keys() -> Iterator[str]:
     yield ""
     yield "## `[compare.NAME]`"
     yield ""
-    yield "A rival: what it does not say, it shares with the recipe."
+    yield "A strategy to compare with. Keys that are not given are those of the recipe."
     yield from table("key", "")
     for key, value in schema["properties"]["compare"]["additionalProperties"][
         "properties"

@@ -1,4 +1,4 @@
-"""The SVM forest beside boosted trees: twenty settings each, chosen on the validation part.
+"""The SVM forest compared with boosted trees: twenty settings each, chosen on the validation part.
 
     python examples/forest_showcase.py --data-set letter                     # twenty settings each
     python examples/forest_showcase.py --data-set covertype --rows 100000    # on fewer rows first,
@@ -235,7 +235,7 @@ def _measure(
 
 
 def page() -> Iterable[str]:
-    yield "# The SVM forest beside boosted trees\n"
+    yield "# The SVM forest compared with boosted trees\n"
     yield (
         "Written by `python examples/forest_showcase.py --page`. Rows are split 4:1:1 at random "
         f"(seed {SEED}), features are scaled to [0, 1]. Each method uses the best of {TRIES} "

@@ -325,8 +325,8 @@ def widths() -> Iterator[str]:
         return
     learned = tried[0]["chosen_on"]
     yield "At gamma = 32 most rows are far from every centre and end in one cluster. The test rows"
-    yield "were asked with these clusters first; then a width was chosen by training rows only"
-    yield f"({learned:,} learned, others judged):"
+    yield "were used with these clusters first; then a width was chosen on training rows only"
+    yield f"({learned:,} for training, others for validation):"
     yield ""
     yield from table(
         ["gamma of the clusters", "right, %", "CPU s"],
@@ -361,9 +361,9 @@ def page() -> str:
     lines = ["# Cascades and levels", ""]
     lines += prose(
         f"Written by `{COMMAND}` from `examples/reproduce_cascade/measured/`; do not edit. The "
-        "scripts beside it measure what is missing and can be stopped at any time. Papers: Wen, "
+        "scripts next to it measure what is missing and can be interrupted. Papers: Wen, "
         "Lu (2004); Graf et al. (2005); Hsieh, Si, Dhillon (2014), as quoted in the FSD paper's "
-        "table 5. Processor seconds are of one core; wall times stand beside the machine's load."
+        "table 5. Processor seconds are of one core; wall times are given with the load."
     )
     for part in (checkerboards, pairs, details, text, pieces, multiclass, large, levels):
         lines += part()

@@ -48,7 +48,7 @@ in its `measured/`. What a row is missing was not measured yet.
 | the bounds | `python examples/reproduce_dag/bounds.py --data-set NAME` |
 | a second choice for Letter | `python examples/reproduce_dag/again.py` |
 | a list of classes for Covertype | `python examples/reproduce_dag/lists.py` |
-| times beside SVC and Max Wins | `python examples/reproduce_dag/speed.py --data-set NAME` |
+| times compared with SVC and Max Wins | `python examples/reproduce_dag/speed.py --data-set NAME` |
 
 USPS: 7,291 rows to learn, 2,007 to test on, pixels as they are. Letter: the first 16,000 and the
 last 4,000, scaled to [-1, 1]. Covertype: the first 11,340 rows to learn, the next 3,780 to choose
