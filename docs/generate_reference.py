@@ -51,7 +51,7 @@ MEANINGS = {
     "decomposer": "how rows are divided: a name, or a table with the key `use` and settings",
     "learner": "what learns each part: a name, a table, or a nested strategy",
     "combiner": "how answers are put together: a name, or a table with the key `use` and settings",
-    "compare": "strategies to compare by name, each a table with keys for the strategy and the search",
+    "compare": "strategies to compare by name, each a table with keys for strategy and search",
 }
 
 

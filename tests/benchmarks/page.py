@@ -129,8 +129,8 @@ def page() -> str:
         "",
         "Each table is the output of a script in `tests/benchmarks/`. Both sides run in turn, "
         "and the table shows medians of three or more: our seconds, their seconds, how many "
-        "times faster ours is, and the target (*asked*). `python tests/benchmarks/page.py` repeats the "
-        "measurements and writes this page; `docs/design.md` gives the background.",
+        "times faster ours is, and the target (*asked*). `python tests/benchmarks/page.py` "
+        "repeats the measurements and writes this page; `docs/design.md` gives the background.",
         "",
         f"Measured on {os.cpu_count()} cores ({platform.machine()}), Python "
         f"{platform.python_version()}, numpy {numpy.__version__}, scipy {scipy.__version__}, "
