@@ -30,15 +30,8 @@ class HtmlReport(Report):
     def gather(self, run: FinishedRun) -> Mapping[str, Any]:
         from dcsvm_report.evidence import EVIDENCE, gather_evidence
 
-        evidence = gather_evidence(
-            run.model,
-            run.X_test,
-            run.y_test,
-            run.X_train,
-            run.y_train,
-            features=run.features,
-            answers=run.answers,
-        )
+        rows = (run.X_test, run.y_test, run.X_train, run.y_train)
+        evidence = gather_evidence(run.model, *rows, features=run.features, answers=run.answers)
         return {EVIDENCE: evidence.as_dict()}
 
     def render(self, record: RunRecord) -> str:
@@ -91,17 +84,7 @@ def report(
     from dcsvm_report.page import render_page
     from dcsvm_report.python_objects import gather_facts
 
+    rows = (X_test, y_test, X_train, y_train)
     return render_page(
-        gather_facts(
-            classifier,
-            X_test,
-            y_test,
-            X_train=X_train,
-            y_train=y_train,
-            against=against,
-            search=search,
-            title=title,
-            about=about,
-            features=features,
-        )
+        gather_facts(classifier, rows, against or {}, search, title, about, features)
     )

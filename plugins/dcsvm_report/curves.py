@@ -18,7 +18,7 @@ PANELS = 4
 def draw_search(trials: Sequence[TrialScore], scored_by: str = "score") -> Drawing | None:
     """Draw the score of all trials against each parameter that was searched."""
     names = [
-        name for name in _names(trials) if len({_key(t.parameters.get(name)) for t in trials}) > 1
+        name for name in _names(trials) if len({repr(t.parameters.get(name)) for t in trials}) > 1
     ]
     # How finely to divide comes first, then what is tried for the learner.
     names = sorted(names, key=lambda name: not name.startswith("decomposer"))[:PANELS]
@@ -42,10 +42,6 @@ def draw_search(trials: Sequence[TrialScore], scored_by: str = "score") -> Drawi
 
 def _names(trials: Sequence[TrialScore]) -> list[str]:
     return list(dict.fromkeys(name for trial in trials for name in trial.parameters))
-
-
-def _key(value: Any) -> str:
-    return repr(value)
 
 
 def _curve(axes: Any, name: str, trials: Sequence[TrialScore], best: TrialScore) -> None:

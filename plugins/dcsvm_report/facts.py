@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 import numpy as np
+from sklearn.metrics import precision_recall_fscore_support
 
 from dcsvm.numeric import BoolArray, IntArray
 from dcsvm.toolbox import mcnemar, paired_interval
@@ -123,22 +124,13 @@ class Facts:
         return counts
 
     def class_rows(self) -> list[ClassRow]:
-        counts = self.confusion()
-        rows = []
-        for label, name in enumerate(self.classes):
-            hits = int(counts[label, label])
-            said, there = int(counts[:, label].sum()), int(counts[label].sum())
-            both = said + there
-            rows.append(
-                ClassRow(
-                    name,
-                    there,
-                    hits / said if said else math.nan,
-                    hits / there if there else math.nan,
-                    2 * hits / both if both else math.nan,
-                )
-            )
-        return rows
+        measures = precision_recall_fscore_support(
+            self.truth, self.own.answers, labels=range(len(self.classes)), zero_division=np.nan
+        )
+        return [
+            ClassRow(name, int(there), float(precision), float(recall), float(f1))
+            for name, precision, recall, f1, there in zip(self.classes, *measures, strict=True)
+        ]
 
     def find_confusions(self, most: int = 8) -> list[Confusion]:
         """The pairs of classes that were confused most often."""

@@ -75,13 +75,17 @@ def draw_confusion(facts: Facts) -> Drawing | None:
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
 
     def draw(figure: Any) -> None:
+        from matplotlib.patches import Rectangle
+
         axes = figure.add_subplot()
         axes.grid(False)
         for i, j in zip(*np.nonzero(shares), strict=True):
             colour, alpha = (ACCENT, 0.15 + 0.6 * shares[i, j]) if i == j else (WARN, 1.0)
             if i != j:
                 alpha = min(1.0, 0.2 + 3 * shares[i, j])
-            axes.add_patch(_square(j, i, colour, alpha))
+            axes.add_patch(
+                Rectangle((j - 0.5, i - 0.5), 1, 1, color=colour, alpha=round(alpha, 2), lw=0)
+            )
         axes.set_xlim(-0.5, k - 0.5)
         axes.set_ylim(k - 0.5, -0.5)
         axes.set_aspect("equal")
@@ -288,12 +292,6 @@ def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> float:
     wide = min(one[1], other[1]) - max(one[0], other[0])
     high = min(one[3], other[3]) - max(one[2], other[2])
     return wide * high if wide > 0 and high > 0 else 0.0
-
-
-def _square(across: int, down: int, colour: str, alpha: float) -> Any:
-    from matplotlib.patches import Rectangle
-
-    return Rectangle((across - 0.5, down - 0.5), 1, 1, color=colour, alpha=round(alpha, 2), lw=0)
 
 
 def _draw_borders(axes: Any, parts: Any, sides: Sequence[Any]) -> None:

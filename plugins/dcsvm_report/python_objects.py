@@ -22,22 +22,19 @@ LIBRARIES = ("dcsvm", "scikit-learn", "numpy", "scipy", "joblib")
 
 def gather_facts(
     classifier: Any,
-    X_test: Any,
-    y_test: Any,
-    *,
-    X_train: Any = None,
-    y_train: Any = None,
-    against: Mapping[str, Any] | None = None,
-    search: Any = None,
-    title: str = "",
-    about: str = "",
-    features: Sequence[str] = (),
+    rows: tuple[Any, Any, Any, Any],
+    against: Mapping[str, Any],
+    search: Any,
+    title: str,
+    about: str,
+    features: Sequence[str],
 ) -> Facts:
     """Gather what a report shows of a fitted classifier; see `dcsvm_report.report`."""
+    X_test, y_test, X_train, _ = rows
     if search is None and hasattr(classifier, "best_estimator_"):
         search = classifier
     model = getattr(classifier, "best_estimator_", classifier)
-    fitted = {_make_unique(against or {}, _name(model)): model, **(against or {})}
+    fitted = {_make_unique(against, _name(model)): model, **against}
     said = {name: each.predict(X_test) for name, each in fitted.items()}
     classes, (truth, *answers) = encode_labels(y_test, *said.values())
     assert truth is not None
@@ -64,15 +61,7 @@ def gather_facts(
         ledger=tuple(
             flatten_record(each) for each in getattr(find_classifier(model), "ledger_", ())
         ),
-        evidence=gather_evidence(
-            model,
-            X_test,
-            y_test,
-            X_train,
-            y_train,
-            features=names,
-            answers=said[contenders[0].name],
-        ),
+        evidence=gather_evidence(model, *rows, features=names, answers=said[contenders[0].name]),
         trials=() if search is None else tuple(read_trials(search)),
         environment=tuple(_environment()),
     )
