@@ -1,4 +1,4 @@
-"""Inspection of fitted models: explanations, sizes, facts, compiled trees."""
+"""Inspection of fitted models: explanations, parameter counts, compiled trees."""
 
 from dcsvm.inspection.compiled_tree import CompiledTree, compile_tree
 from dcsvm.inspection.explainer import explain

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dcsvm.base.errors import CompositionError, DataError
 from dcsvm.base.member import Member
-from dcsvm.base.models import Constant, LocalModel, winners
+from dcsvm.base.models import Constant, winners
 from dcsvm.classifier import is_finite
 from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray
@@ -27,7 +27,7 @@ from dcsvm.toolbox.table_preparation import TablePreparation
 from dcsvm.toolbox.unwrap import check_classifier, find_best, find_preparation
 
 NOT_FINITE = "a compiled tree takes finite numbers only, neither missing values nor infinite ones"
-#: Names that the exported code or C itself uses.
+#: Names that are reserved in C or used in the exported code.
 TAKEN = (
     "auto break case char const continue default do double else enum extern float for goto if "
     "inline int long register restrict return short signed sizeof static struct switch typedef "
@@ -38,19 +38,18 @@ TAKEN = (
 
 @attrs.define(eq=False, slots=False)
 class CompiledTree:
-    """A tree of hyperplanes with a label at each leaf, and nothing else.
+    """A tree of hyperplanes with a label at each leaf.
 
-    Its labels are those of the classifier that it was made from, bit for bit, for dense rows of
-    finite numbers. Others are refused, missing values too, even where the classifier fills them
-    in; a scaling is part of the tree.
+    It predicts the same labels as the classifier that it was made from, for dense rows of finite
+    numbers only: missing values are refused even if the classifier imputes them.
 
     Parameters
     ----------
     tree : PlaneTree
     labels : (leaves,) array
-        What each leaf answers, as the classifier's own labels.
+        The label of each leaf.
     offset, factor : (d,) arrays
-        A row x is asked as `(x - offset) * factor`.
+        A row x is scaled to `(x - offset) * factor`.
     """
 
     tree: PlaneTree
@@ -61,10 +60,10 @@ class CompiledTree:
     def __attrs_post_init__(self) -> None:
         n_features = self.tree.n_features
         compiled = native.library if len(self.tree.thresholds) else None
-        # One row's own room: to copy a row here costs less than to ask where it lies.
+        # A buffer for one row: copying a row costs less than asking for its address.
         self._row, self._leaf = np.zeros(n_features), np.zeros(2, dtype=np.int32)
-        # The product with small numbers is finite if the row is, and takes a third of a
-        # microsecond; to ask each number takes as long as the whole answer.
+        # The product with small numbers is finite if the row is; checking every number would take
+        # as long as the prediction.
         self._product, self._small = self._row.dot, np.full(n_features, 2.0**-60)
         leaf = self._leaf.ctypes.data
         self._call = None if compiled is None else compiled.dcsvm_oblique_route
@@ -76,23 +75,23 @@ class CompiledTree:
         self._answers = self.labels.tolist()
 
     def predict(self, X: Any) -> Any:
-        """The labels of rows X (n, d)."""
+        """Predict the labels of rows X (n, d)."""
         n_features = self.tree.n_features
         if sparse.issparse(X):
-            raise DataError("a compiled tree takes dense rows: give it X.toarray()")
+            raise DataError("a compiled tree takes dense rows: pass X.toarray()")
         X = _as_numbers(X)
         if X.shape == (n_features,):
-            raise DataError("predict takes rows (n, d): ask for a single row by one(x)")
+            raise DataError("predict takes rows (n, d): use one(x) for a single row")
         if X.ndim != 2 or X.shape[1] != n_features:
-            raise DataError(f"the tree takes rows of {n_features} features, not {X.shape}")
+            raise DataError(f"the tree takes rows of {n_features} features, got shape {X.shape}")
         if not is_finite(X):
             raise DataError(NOT_FINITE)
         return self.labels[self.tree.route(X, self.offset, self.factor)[0]]
 
     def one(self, x: Any) -> Any:
-        """The label of one row x (d,), in microseconds.
+        """Predict the label of one row x (d,), in microseconds.
 
-        Two threads must not ask the same CompiledTree at the same time: make one for each.
+        Not thread-safe: make a CompiledTree for each thread.
         """
         try:
             fits = len(x) == len(self._row)
@@ -101,7 +100,7 @@ class CompiledTree:
         except (TypeError, ValueError):
             fits = False
         if not fits:
-            raise DataError(_why_not(x, len(self._row)))
+            raise DataError(_explain_bad_row(x, len(self._row)))
         if not isfinite(self._product(self._small)):
             raise DataError(NOT_FINITE)
         if self._call is None:
@@ -110,12 +109,11 @@ class CompiledTree:
         return self._answers[self._leaf[0]]
 
     def c_source(self, name: str = "dcsvm_tree") -> str:
-        """C code of `int name(const double *x)`: arrays and a loop, and no library.
+        """Return C code of `int name(const double *x)`, which needs no library.
 
-        The function returns the number of the answer among the sorted labels of the leaves, and
-        `name_labels[number]` is that label as text in UTF-8. Every compiler that keeps to IEEE
-        arithmetic comes to the same answers as `predict`. The numbers x must be finite: nothing
-        checks them.
+        The function returns the index of the label among the sorted labels of the leaves, and
+        `name_labels[index]` is the label in UTF-8. Every compiler with IEEE arithmetic gives the
+        same labels as `predict`. The numbers x must be finite; this is not checked.
         """
         if not re.fullmatch("[A-Za-z_][A-Za-z_0-9]*", name) or name in TAKEN.split():
             raise DataError(f"c_source: {name!r} cannot be the name of a C function")
@@ -123,14 +121,14 @@ class CompiledTree:
 
 
 def compile_tree(classifier: Any) -> CompiledTree:
-    """Compile a fitted tree of hyperplanes, to predict a row in microseconds.
+    """Compile a fitted tree of hyperplanes, for predictions in microseconds.
 
     Parameters
     ----------
-    classifier : fitted DivideAndConquerClassifier, or a search that learned one
+    classifier : fitted DivideAndConquerClassifier, or a search with such a best estimator
         Its router must be a tree of hyperplanes (`oblique_tree`, `svm_tree`, or any with
-        `hyperplane_tree`) and its members must give one answer each (`majority`). In a pipeline, a
-        TablePreparation may rescale the features before it.
+        `hyperplane_tree`) and its members must be constant (`majority`). In a Pipeline, a
+        TablePreparation may scale the features before it.
 
     Examples
     --------
@@ -148,8 +146,8 @@ def compile_tree(classifier: Any) -> CompiledTree:
         preparation = find_preparation(classifier)
         if len(classifier) > 2 or preparation is None:
             raise CompositionError(
-                "compile_tree: of a pipeline, only a TablePreparation and a classifier can be "
-                f"compiled, not {', '.join(type(step).__name__ for _, step in classifier.steps)}"
+                "compile_tree: of a Pipeline, only a TablePreparation and a classifier can be "
+                f"compiled, got {', '.join(type(step).__name__ for _, step in classifier.steps)}"
             )
         classifier = find_best(classifier[-1])
     check_classifier(classifier, "compile_tree")
@@ -162,31 +160,26 @@ def compile_tree(classifier: Any) -> CompiledTree:
         )
     tree, asked = found
     members = classifier.model_.committee.members
-    answers = np.array([_answer(each, number) for number, each in enumerate(members)])
-    offset, factor = (None, None) if preparation is None else _scaling(preparation)
+    answers = np.array([_find_answer(each, number) for number, each in enumerate(members)])
+    offset, factor = (None, None) if preparation is None else _find_scaling(preparation)
     return CompiledTree(tree, classifier.classes_[answers[asked]], offset, factor)
 
 
-def _answer(member: Member, number: int) -> int:
-    """The one class that a member predicts."""
-    scores = _find_fixed_scores(member.model)
-    if scores is None:
+def _find_answer(member: Member, number: int) -> int:
+    """Return the class that a constant member predicts."""
+    fixed = getattr(member.model, "fixed_scores", None)
+    if isinstance(member.model, Constant):
+        fixed = [member.model.value]
+    if fixed is None:
         raise CompositionError(
             f"compile_tree: member {number} is a {type(member.model).__name__}, whose answers "
             "depend on the row; the learner majority gives one answer"
         )
+    scores = np.asarray(fixed)
     if len(member.code) > 1:
         return int(member.code.argmax(axis=1)[winners(scores[None, :])[0]])
     side = 1 if scores[0] > 0 else -1
     return int(np.flatnonzero(member.code[0] == side)[0])
-
-
-def _find_fixed_scores(model: LocalModel) -> FloatArray | None:
-    """The scores of a model that are the same for every row, or None."""
-    if isinstance(model, Constant):
-        return np.array([model.value])
-    scores = getattr(model, "fixed_scores", None)
-    return None if scores is None else np.asarray(scores)
 
 
 def _as_numbers(rows: Any) -> FloatArray:
@@ -196,23 +189,21 @@ def _as_numbers(rows: Any) -> FloatArray:
         raise DataError(f"the tree takes rows of numbers: {error}") from None
 
 
-def _why_not(x: Any, n_features: int) -> str:
-    """Explain why x is not a row of so many features."""
+def _explain_bad_row(x: Any, n_features: int) -> str:
     if sparse.issparse(x):
-        return "a compiled tree takes dense rows: give it x.toarray()[0]"
+        return "a compiled tree takes dense rows: pass x.toarray()[0]"
     shape = _as_numbers(x).shape
     if len(shape) == 1:
-        return f"the tree takes rows of {n_features} features, not {shape[0]}"
-    return f"one takes a single row ({n_features},), not {shape}: ask for several by predict(X)"
+        return f"the tree takes rows of {n_features} features, got {shape[0]}"
+    return f"one takes a single row ({n_features},), got shape {shape}: use predict(X) for several"
 
 
-def _scaling(preparation: TablePreparation) -> tuple[FloatArray | None, FloatArray | None]:
-    """A preparation as `(x - offset) * factor`; None if it changes nothing."""
+def _find_scaling(preparation: TablePreparation) -> tuple[FloatArray | None, FloatArray | None]:
+    """Return offset and factor of a preparation; None if it does not scale."""
     if any(each.kind != "number" for each in preparation.features()):
         raise CompositionError(
-            "compile_tree: categories and marks of missing values cannot be compiled; turn such "
-            "columns into numbers and fill in missing values before you fit, or leave the columns "
-            "out"
+            "compile_tree: categories and indicators of missing values cannot be compiled; "
+            "turn such columns into numbers and impute missing values before fit, or drop them"
         )
     scaling = preparation.scaling_
     if scaling is None:
@@ -287,7 +278,7 @@ def _c_source(compiled: CompiledTree, name: str) -> str:
 
 
 def _quote(text: str) -> str:
-    """A text as a C literal; special and non-ASCII characters are octal codes."""
+    """Return a C string literal, with octal codes for everything that is not plain ASCII."""
     plain = string.ascii_letters + string.digits + " !#$%&'()*+,-./:;<=>@[]^_`{|}~"
     codes = text.encode("utf-8", "surrogatepass")
     return '"{}"'.format("".join(chr(c) if chr(c) in plain else f"\\{c:03o}" for c in codes))

@@ -13,7 +13,7 @@ from dcsvm.drive.registry import KINDS, RECIPE, Offer
 
 
 def describe(offer: Offer) -> dict[str, Any]:
-    """Everything `dcsvm plugins show` prints, as plain data.
+    """Return what `dcsvm plugins show` prints.
 
     `yields` and `accepts` are empty if they depend on the settings, as for a sum.
     """
@@ -43,7 +43,7 @@ def describe(offer: Offer) -> dict[str, Any]:
 
 
 def _prose(cls: type) -> str:
-    """A docstring up to its first section."""
+    """Return a docstring up to its first section."""
     lines: list[str] = []
     for line in (inspect.getdoc(cls) or "").splitlines():
         if line.startswith("---"):

@@ -1,4 +1,4 @@
-"""Why a row got its answer: the way it went, whom it asked, and what weighed most."""
+"""Explanation of one prediction: its route, the members asked and the largest contributions."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def explain(classifier: Any, x: Any, heaviest: int = 3) -> Explanation:
     Parameters
     ----------
     classifier : fitted DivideAndConquerClassifier
-        Or a search or scikit-learn Pipeline that ends with one. The explanation is in the units
-        before a TablePreparation, but after any other step.
+        Or a search with such a best estimator, or a scikit-learn Pipeline that ends with one. The
+        explanation undoes a TablePreparation, but no other steps.
     x : (d,) or (1, d)
-        One row. Features are named as in the training data.
+        One row.
     heaviest : int
-        The number of support vectors to list for each member that was queried.
+        Number of support vectors to list for each member.
 
     Examples
     --------
@@ -51,12 +51,12 @@ def explain(classifier: Any, x: Any, heaviest: int = 3) -> Explanation:
     classifier, x = unwrap(classifier, x, "explain")
     x = classifier.check_rows(x)
     if x.shape[0] != 1:
-        raise DataError(f"explain takes one row at a time, not {x.shape[0]}")
+        raise DataError(f"explain takes one row at a time, got {x.shape[0]}")
     names = Names.of(classifier, preparation)
-    return _explain_strategy(classifier.model_, x, names, lambda rows: rows, heaviest)
+    return _explain_model(classifier.model_, x, names, lambda rows: rows, heaviest)
 
 
-def _explain_strategy(
+def _explain_model(
     model: FittedStrategy,
     x: Matrix,
     names: Names,
@@ -70,15 +70,15 @@ def _explain_strategy(
         _question(model.committee.members[number], number, x, names, training_rows, heaviest)
         for number in dict.fromkeys(committee.cost_counter.members_of(0))
     ]
-    # With two classes the sign of the difference decides, as it does in `predict`.
+    # With two classes the sign of the difference decides, as in `predict`.
     winner = int(scores[1] > scores[0]) if len(scores) == 2 else int(scores.argmax())
     reasons = model.combination.trace(model.committee, x)
     picture = model.combination.picture(model.committee, x, names.classes)
     return Explanation(
         names.classes[winner],
         dict(zip(names.classes, scores.tolist(), strict=True)),
-        tuple(map(names.with_features, _routes(model.committee, x))),
-        tuple(map(names.with_classes, reasons)),
+        tuple(map(names.name_features, _routes(model.committee, x))),
+        tuple(map(names.name_classes, reasons)),
         tuple(questions),
         picture,
     )
@@ -88,10 +88,10 @@ def _routes(committee: Committee, x: Matrix) -> Iterator[str]:
     """Yield the trace of each group's router, with a heading if there are several groups."""
     count = len(committee.groups)
     for number, group in enumerate(committee.groups, 1):
-        told = [] if group.router is None else group.router.trace(x)
-        if told and count > 1:
+        trace = [] if group.router is None else group.router.trace(x)
+        if trace and count > 1:
             yield f"group {number} of {count}:"
-        yield from (sentence if count == 1 else f"  {sentence}" for sentence in told)
+        yield from (sentence if count == 1 else f"  {sentence}" for sentence in trace)
 
 
 def _question(
@@ -125,7 +125,7 @@ def _question(
         votes = labels is not None
     elif isinstance(member.model, FittedStrategy):
         kept, outside = member.model.support, training_rows(member.support)
-        inside = _explain_strategy(
+        inside = _explain_model(
             member.model,
             seen,
             names.inside(member),
@@ -141,13 +141,13 @@ def _question(
 
 
 def _sides(values: FloatArray) -> tuple[int, int]:
-    """The best column and the second best; a single column is both."""
+    """Return the best and the second best column; the same one twice if there is one."""
     order = np.argsort(-values, kind="stable")
     return int(order[0]), int(order[min(1, len(order) - 1)])
 
 
 def _pair(model: KernelExpansion, best: int, second: int) -> tuple[FloatArray, float]:
-    """The coefficients and the bias of the best column against the second."""
+    """Return the coefficients and the bias for the best column against the second."""
     if model.class_sizes is None:
         if best == second:
             return model.coefficients[:, best], float(model.biases[best])
@@ -164,7 +164,7 @@ def _pair(model: KernelExpansion, best: int, second: int) -> tuple[FloatArray, f
 
 
 def _labels(member: Member, names: Names) -> list[Any] | None:
-    """The classes of a model's points, if they are sorted by class."""
+    """Return the classes of a model's points, if they are sorted by class."""
     sizes = getattr(member.model, "class_sizes", None)
     if sizes is None:
         return None

@@ -1,4 +1,4 @@
-"""Explanations of predictions, and their text."""
+"""Explanation of one prediction: the members asked and the largest contributions, as text."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 import attrs
 
-#: The maximum number of questions that are printed.
+#: Number of questions that are printed.
 PRINTED = 12
 
 
 @attrs.frozen
 class Weight:
-    """The contribution of one training row to a member's score, positive for the winning side.
+    """The contribution of one training row to a member's answer, positive for the winning side.
 
-    `row` is its index in the training rows without those of weight zero; `label` is its class, if
-    a model of several classes knows it.
+    `row` is its index among the training rows of nonzero weight; `label` is its class, if the
+    member is an SVM of several classes.
     """
 
     row: int
@@ -31,8 +31,8 @@ class Weight:
 class Decision:
     """The decision value for the winner against the loser, and its terms.
 
-    `value` is the sum of the contributions of the heaviest rows, those of the `n_others` other
-    support vectors, and the `bias`. The winner of a vote may lose against a single class.
+    `value` is the sum of the heaviest rows, the `n_others` other support vectors (`others`) and
+    the `bias`. In votes of several classes it may be negative.
     """
 
     value: float
@@ -43,11 +43,11 @@ class Decision:
 
 @attrs.frozen
 class Question:
-    """The prediction of one member: which classes won against which, and by how much.
+    """The answer of one member: the winning and the losing classes, and the margin.
 
-    `margin` is the difference of their scores, which are shares of votes if the member has a
-    machine for each pair of classes (`votes`). `decision` is the decision value of a kernel
-    machine, `inside` the explanation of a member that is a strategy itself.
+    `margin` is the difference of their scores, which are shares of votes if the member has an SVM
+    for each pair of classes (`votes`). `decision` is the decision value of an SVM for the two
+    classes, `inside` the explanation of a member that is a strategy itself.
     """
 
     member: int
@@ -69,14 +69,13 @@ class Explanation:
     answer : label
     scores : mapping from label to score
     route : tuple of str
-        How the row was routed. Features that were rescaled one by one are in the units of the
-        data, others as the routers see them.
+        The trace of the routers, in the units of the data if features were scaled one by one.
     reasons : tuple of str
-        How the combiner decided.
+        The trace of the combiner.
     questions : tuple of Question
-        Every member that was queried, in order.
+        Every member that was asked, in order.
     picture : str
-        The decision as SVG, if the combiner draws it; shown in notebooks.
+        An SVG of the combiner, if it draws one; notebooks show it.
     """
 
     answer: Any
@@ -93,7 +92,7 @@ class Explanation:
         return "\n".join(self.lines())
 
     def lines(self) -> Iterator[str]:
-        """The explanation line by line."""
+        """Yield the explanation line by line."""
         best = sorted(self.scores, key=lambda label: -self.scores[label])[:3]
         listed = ", ".join(f"{label!r} {self.scores[label]:.4g}" for label in best)
         yield f"the answer is {self.answer!r} (best scores: {listed})"

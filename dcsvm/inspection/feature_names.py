@@ -1,4 +1,4 @@
-"""Names and units of classes and features inside a model."""
+"""Names of classes and features inside a model, in the units of the data."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from dcsvm.toolbox.table_preparation import TablePreparation
 
 @attrs.frozen
 class Names:
-    """The names of a committee's classes and of its features, if they have names.
+    """The names of a committee's classes, and of its features if they have names.
 
-    `views` map the features of the data to these.
+    `views` map the features of the data to those of the committee.
     """
 
     classes: list[Any]
@@ -36,30 +36,31 @@ class Names:
         return cls(classifier.classes_.tolist(), tuple(map(str, features)) or None, views)
 
     def inside(self, member: Member) -> Names:
-        """The names inside a member that is a strategy: labels, or tuples of them."""
+        """Return the names for a member that is a strategy itself; a class may be a tuple."""
         view = member.view
         if view is None:
             return attrs.evolve(self, classes=self._classes(member))
         return Names(self._classes(member), view.names(self.features), (*self.views, view))
 
-    def with_features(self, sentence: str) -> str:
-        """Replace `feature 3` in a router's sentence by its name, and values by data units."""
+    def name_features(self, sentence: str) -> str:
+        """Replace `feature 3` in a sentence by the name of the feature, with units."""
         if self.views:
-            sentence = re.sub(r"\bfeature (\d+): (\S+) (<=|>) (\S+)$", self._in_units, sentence)
+            sentence = re.sub(
+                r"\bfeature (\d+): (\S+) (<=|>) (\S+)$", self._convert_units, sentence
+            )
         features = self.features
         if features is None:
             return sentence
         return re.sub(r"\bfeature (\d+)\b", lambda found: features[int(found[1])], sentence)
 
-    def with_classes(self, sentence: str) -> str:
-        """Replace `class 3` in a combiner's sentence by its name."""
-        return re.sub(
-            r"\bclass (\d+)\b", lambda found: repr(self.classes[int(found[1])]), sentence
-        )
+    def name_classes(self, sentence: str) -> str:
+        """Replace `class 3` in a sentence by the label of the class."""
+        classes = self.classes
+        return re.sub(r"\bclass (\d+)\b", lambda found: repr(classes[int(found[1])]), sentence)
 
-    def _in_units(self, found: re.Match[str]) -> str:
-        """Convert a router's sentence on one feature to data units, if possible."""
-        told = []
+    def _convert_units(self, found: re.Match[str]) -> str:
+        """Convert a comparison of one feature to the units of the data, if all views allow it."""
+        numbers = []
         for number in (found[2], found[4]):
             place, value = int(found[1]), float(number)
             for view in reversed(self.views):
@@ -67,8 +68,8 @@ class Names:
                 if before is None:
                     return found[0]
                 place, value = before
-            told.append(f"{value:.5g}")
-        return f"feature {found[1]}: {told[0]} {found[3]} {told[1]}"
+            numbers.append(f"{value:.5g}")
+        return f"feature {found[1]}: {numbers[0]} {found[3]} {numbers[1]}"
 
     def _classes(self, member: Member) -> list[Any]:
         if len(member.code) > 1:

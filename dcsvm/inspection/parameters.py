@@ -1,4 +1,4 @@
-"""The number of parameters of a fitted classifier."""
+"""Number of parameters of a fitted classifier, with shared support vectors counted once."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from dcsvm.numeric import IntArray
 
 @attrs.frozen
 class Size:
-    """The numbers that a classifier stores; NaN if a model does not tell.
+    """The parameter counts of a classifier; NaN if a model does not tell.
 
     Parameters
     ----------
     support_vectors : float
-        Distinct training rows.
+        Number of different support vectors.
     coordinates : float
-        Their features, once for each view; zeros of sparse rows are not counted.
+        Their stored features, counted once for every view.
     coefficients : float
-        Coefficients that are not zero, weights of hyperplanes, and biases.
+        Nonzero coefficients, weights of hyperplanes, and biases.
     """
 
     support_vectors: float
@@ -54,31 +54,28 @@ def size_of(classifier: DivideAndConquerClassifier) -> Size:
     15.0
     """
     seen: dict[tuple[tuple[int, ...], int], float] = {}
-    coefficients = sum(_count_coefficients(classifier.model_, (), lambda rows: rows, seen))
+    coefficients = sum(_count(classifier.model_, (), lambda rows: rows, seen))
     rows = {row for _, row in seen}
     return Size(float(len(rows)), float(sum(seen.values())), float(coefficients))
 
 
-def _count_coefficients(
+def _count(
     model: FittedStrategy,
     views: tuple[int, ...],
     training_rows: Callable[[IntArray], IntArray],
     seen: dict[tuple[tuple[int, ...], int], float],
 ) -> Iterator[float]:
-    """Yield the coefficients of each member; add support vectors with their features to `seen`."""
+    """Yield the number of coefficients of each member; add its support vectors to `seen`."""
     for member in model.committee.members:
-        inner, path = member.model, views
-        if member.view is not None:
-            path = (*views, id(member.view))
+        inner = member.model
+        path = views if member.view is None else (*views, id(member.view))
         if isinstance(inner, FittedStrategy):
             kept, outside = inner.support, training_rows(member.support)
-            yield from _count_coefficients(
-                inner, path, partial(_find_outside, kept, outside), seen
-            )
+            yield from _count(inner, path, partial(_find_rows, kept, outside), seen)
         elif isinstance(inner, KernelExpansion):
             points = inner.points.rows()
             rows = training_rows(member.support).tolist()
-            seen.update(zip(((path, row) for row in rows), _features(points), strict=True))
+            seen.update(zip(((path, row) for row in rows), _count_features(points), strict=True))
             yield float(np.count_nonzero(inner.coefficients) + len(inner.biases))
         elif isinstance(inner, Hyperplanes | MappedHyperplanes):
             planes = inner if isinstance(inner, Hyperplanes) else inner.hyperplanes
@@ -87,13 +84,13 @@ def _count_coefficients(
             yield 1.0 if isinstance(inner, Constant) else np.nan
 
 
-def _find_outside(kept: IntArray, outside: IntArray, rows: IntArray) -> IntArray:
-    """Map rows of a nested strategy to those outside."""
+def _find_rows(kept: IntArray, outside: IntArray, rows: IntArray) -> IntArray:
+    """Return the outer ids of rows that an inner strategy kept."""
     return np.asarray(outside[np.searchsorted(kept, rows)])
 
 
-def _features(points: Any) -> list[float]:
-    """The number of stored features of each point; a column number counts as one."""
+def _count_features(points: Any) -> list[float]:
+    """Return the number of stored features of each point; a column number counts as one."""
     if hasattr(points, "indptr"):
         return np.diff(points.indptr).astype(float).tolist()  # type: ignore[no-any-return]
     width = points.shape[1] if points.ndim == 2 else 1

@@ -1,4 +1,4 @@
-"""Help for authors of plugins: regions, hyperplane routers, pruning, subspaces, feature views."""
+"""Tools for plugin authors: regions, hyperplane routers, pruning, subspaces, feature views."""
 
 from dcsvm.base.answers import Answers, mean_or_nan, rank_classes
 from dcsvm.base.combiner import Combination
@@ -28,16 +28,17 @@ from dcsvm.base.routing import Level
 from dcsvm.base.row_splitting import deal_rows
 from dcsvm.base.stages import Stages, duals_of
 from dcsvm.toolbox.hyperplane_router import (
+    NormalizedWeights,
     PlaneRouter,
     all_nodes,
     find_hyperplane_tree,
     leaf_masses,
+    require_hyperplanes,
 )
 from dcsvm.toolbox.model_facts import Bound, check_training_rows, collect_facts, squared_norms
 from dcsvm.toolbox.pruning import Branches, hold_out, prune
 from dcsvm.toolbox.regions import Regions, find_regions
 from dcsvm.toolbox.significance import Interval, McNemar, mcnemar, paired_interval
-from dcsvm.toolbox.splitters import NormalizedWeights, require_hyperplanes
 from dcsvm.toolbox.subspaces import BlockSum, Subspaces
 from dcsvm.toolbox.table_preparation import PreparedFeature, TablePreparation
 from dcsvm.toolbox.table_schema import Column, TableSchema

@@ -1,12 +1,17 @@
-"""Routers made of hyperplanes: a tree of them, and which of its leaves asks which member."""
+"""Trees of hyperplanes: the router, and learners for their nodes."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import numpy as np
 
+from dcsvm.base.component import component, setting
+from dcsvm.base.errors import SettingError
+from dcsvm.base.learner import LocalLearner
+from dcsvm.base.models import Hyperplanes, LocalModel
+from dcsvm.base.problem import Problem
 from dcsvm.base.routing import Router, Routing
 from dcsvm.drawing import Scene, draw_division
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
@@ -14,7 +19,7 @@ from dcsvm.numeric.trees.hyperplane_tree import PlaneTree
 
 
 def find_hyperplane_tree(committee: Any) -> tuple[PlaneTree, IntArray] | None:
-    """The tree of hyperplanes that a committee routes by, and the member of each leaf; or None."""
+    """Return the hyperplane tree of a committee's router and the member of each leaf, or None."""
     groups = committee.groups
     router: Router | None = groups[0].router if len(groups) == 1 else None
     return None if router is None else router.hyperplane_tree()
@@ -22,7 +27,7 @@ def find_hyperplane_tree(committee: Any) -> tuple[PlaneTree, IntArray] | None:
 
 @attrs.frozen(eq=False)
 class PlaneRouter(Router):
-    """A tree of hyperplanes; a row asks the one member of its leaf, `member[leaf]`."""
+    """A router by a tree of hyperplanes; a row is sent to `member[leaf]`."""
 
     tree: PlaneTree
     member: IntArray
@@ -42,17 +47,17 @@ class PlaneRouter(Router):
         return [*sentences, f"leaf {self.tree.route(x)[0][0]}"]
 
     def overview(self, scene: Scene) -> str:
-        inner = len(self.tree.thresholds)
+        inner, n_leaves = len(self.tree.thresholds), self.tree.n_leaves
         pairs = all_nodes(self.tree)[:inner].tolist()
         return draw_division(
             scene,
-            [*map(tuple, pairs), *[()] * self.tree.n_leaves],
-            [self._question(scene, node) for node in range(inner)] + [""] * self.tree.n_leaves,
+            [*map(tuple, pairs), *[()] * n_leaves],
+            [self._describe_node(scene, node) for node in range(inner)] + [""] * n_leaves,
             lambda X: inner + self.tree.route(X)[0],
         )
 
-    def _question(self, scene: Scene, node: int) -> str:
-        """The two features that weigh most, and a sign that there are more."""
+    def _describe_node(self, scene: Scene, node: int) -> str:
+        """Name the two features with the largest weights, with dots if there are more."""
         weights = self.tree.weights[node, : self.tree.n_features]
         heaviest = np.argsort(-np.abs(weights), kind="stable")[:2]
         words = [f"{weights[j]:+.3g} {scene.features[j]}" for j in heaviest if weights[j]]
@@ -61,7 +66,7 @@ class PlaneRouter(Router):
 
 
 def all_nodes(tree: PlaneTree) -> IntArray:
-    """The children of all nodes, (nodes, 2): inner ones first, then the leaves with -1, -1."""
+    """Return the children of all nodes, (nodes, 2): inner nodes first, -1, -1 for leaves."""
     inner = len(tree.thresholds)
     children = np.where(tree.children < 0, inner + ~tree.children, tree.children)
     return np.concatenate([children, np.full((tree.n_leaves, 2), -1)])
@@ -70,7 +75,34 @@ def all_nodes(tree: PlaneTree) -> IntArray:
 def leaf_masses(
     tree: PlaneTree, X: Matrix, y: IntArray, weights: FloatArray | None, n_classes: int
 ) -> FloatArray:
-    """The weight of the rows of each class at each leaf, (leaves, classes)."""
+    """Return the weight of the rows of each class at each leaf, (leaves, classes)."""
     masses = np.zeros((tree.n_leaves, n_classes))
     np.add.at(masses, (tree.route(X)[0], y), 1.0 if weights is None else weights)
     return masses
+
+
+@component
+class NormalizedWeights(LocalLearner):
+    """A learner whose row weights are scaled to mean 1, so that C keeps its meaning."""
+
+    name = "normalized_weights"
+
+    learner: Any = setting(kind="learner", help="the learner to fit")
+
+    @property
+    def releases_gil(self) -> bool:  # type: ignore[override]
+        return bool(self.learner.releases_gil)
+
+    def fit(self, problem: Problem) -> LocalModel:
+        weights = None if problem.weights is None else problem.weights / problem.weights.mean()
+        return cast(LocalModel, self.learner.fit(attrs.evolve(problem, weights=weights)))
+
+
+def require_hyperplanes(model: LocalModel, owner: str) -> Hyperplanes:
+    """Return the model; raise if the splitter of `owner` did not learn hyperplanes."""
+    if not isinstance(model, Hyperplanes):
+        raise SettingError(
+            f"{owner}: splitter must learn hyperplanes, as linear_svm and pegasos do, got a "
+            f"{type(model).__name__}"
+        )
+    return model

@@ -1,4 +1,4 @@
-"""Cost-complexity pruning of any binary tree, judged by rows that it was not grown from."""
+"""Cost-complexity pruning of binary trees with held-out rows."""
 
 from __future__ import annotations
 
@@ -12,18 +12,16 @@ from dcsvm.numeric.array_types import FloatArray, IntArray
 
 @attrs.frozen(eq=False)
 class Branches:
-    """A binary tree as pruning sees it: children after their parents, and masses by class.
+    """A binary tree for pruning: children come after their parents, with masses by class.
 
     Parameters
     ----------
     children : (nodes, 2) int array
-        Left and right, both larger than the node's own number; -1, -1 for a leaf.
-    learned : (nodes, classes) array
-        The weight of the rows of each class that the tree was grown from, by node.
-    judged : (nodes, classes) array
-        The same of the rows that were held back.
+        Left and right, both larger than the node's number; -1, -1 for a leaf.
+    learned, judged : (nodes, classes) arrays
+        The weight of the training and of the held-out rows of each class, by node.
     n_judged : int
-        How many rows were held back.
+        Number of held-out rows.
     """
 
     children: IntArray
@@ -35,7 +33,7 @@ class Branches:
     def of(
         cls, children: IntArray, learned: FloatArray, judged: FloatArray, n_judged: int
     ) -> Branches:
-        """Give masses at leaves only; those of inner nodes are added up here."""
+        """Build from masses at the leaves; those of inner nodes are summed here."""
         learned, judged = np.array(learned, dtype=float), np.array(judged, dtype=float)
         for node in range(len(children) - 1, -1, -1):
             left, right = children[node]
@@ -48,14 +46,9 @@ class Branches:
 def prune(branches: Branches, standard_errors: float = 0.0) -> IntArray:
     """Choose the nodes that become leaves.
 
-    The weakest link is cut again and again, until the root is left: the subtree that lowers the
-    error on the learned rows least for each leaf it has. Of this sequence of trees the smallest
-    is chosen whose error on the judged rows is within so many standard errors of the least.
-
-    Parameters
-    ----------
-    branches : Branches
-    standard_errors : float
+    Weakest-link pruning: cut the subtree that lowers the training error least per leaf, until only
+    the root is left. Of these trees, choose the smallest whose error on the held-out rows is
+    within so many standard errors of the least.
 
     Returns
     -------
@@ -68,15 +61,15 @@ def prune(branches: Branches, standard_errors: float = 0.0) -> IntArray:
     mass = float(branches.judged[0].sum())
     if mass <= 0 or branches.children[0, 0] < 0:
         return np.zeros(0, dtype=np.intp)
-    cuts, errors = _sequence(branches)
+    cuts, errors = _cut_weakest(branches)
     least = errors.min() / mass
     spread = np.sqrt(least * (1.0 - least) / max(branches.n_judged, 1))
     within = errors <= mass * (least + standard_errors * spread) * (1 + 1e-12) + 1e-12
     return np.array(cuts[: int(np.flatnonzero(within)[-1])], dtype=np.intp)
 
 
-def _sequence(branches: Branches) -> tuple[list[int], FloatArray]:
-    """The nodes in the order they are cut, and the judged error before, between and after."""
+def _cut_weakest(branches: Branches) -> tuple[list[int], FloatArray]:
+    """Return the nodes in the order they are cut, and the held-out error before and after each."""
     children = branches.children.tolist()
     answer = branches.learned.argmax(axis=1)
     as_leaf = (branches.learned.sum(axis=1) - branches.learned.max(axis=1)).tolist()
@@ -96,7 +89,7 @@ def _sequence(branches: Branches) -> tuple[list[int], FloatArray]:
         return float(as_leaf[node] - below[node]) / (leaves[node] - 1)
 
     inner = [node for node, (left, _) in enumerate(children) if left >= 0]
-    # Of equals the deepest first: numbers grow downwards.
+    # Of equal prices, the deepest node first.
     waiting = [(price(node), -node) for node in inner]
     heapq.heapify(waiting)
     gone = [False] * len(children)
@@ -107,7 +100,7 @@ def _sequence(branches: Branches) -> tuple[list[int], FloatArray]:
         node = -node
         if gone[node] or leaves[node] == 1:
             continue
-        # Cutting weaker links below never makes a link weaker, so an old price is a lower bound.
+        # A cut below never lowers the price of a node, so an old price is a lower bound.
         if price(node) > known:
             heapq.heappush(waiting, (price(node), -node))
             continue
@@ -118,24 +111,19 @@ def _sequence(branches: Branches) -> tuple[list[int], FloatArray]:
             judged[at] += change[1]
             leaves[at] -= fewer
             at = parent[at]
-        _mark_below(children, node, gone)
+        below_node = [node]
+        while below_node:
+            for child in children[below_node.pop()]:
+                if child >= 0 and not gone[child]:
+                    gone[child] = True
+                    below_node.append(child)
         cuts.append(node)
         errors.append(judged[0])
     return cuts, np.array(errors)
 
 
-def _mark_below(children: list[list[int]], node: int, gone: list[bool]) -> None:
-    waiting = [node]
-    while waiting:
-        here = waiting.pop()
-        for child in children[here]:
-            if child >= 0 and not gone[child]:
-                gone[child] = True
-                waiting.append(child)
-
-
 def hold_out(y: IntArray, share: float, generator: np.random.Generator) -> IntArray:
-    """Rows to judge by: that share of each class at random, and never a whole class."""
+    """Choose a random share of each class for pruning, but never a whole class."""
     chosen = [
         generator.permutation(rows)[: min(int(share * len(rows)), len(rows) - 1)]
         for rows in (np.flatnonzero(y == label) for label in np.unique(y))

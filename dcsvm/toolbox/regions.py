@@ -1,4 +1,4 @@
-"""Regions around centres: a row belongs where its affinity is largest."""
+"""Regions around centers, found by k-means: a row belongs where its affinity is largest."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dcsvm.base.problem import Part, Problem, parts_by
 from dcsvm.base.routing import Router, Routing
 from dcsvm.drawing import Scene, draw_division
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
-from dcsvm.numeric.clusters import Clusters, kernel_kmeans, nearest
+from dcsvm.numeric.clusters import kernel_kmeans, nearest
 from dcsvm.numeric.kernels.distances import as_dense, products
 from dcsvm.numeric.kernels.kernel import Kernel
 
-#: Rows whose affinities are worked out together; fixed, so that no home depends on the machine.
+#: Rows per block of affinities; fixed, so that results do not depend on the machine.
 BLOCK_ROWS = 8192
 
 
@@ -24,8 +24,8 @@ BLOCK_ROWS = 8192
 class Regions(Router):
     """A router to the member whose column of `affinity` is largest for a row.
 
-    `affinity` is any model with a column for each member: Hyperplanes for centres among the rows,
-    a KernelExpansion for centres in feature space.
+    `affinity` is any model with a column for each member: Hyperplanes for centers in input space,
+    a KernelExpansion for centers in feature space.
     """
 
     affinity: Any
@@ -39,7 +39,7 @@ class Regions(Router):
         )
 
     def distances(self, X: Matrix) -> FloatArray:
-        """How far rows X are from each region, (n, members), but for a constant of the row."""
+        """Return the distances of rows X to regions, (n, members), up to a constant per row."""
         blocks = [
             -self.affinity.scores(X[start : start + BLOCK_ROWS])
             for start in range(0, X.shape[0], BLOCK_ROWS)
@@ -56,10 +56,10 @@ class Regions(Router):
         return [f"region {home}: nearer than any other centre by {margin:.4g} of squared distance"]
 
     def parts(self, problem: Problem, border: float = 0.0, **others: Any) -> list[Part]:
-        """The rows of a problem by region; regions without rows must not exist.
+        """Divide the rows of a problem by region; every region must have rows.
 
-        With a border, each region of several classes also learns the rows nearest to it from
-        outside, as many as that share of its own.
+        With a border, a region of several classes also gets the nearest rows from outside, as many
+        as that share of its own.
         """
         away = self.distances(problem.X)
         home = nearest(away)
@@ -68,18 +68,9 @@ class Regions(Router):
             return parts
         own = away[np.arange(len(home)), home]
         return [
-            self._wider(part, problem.y, home == number, away[:, number] - own, border)
+            _widen(part, problem.y, home == number, away[:, number] - own, border)
             for number, part in enumerate(parts)
         ]
-
-    def _wider(
-        self, part: Part, y: IntArray, inside: Any, outside: FloatArray, border: float
-    ) -> Part:
-        wanted = min(round(border * len(part.rows)), len(inside) - len(part.rows))
-        if wanted < 1 or (y[part.rows] == y[part.rows[0]]).all():
-            return part
-        order = np.argsort(np.where(inside, np.inf, outside), kind="stable")
-        return attrs.evolve(part, rows=np.concatenate([part.rows, np.sort(order[:wanted])]))
 
     def overview(self, scene: Scene) -> str:
         n_regions = len(scene.members)
@@ -91,6 +82,14 @@ class Regions(Router):
             [question, *[""] * n_regions],
             lambda X: nearest(self.distances(X)) + 1,
         )
+
+
+def _widen(part: Part, y: IntArray, inside: Any, outside: FloatArray, border: float) -> Part:
+    wanted = min(round(border * len(part.rows)), len(inside) - len(part.rows))
+    if wanted < 1 or (y[part.rows] == y[part.rows[0]]).all():
+        return part
+    order = np.argsort(np.where(inside, np.inf, outside), kind="stable")
+    return attrs.evolve(part, rows=np.concatenate([part.rows, np.sort(order[:wanted])]))
 
 
 def find_regions(
@@ -108,18 +107,18 @@ def find_regions(
     Parameters
     ----------
     problem : Problem
-        Its seed decides on the sample and on the first centres.
+        Its seed determines the sample and the first centers.
     kernel : Kernel
-        With the linear kernel the centres are points among the rows, and cost a product each.
+        With the linear kernel the centers are points of the input space, which cost one product.
     clusters : int
-        Fewer are found where rows are alike or a cluster would be home to no row.
+        Fewer are found if rows are equal or a cluster would have no rows.
     rows : (m,) int array, optional
-        The rows to choose the sample from; all of them where absent.
+        The rows to sample from, by default all.
     sample : int
     balance : float
-        How many times the mean size no cluster of the sample may exceed.
+        Largest size of a cluster of the sample, in multiples of the mean size.
     starts : int
-        How often to begin anew; the tightest clusters win.
+        Number of restarts; the tightest clusters are used.
     """
     generator = problem.seed.generator()
     pool = np.arange(problem.n_rows) if rows is None else rows
@@ -127,20 +126,17 @@ def find_regions(
     X = problem.X[chosen]
     gram = products(X) if kernel.kind == "linear" else kernel(X)
     found = kernel_kmeans(gram, clusters, generator, balance=balance, starts=starts)
-    regions = _regions(found, kernel, X)
-    return _inhabited(regions, problem)
-
-
-def _regions(found: Clusters, kernel: Kernel, X: Matrix) -> Regions:
     biases = -(found.inner + found.prices)
     if kernel.kind == "linear":
-        return Regions(Hyperplanes(2.0 * as_dense(X.T @ found.means), biases))
-    rows = np.arange(X.shape[0])
-    return Regions(KernelExpansion(X, 2.0 * found.means, biases, kernel, rows))
+        regions = Regions(Hyperplanes(2.0 * as_dense(X.T @ found.means), biases))
+    else:
+        sampled = np.arange(X.shape[0])
+        regions = Regions(KernelExpansion(X, 2.0 * found.means, biases, kernel, sampled))
+    return _drop_empty(regions, problem)
 
 
-def _inhabited(regions: Regions, problem: Problem) -> Regions:
-    """The same regions without those that are home to no row of the problem."""
+def _drop_empty(regions: Regions, problem: Problem) -> Regions:
+    """Return the regions that have rows of the problem."""
     used = np.unique(nearest(regions.distances(problem.X)))
     affinity = regions.affinity
     if len(used) == len(affinity.biases):

@@ -1,4 +1,4 @@
-"""Feature subspaces: parts that hold every row and see some directions of the feature space."""
+"""Feature subspaces: parts that have every row and some directions of the feature space."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 
 @component
 class Subspaces(Decomposer):
-    """What decomposers into feature subspaces share: settings, and one part for each view.
+    """Base class of decomposers into feature subspaces: settings, and one part for each view.
 
-    A complete one::
+    A complete decomposer::
 
         @component
         class FirstAndLast(Subspaces):
@@ -35,25 +35,23 @@ class Subspaces(Decomposer):
 
     yields = frozenset({SUBSPACES})
 
-    subspaces: int = setting(4, at_least=1, help="how many subspaces")
+    subspaces: int = setting(4, at_least=1, help="number of subspaces")
     features: int | float = setting(
         0.5,
         above=0,
-        help="features in a subspace: a whole number of them, or a share of the problem's",
+        help="features in a subspace: their number, or a share of all features",
     )
     groups: tuple[Any, ...] = setting(
         (),
-        help="the features of each subspace as a list of lists of numbers or names; none: "
-        "at random",
+        help="features of each subspace, as a list of lists of numbers or names; none: random",
     )
     local_scaling: LocalScaling = setting(
-        "none", help="rescale what a subspace sees: to [0, 1], to mean 0 and deviation 1"
+        "none", help="rescale the features of a subspace: to [0, 1], to mean 0 and deviation 1"
     )
     learners: tuple[Any, ...] = setting(
         (),
         kind="learner",
-        help="who learns the subspaces, in turn: kernels of several widths, say; none: the "
-        "pipeline's learner",
+        help="learners of the subspaces, in turn; none: the learner of the strategy",
     )
 
     @property
@@ -76,46 +74,46 @@ class Subspaces(Decomposer):
 
     @abstractmethod
     def views(self, problem: Problem) -> list[View]:
-        """What each subspace sees of the problem's features; called once per division."""
+        """Return the view of each subspace; called once per division."""
 
     def size(self, n_features: int) -> int:
-        """How many features of so many a subspace has."""
+        """Return the number of features in a subspace."""
         if isinstance(self.features, int):
             return min(self.features, n_features)
         if self.features > 1.0:
             raise SettingError(
-                f"{self.name}: features must be a whole number or a share of at most 1, "
+                f"{self.name}: features must be an integer or a share of at most 1, "
                 f"got {self.features}"
             )
         return int(np.ceil(self.features * n_features))
 
     def deal_features(self, problem: Problem, *, named: bool = True) -> list[IntArray]:
-        """The features of each subspace, ascending: those given, or dealt at random.
+        """Return the sorted features of each subspace: those of `groups`, or random ones.
 
-        Subspaces may overlap; dealt ones have every feature nearly equally often. Without `named`
-        the groups are of directions that a transform makes, which have no names.
+        Subspaces may overlap; random ones have all features nearly equally often. Without `named`,
+        the groups hold directions of a transform, which have no names.
         """
         if self.groups:
-            return self._given(problem, named)
+            return self._parse_groups(problem, named)
         d = problem.n_features
         return deal(problem.seed.generator(), d, self.subspaces, self.size(d))
 
     def groupings(self, problem: Problem) -> list[list[IntArray]]:
-        """Groups of features that share none and leave none out, as often as it takes.
+        """Partition the features into groups, as often as the number of subspaces needs.
 
-        As many groupings as make the wanted number of subspaces; the last may have more groups
-        than are wanted of it.
+        The last partition may have more groups than are needed.
         """
         d = problem.n_features
         if self.groups:
-            given = self._given(problem, named=True)
+            given = self._parse_groups(problem, named=True)
             counts = np.bincount(np.concatenate(given), minlength=d)
             if (counts != 1).any():
                 feature = int(np.flatnonzero(counts != 1)[0])
                 often = "in no group" if counts[feature] == 0 else "in several groups"
+                called = feature if problem.names is None else repr(problem.names[feature])
                 raise DataError(
                     f"{self.name}: groups must hold every feature once, but feature "
-                    f"{_called(feature, problem)} is {often}"
+                    f"{called} is {often}"
                 )
             return [given]
         n_groups = -(-d // self.size(d))
@@ -126,7 +124,7 @@ class Subspaces(Decomposer):
         ]
 
     def check_width(self, problem: Problem, max_features: int) -> None:
-        """Refuse more features than a matrix of features by features has room for."""
+        """Raise if a matrix of features by features would be too large."""
         if problem.n_features > max_features:
             raise DataError(
                 f"{self.name} makes a matrix of features by features, and {problem.n_features} "
@@ -134,28 +132,28 @@ class Subspaces(Decomposer):
                 "abd_subspaces, or raise max_features if the memory allows"
             )
 
-    def _given(self, problem: Problem, named: bool) -> list[IntArray]:
+    def _parse_groups(self, problem: Problem, named: bool) -> list[IntArray]:
         return [
-            _numbers(f"{self.name}: group {place}", group, problem, named)
+            _parse_group(f"{self.name}: group {place}", group, problem, named)
             for place, group in enumerate(self.groups)
         ]
 
 
 @attrs.frozen(eq=False)
 class BlockSum(View):
-    """Blocks of features added up: feature j is added to the result's feature `place[j]`.
+    """A sum of blocks of features: feature j is added to feature `place[j]` of the result.
 
-    A sparse row stays sparse, and takes no longer than the values it holds.
+    Sparse rows stay sparse.
 
     Parameters
     ----------
     place : (d,) int array
     block : (d,) int array
-        The block that a feature belongs to; no two features of one block have the same place.
+        The block of each feature; the features of a block have different places.
     weights : (blocks,) array
-        What the features of a block are multiplied with.
+        The factor of each block.
     width : int
-        How many features the result has.
+        Number of features of the result.
     """
 
     place: IntArray
@@ -164,7 +162,7 @@ class BlockSum(View):
     width: int
 
     def __attrs_post_init__(self) -> None:
-        """Refuse places that compiled code for sparse rows would follow out of bounds."""
+        """Raise for places out of bounds, which compiled code does not check."""
         if len(self.place) and not 0 <= self.place.min() <= self.place.max() < self.width:
             raise ValueError(f"BlockSum: places must be 0 to {self.width - 1}")
 
@@ -185,9 +183,9 @@ class BlockSum(View):
 
 
 def deal(generator: np.random.Generator, n_items: int, n_hands: int, size: int) -> list[IntArray]:
-    """Deal items like cards, anew whenever none is left: hands of `size` different items.
+    """Deal items like cards, reshuffled when none is left: hands of `size` different items.
 
-    Two items are dealt equally often, or one of them once more.
+    All items are dealt equally often, up to one time.
 
     Examples
     --------
@@ -203,7 +201,7 @@ def deal(generator: np.random.Generator, n_items: int, n_hands: int, size: int) 
         left = left[size:]
         if len(hand) < size:
             order = generator.permutation(n_items)
-            # What the hand holds already stays for the next one.
+            # Items that are already in the hand are left for the next one.
             again = np.isin(order, hand)
             fresh = order[~again]
             hand, left = (
@@ -214,27 +212,27 @@ def deal(generator: np.random.Generator, n_items: int, n_hands: int, size: int) 
     return hands
 
 
-def _numbers(where: str, group: Any, problem: Problem, named: bool) -> IntArray:
-    """The numbers of the features that a group names."""
+def _parse_group(where: str, group: Any, problem: Problem, named: bool) -> IntArray:
+    """Return the numbers of the features in a group."""
     if isinstance(group, str) or not isinstance(group, Sequence | np.ndarray):
         raise SettingError(f"{where} must be a list of features, got {group!r}")
     if not len(group):
         raise SettingError(f"{where} is empty")
-    found = [_number(where, each, problem, named) for each in group]
+    found = [_find_feature(where, each, problem, named) for each in group]
     if len(set(found)) < len(found):
         raise SettingError(f"{where} names a feature twice")
     return np.array(found, dtype=np.intp)
 
 
-def _number(where: str, feature: Any, problem: Problem, named: bool) -> int:
+def _find_feature(where: str, feature: Any, problem: Problem, named: bool) -> int:
     d = problem.n_features
     if isinstance(feature, str):
         if not named:
             raise SettingError(
-                f"{where} names {feature!r}, but directions have numbers only, 0 for the foremost"
+                f"{where} names {feature!r}, but directions have numbers only, 0 for the first"
             )
         if problem.names is None:
-            raise DataError(f"{where} names {feature!r}, but the features have no names here")
+            raise DataError(f"{where} names {feature!r}, but the features have no names")
         if feature not in problem.names:
             raise DataError(
                 f"{where}: no feature is called {feature!r}; "
@@ -246,7 +244,3 @@ def _number(where: str, feature: Any, problem: Problem, named: bool) -> int:
     if not 0 <= feature < d:
         raise DataError(f"{where} names feature {feature}, but the features are 0 to {d - 1}")
     return int(feature)
-
-
-def _called(feature: int, problem: Problem) -> str:
-    return str(feature) if problem.names is None else repr(problem.names[feature])

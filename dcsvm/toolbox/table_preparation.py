@@ -24,11 +24,7 @@ Scale: TypeAlias = Literal["minmax", "standard", "robust", "none"]
 Encode: TypeAlias = Literal["onehot", "codes"]
 Missing: TypeAlias = Literal["error", "impute", "mark"]
 
-NOT_IMPUTED = (
-    'X contains NaN, a missing value, and missing="error": with missing="impute" or "mark" it '
-    "would be filled in"
-)
-#: What `fit` leaves, for files.
+#: Fitted attributes, for model files.
 FITTED = (
     *("columns_", "fill_", "seen_", "marked_", "scaling_"),
     *("n_features_in_", "feature_names_in_"),
@@ -39,8 +35,8 @@ FITTED = (
 class PreparedFeature:
     """A feature that a TablePreparation makes of a column.
 
-    A value of the column becomes `(value - offset) * factor`. Of a "code" the value is the place
-    of a level; an "indicator" is 1 where what its name says is so, otherwise 0.
+    A value of the column becomes `(value - offset) * factor`; for a "code" the value is the index
+    of a level. An "indicator" is 0 or 1.
     """
 
     name: str
@@ -51,42 +47,42 @@ class PreparedFeature:
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):
-    """Turn the columns of a table into numbers that can be compared.
+    """Impute, encode and scale the columns of a table.
 
-    Missing values are filled in with the median or the most frequent level, categories are
-    encoded, numbers are rescaled; everything is learned from the rows given to `fit`. Columns of
-    numbers come first, then one feature for each level, then the marks of missing values. A level
-    that `fit` did not see counts as none of the others.
+    Missing values are imputed with the median or the most frequent level, categories are encoded,
+    numbers are scaled; everything is learned in `fit`. Columns of numbers come first, then one
+    feature for each level, then the indicators of missing values. A level that `fit` did not see
+    is encoded as none of the others.
 
-    Categories and texts of pandas and polars data frames, and texts in arrays, are categories. In
-    an array of numbers, a column with levels holds their places, -1 for an unknown level.
+    Categories and strings in pandas and polars data frames, and strings in arrays, are categories.
+    In an array of numbers, a column with levels holds their indices, -1 for an unknown level.
 
     Parameters
     ----------
     scale : {"minmax", "standard", "robust", "none"}, default="minmax"
-        Numbers to [0, 1], to mean 0 and deviation 1, to median 0 and quartiles 1 apart, or as they
-        are. Sparse rows are divided, never shifted.
+        Scale to [0, 1], to mean 0 and deviation 1, to median 0 and interquartile range 1, or not
+        at all. Sparse rows are divided, never shifted.
     encode : {"onehot", "codes"}, default="onehot"
-        A category as one feature for each level, or as the number of its level.
+        A category becomes one feature for each level, or the index of its level.
     missing : {"error", "impute", "mark"}, default="error"
-        Raise if a value is missing, fill it in, or also add a feature that marks where, for the
-        columns in which `fit` saw a missing value.
+        Raise if a value is missing, impute it, or impute it and add an indicator for each column
+        in which `fit` saw a missing value.
     schema : TableSchema, optional
-        The columns, where they are known beforehand: a data frame is then read by their names, in
-        any order. By default they are inferred from the rows given to `fit`.
+        The columns, if they are known: a data frame may then have them in any order. By default
+        they are inferred in `fit`.
 
     Attributes
     ----------
     columns_ : tuple of Column
         Names and levels of the columns; empty for sparse rows.
     fill_ : (d,) float array
-        What stands for a missing value: the median, or the place of the most frequent level.
+        The median, or the index of the most frequent level.
     seen_ : tuple of int arrays
-        The places of the levels that the rows had, for each column.
+        The indices of the levels that occurred, for each column.
     marked_ : (m,) int array
-        The columns whose missing values are marked.
+        The columns with an indicator of missing values.
     scaling_ : Scaling or None
-        How the columns of numbers are rescaled.
+        The scaling of the columns of numbers.
     n_features_in_ : int
     feature_names_in_ : (d,) array of str, only for data frames without a `schema`
 
@@ -116,7 +112,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         self.schema = schema
 
     def fit(self, X: Any, y: Any = None) -> TablePreparation:
-        """Learn levels, fillings and ranges from rows X (n, d)."""
+        """Learn levels, imputed values and scales from rows X (n, d)."""
         self._check_settings()
         X = self._read(X, reset=True)
         d = X.shape[1]
@@ -128,16 +124,18 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         else:
             absent = np.isnan(X)
             levels = self._n_levels(d)
-            self.fill_ = np.array([_typical(X[:, j], levels[j]) for j in range(d)])
-            self.seen_ = tuple(_seen(X[:, j], levels[j]) for j in range(d))
-            marked = absent.any(axis=0) & (self.missing == "mark")
-            self.marked_ = np.flatnonzero(marked)
+            self.fill_ = np.array([_choose_fill(X[:, j], levels[j]) for j in range(d)])
+            self.seen_ = tuple(
+                np.unique(X[X[:, j] >= 0, j] if levels[j] else ()).astype(np.intp)
+                for j in range(d)
+            )
+            self.marked_ = np.flatnonzero(absent.any(axis=0) & (self.missing == "mark"))
             numbers = self._numbers(X, absent) if self.scale != "none" else X
         self.scaling_: Any = None if self.scale == "none" else Scaling(self.scale).fit(numbers)
         return self
 
     def transform(self, X: Any) -> Any:
-        """Rows X (n, d) as numbers, (n, features)."""
+        """Return rows X (n, d) as numbers, (n, features)."""
         check_is_fitted(self)
         X = self._read(X, reset=False)
         scaling, encoded = self.scaling_, self._encoded
@@ -160,11 +158,11 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return np.hstack([numbers, *categories, absent[:, self.marked_].astype(float)])
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """The names of the features: `size`, `colour=red`, `size missing`."""
+        """Return the names of the features: `size`, `colour=red`, `size missing`."""
         return np.array([each.name for each in self.features(input_features)], dtype=object)
 
     def features(self, input_features: Any = None) -> tuple[PreparedFeature, ...]:
-        """What the features are made of, in their order."""
+        """Describe the features in their order."""
         check_is_fitted(self)
         names = self.names if input_features is None else None
         if names is None:
@@ -193,9 +191,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return (*numbers, *levels, *marks)
 
     def invert(self, feature: int, value: float) -> tuple[int, float] | None:
-        """The column that a feature was made of, and the number that became this value.
+        """Return the column of a feature and the number that became this value.
 
-        None for categories and marks.
+        None for categories and indicators.
         """
         made = self.features()[feature]
         if made.kind != "number" or made.factor == 0:
@@ -204,14 +202,14 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names of the columns; None where they have none."""
+        """The names of the columns; None if they have none."""
         if self.schema is not None and self.schema.first_index is None:
             return self.schema.names
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(names.tolist())
 
     def is_sound(self) -> bool:
-        """Whether fitted attributes fit each other, for one that was read from a file."""
+        """Return whether fitted attributes that were read from a file are consistent."""
         self._check_settings()
         d, kept = self.n_features_in_, int(np.count_nonzero(~self._encoded))
         levels = self._n_levels(d)
@@ -242,7 +240,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
                 )
 
     def _read(self, X: Any, reset: bool) -> Matrix:
-        """Rows as numbers, with NaN for missing values and places for levels."""
+        """Return rows as numbers, with NaN for missing values and indices for levels."""
         if not reset and self._is_ready(X):
             return X
         try:
@@ -262,7 +260,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             return self._matrix([X[each] for each in labels])
         except ValueError as error:
             if self.missing == "error" and str(error).startswith("Input X contains NaN"):
-                raise DataError(NOT_IMPUTED) from error
+                raise DataError(
+                    'X contains NaN, a missing value, and missing="error": with missing="impute" '
+                    'or "mark" it would be filled in'
+                ) from error
             raise
 
     def _read_array(self, X: Any, reset: bool) -> Matrix:
@@ -270,20 +271,19 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         if given.dtype.kind not in "OUS" or given.ndim != 2:
             rows: Matrix = validate_data(self, X, reset=reset, **self._checks())
             if reset:
-                self.columns_ = self._known(rows.shape[1]) or tuple(
-                    Column(f"x{j}") for j in range(rows.shape[1])
-                )
+                unknown = tuple(Column(f"x{j}") for j in range(rows.shape[1]))
+                self.columns_ = self._check_schema(rows.shape[1]) or unknown
             return rows
         validate_data(self, given, reset=reset, skip_check_array=True)
         if reset:
-            self.columns_ = self._known(given.shape[1]) or tuple(
+            self.columns_ = self._check_schema(given.shape[1]) or tuple(
                 Column.infer(f"x{j}", given[:, j], numeric_texts=True)
                 for j in range(given.shape[1])
             )
         return self._matrix(list(given.T))
 
-    def _known(self, d: int) -> tuple[Column, ...]:
-        """The columns of the schema, if there is one, checked against the width of X."""
+    def _check_schema(self, d: int) -> tuple[Column, ...]:
+        """Return the columns of the schema, if there is one; raise if X has another width."""
         if self.schema is None or self.schema.first_index is not None:
             return ()
         if len(self.schema.features) != d:
@@ -300,7 +300,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return np.asarray(check_array(rows, input_name="X", **self._checks()))
 
     def _is_ready(self, X: Any) -> bool:
-        """Whether rows need no check: scikit-learn's takes longer than the preparation of one."""
+        """Return whether the slow checks of scikit-learn can be skipped."""
         return (
             type(X) is np.ndarray
             and X.dtype == np.float64
@@ -331,27 +331,20 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return (self._n_levels(len(self.fill_)) > 0) & (self.encode == "onehot")
 
     def _numbers(self, X: FloatArray, absent: BoolArray) -> FloatArray:
-        """The columns that stay one feature each, without gaps and not rescaled, as a copy."""
+        """Return the columns that stay one feature each, imputed and not scaled, as a copy."""
         kept = np.flatnonzero(~self._encoded)
         numbers = np.where(absent[:, kept], self.fill_[kept], X[:, kept])
         for place, j in enumerate(kept):
-            if self._levels(j):  # an unknown level has no number: the most frequent one serves
+            if self._levels(j):  # an unknown level becomes the most frequent one
                 known = np.isin(numbers[:, place], self.seen_[j])
                 numbers[~known, place] = self.fill_[j]
         return numbers
 
 
-def _typical(values: FloatArray, n_levels: int) -> float:
-    """What stands for a missing value of this column."""
+def _choose_fill(values: FloatArray, n_levels: int) -> float:
+    """Return the median, or the index of the most frequent level."""
     present = values[~np.isnan(values)]
     if n_levels:
         codes = present[present >= 0].astype(np.intp)
         return float(np.bincount(codes, minlength=n_levels).argmax())
     return float(np.median(present)) if len(present) else 0.0
-
-
-def _seen(values: FloatArray, n_levels: int) -> IntArray:
-    if not n_levels:
-        return np.zeros(0, dtype=np.intp)
-    codes = np.unique(values[values >= 0])
-    return codes.astype(np.intp)

@@ -16,15 +16,14 @@ DATES = (
     "X holds dates or times in column {column!r}: turn them into numbers first, such as days "
     "since the first of them, or leave the column out"
 )
-"""What to do about dates where numbers are wanted."""
 
 
 @attrs.frozen
 class Column:
-    """A feature as it stands in a file: numbers, or one of some levels.
+    """A column of a table: numbers, or a category with levels.
 
-    In a matrix X, a column with levels holds their places in `levels`, -1 for any other level and
-    NaN for a value that is missing.
+    In a matrix X, a column with levels holds indices into `levels`, -1 for any other level and NaN
+    for a missing value.
     """
 
     name: str
@@ -32,10 +31,10 @@ class Column:
 
     @classmethod
     def infer(cls, name: str, values: Any, *, numeric_texts: bool = False) -> Column:
-        """The column for values (n,) of a data frame or an array.
+        """Infer the column from values (n,) of a data frame or an array.
 
-        Categories of pandas and polars keep their order; texts become sorted levels. With
-        `numeric_texts`, a column of texts that are all numbers is a column of numbers.
+        Categories of pandas and polars keep their order; strings become sorted levels. With
+        `numeric_texts`, strings that are all numbers become a column of numbers.
         """
         categories = _categories(values)
         if categories is not None:
@@ -53,9 +52,9 @@ class Column:
         return cls(name, tuple(sorted({str(_text(each)) for each in present})))
 
     def numbers(self, values: Any) -> FloatArray:
-        """The column of X for values (n,) as they stand in a data frame.
+        """Return the column of X for values (n,) of a data frame.
 
-        Numbers in a column with levels are places in `levels`, unless one reads as a level.
+        Numbers in a column with levels are indices into `levels`, unless one is a level itself.
         """
         given = np.asarray(values)
         if self.levels is not None:
@@ -69,12 +68,12 @@ class Column:
             return given.astype(np.float64)
         except (ValueError, TypeError) as error:
             raise DataError(
-                f"column {self.name!r} holds values that are no numbers: {error}"
+                f"column {self.name!r} holds values that are not numbers: {error}"
             ) from error
 
     def _codes(self, texts: list[str | None]) -> FloatArray:
         levels = self.levels or ()
-        # What was read as numbers has lost its leading zeros: 1234 stands for 01234, too.
+        # Codes that were read as numbers have lost their leading zeros: 1234 is 01234, too.
         places: dict[str | None, float] = {_bare(text): n for n, text in enumerate(levels)}
         places |= {text: n for n, text in enumerate(levels)}
         places[None] = np.nan
@@ -90,7 +89,7 @@ class Column:
 
 
 def _categories(values: Any) -> list[Any] | None:
-    """The categories of a pandas or polars column, in their order; None for other columns."""
+    """Return the categories of a pandas or polars column; None for other columns."""
     if hasattr(values, "cat") and hasattr(values.cat, "categories"):
         return list(values.cat.categories)
     kind: Any = getattr(values, "dtype", None)
@@ -102,33 +101,33 @@ def _categories(values: Any) -> list[Any] | None:
 
 
 def _text(value: Any) -> str | None:
-    """A value as a file would have it; None for one that is missing."""
+    """Return a value as a string; None if it is missing."""
     if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
         return None
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _bare(text: str) -> str:
-    """Digits without leading zeros; any other text as it is."""
+    """Remove the leading zeros of an integer; return any other string as it is."""
     return str(int(text)) if text.isascii() and text.isdigit() else text
 
 
 @attrs.frozen(repr=False)
 class TableSchema:
-    """What a table of data must look like so that a model can answer it.
+    """The columns of a table that a model was trained on.
 
     Parameters
     ----------
     features : tuple of Column
         In the order of the columns of X.
     target : str, optional
-        The column that holds the classes.
+        The column with the classes.
     ids : tuple of str
-        Columns that name rows: no features, but worth keeping beside the answers.
+        Columns that identify rows; they are no features, but are written beside predictions.
     left_out : tuple of str
-        Columns that say nothing, or that nobody wanted.
+        Constant, empty and dropped columns.
     first_index : int, optional
-        Sparse rows have no named features: they go by number, and this is the first.
+        The first feature number of sparse rows, which have no column names.
     """
 
     features: tuple[Column, ...]
@@ -142,7 +141,7 @@ class TableSchema:
         return tuple(column.name for column in self.features)
 
     def matrix(self, frame: Any) -> FloatArray:
-        """The rows X (n, d) of a data frame, whose columns are found by name, in any order."""
+        """Return the rows X (n, d) of a data frame, whose columns may be in any order."""
         labels = {str(label): label for label in frame.columns}
         absent = [name for name in self.names if name not in labels]
         if absent:

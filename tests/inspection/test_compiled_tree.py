@@ -100,9 +100,9 @@ def test_a_tree_of_one_leaf_is_c_code_as_well(tmp_path):
 
 def test_rows_of_another_length_are_refused():
     fast = compile_tree(classifier())
-    with pytest.raises(DataError, match="takes rows of 20 features, not 3"):
+    with pytest.raises(DataError, match="takes rows of 20 features, got 3"):
         fast.one(np.zeros(3))
-    with pytest.raises(DataError, match=r"takes rows of 20 features, not \(2, 3\)"):
+    with pytest.raises(DataError, match=r"takes rows of 20 features, got shape \(2, 3\)"):
         fast.predict(np.zeros((2, 3)))
 
 
@@ -130,21 +130,21 @@ def test_the_largest_numbers_are_taken():
 def test_what_is_no_row_is_refused_in_a_sentence():
     fast = compile_tree(classifier())
     X, _ = moons()
-    with pytest.raises(DataError, match=r"takes a single row \(20,\), not \(1, 20\): ask for se"):
+    with pytest.raises(DataError, match=r"takes a single row \(20,\), got shape \(1, 20\): use"):
         fast.one(X[:1])
-    with pytest.raises(DataError, match=r"takes a single row \(20,\), not \(20, 20\): ask for s"):
+    with pytest.raises(DataError, match=r"takes a single row \(20,\), got shape \(20, 20\): use"):
         fast.one(X[:20])
-    with pytest.raises(DataError, match=r"takes a single row \(20,\), not \(\): ask for several"):
+    with pytest.raises(DataError, match=r"takes a single row \(20,\), got shape \(\): use"):
         fast.one(3.0)
     with pytest.raises(DataError, match="takes rows of numbers: could not convert string"):
         fast.one(["a"] * 20)
-    with pytest.raises(DataError, match=r"takes dense rows: give it x.toarray\(\)\[0\]"):
+    with pytest.raises(DataError, match=r"takes dense rows: pass x.toarray\(\)\[0\]"):
         fast.one(sparse.csr_array(X[:1]))
     with pytest.raises(
-        DataError, match=r"predict takes rows \(n, d\): ask for a single row by on"
+        DataError, match=r"predict takes rows \(n, d\): use one"
     ):
         fast.predict(X[0])
-    with pytest.raises(DataError, match=r"takes dense rows: give it X.toarray\(\)"):
+    with pytest.raises(DataError, match=r"takes dense rows: pass X.toarray\(\)"):
         fast.predict(sparse.csr_array(X))
     with pytest.raises(DataError, match="takes rows of numbers: could not convert string"):
         fast.predict([["a"] * 20])
@@ -198,6 +198,6 @@ def test_what_cannot_be_a_scaling_is_refused():
     inner = DivideAndConquerClassifier("oblique_tree", "majority")
     schema = TableSchema((Column("a"), Column("b"), Column("c", ("no", "yes"))))
     table = make_pipeline(TablePreparation(schema=schema), inner).fit(X, y)
-    ways_out = "cannot be compiled; turn such columns into numbers .* or leave the columns out"
+    ways_out = "cannot be compiled; turn such columns into numbers .* or drop them"
     with pytest.raises(CompositionError, match=ways_out):
         compile_tree(table)

@@ -168,5 +168,5 @@ def test_of_many_questions_the_narrowest_about_the_answer_are_printed() -> None:
 def test_several_rows_at_once_are_refused(data) -> None:
     X, y = data
     clf = DivideAndConquerClassifier(Pairs(), svm(), Average()).fit(X, y)
-    with pytest.raises(DataError, match="explain takes one row at a time, not 2"):
+    with pytest.raises(DataError, match="explain takes one row at a time, got 2"):
         explain(clf, X[:2])

@@ -63,7 +63,7 @@ def test_a_missing_column_and_a_text_for_a_number_are_refused(model):
     frame = pd.DataFrame(ROWS)
     with pytest.raises(DataError, match=r"X has no column 'size', .*'sizes'"):
         model.predict(frame.rename(columns={"size": "sizes"}))
-    with pytest.raises(DataError, match=r"column 'size' holds values that are no numbers"):
+    with pytest.raises(DataError, match=r"column 'size' holds values that are not numbers"):
         model.predict(frame.assign(size=["large"] * 6))
 
 

@@ -60,7 +60,7 @@ def test_directions_have_no_names():
     with pytest.raises(SettingError) as refusal:
         views(groups=[["age"]])
     assert str(refusal.value) == (
-        "pca_subspaces: group 0 names 'age', but directions have numbers only, 0 for the foremost"
+        "pca_subspaces: group 0 names 'age', but directions have numbers only, 0 for the first"
     )
 
 
