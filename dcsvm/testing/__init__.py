@@ -1,4 +1,4 @@
-"""The conformance kit: every law that a component must keep, as one pytest parametrisation.
+"""Conformance kit: the laws of components, as checks for pytest.
 
 A plugin's own test is three lines::
 
@@ -19,14 +19,14 @@ try:
 except ImportError as error:  # pragma: no cover - the test environment has it
     raise ImportError("dcsvm.testing needs hypothesis: pip install 'dcsvm[test]'") from error
 
-# Importing a module of laws is what makes `checks_of` know them.
+# Importing a module registers its laws.
 import dcsvm.testing.combiner_laws
 import dcsvm.testing.component_laws
 import dcsvm.testing.decomposer_laws
 import dcsvm.testing.engine_laws
 import dcsvm.testing.learner_laws
 import dcsvm.testing.model_file_laws
-import dcsvm.testing.router_laws  # noqa: F401 - and with it, the others
+import dcsvm.testing.router_laws  # noqa: F401
 from dcsvm.testing.checks import Check, checks_of, expect, for_any, law, laws_of
 from dcsvm.testing.problems import easy_problem, freeze, problems
 

@@ -1,4 +1,4 @@
-"""Laws and checks: a law is a function with a sentence, a check is a law and a component."""
+"""Laws and checks: a law is a function with a sentence, a check applies it to a component."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import attrs
+import numpy as np
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis.errors import Flaky
 from hypothesis.strategies import SearchStrategy
@@ -19,8 +20,7 @@ from dcsvm.testing.problems import describe_problem
 Law = Callable[[Any], None]
 Example = TypeVar("Example")
 
-
-#: The law of each kind that a component is used by at all; what breaks it may break all others.
+#: The most basic law of each kind; if it is broken, others may be broken as a result.
 FIRST = {
     "decomposer": "divides_and_answers_at_all",
     "learner": "scores_every_row_and_class",
@@ -29,11 +29,11 @@ FIRST = {
 
 
 class BrokenLawError(AssertionError):
-    """What was seen and what was expected: half of the sentence of a failing check."""
+    """What was seen and what was expected, for the message of a failing check."""
 
 
 class RaisedError(BrokenLawError):
-    """What a component raised where it should have answered."""
+    """An unexpected error of a component."""
 
     @classmethod
     def of(cls, error: BaseException, example: str = "") -> RaisedError:
@@ -42,7 +42,7 @@ class RaisedError(BrokenLawError):
 
 @attrs.frozen(eq=False)
 class Check:
-    """One law, to be tried on one component: call it. Its text is its name in pytest's output."""
+    """One law for one component: call it to run the check. Its string is its pytest id."""
 
     kind: str
     name: str
@@ -58,11 +58,11 @@ class Check:
         return f"{self.kind}-{self.name}-{self.law.__name__}"
 
     def __call__(self) -> None:
-        """Try the law; an AssertionError says which law, which component, what was seen."""
+        """Run the check; raise an AssertionError with the law, the component and what was seen."""
         try:
             self.law(self.component)
         except Flaky as flaky:
-            # The component failed once and not again: what it did the first time is the story.
+            # The component failed once and not again: report the first failure.
             first = next(iter(getattr(flaky, "exceptions", ())), flaky)
             raise self._build_error(first) from flaky
         except Exception as error:
@@ -71,15 +71,16 @@ class Check:
     def _build_error(self, error: BaseException) -> AssertionError:
         seen = error if isinstance(error, BrokenLawError) else RaisedError.of(error)
         hint = self._suggest_first() if isinstance(seen, RaisedError) else ""
-        sentence = f"{self.kind} {self.name} breaks a law: {self.sentence}. But {seen}{hint}"
-        return AssertionError(sentence)
+        return AssertionError(
+            f"{self.kind} {self.name} breaks a law: {self.sentence}. But {seen}{hint}"
+        )
 
     def _suggest_first(self) -> str:
-        """Where to begin, as one thing that is raised may break many laws."""
+        """Say which law to fix first, as one error may break many laws."""
         first = FIRST[self.kind]
         if self.law.__name__ == first:
-            return ". Mend this first: other laws may be broken by it alone"
-        return f". If {self.kind}-{self.name}-{first} fails, too, mend that first"
+            return ". Fix this first: other laws may be broken as a result"
+        return f". If {self.kind}-{self.name}-{first} fails, too, fix that first"
 
 
 @attrs.frozen(eq=False)
@@ -93,9 +94,9 @@ _LAWS: list[_Entry] = []
 
 
 def law(kind: str, when: Callable[[Any], bool] = lambda component: True) -> Callable[[Law], Law]:
-    """Make a function of one component a law of a kind, or of "any" kind.
+    """Register a function of one component as a law of a kind, or of "any" kind.
 
-    The first line of its docstring is the law in words. `when` says which components it is for.
+    The first line of its docstring states the law. `when` selects the components.
     """
 
     def keep(function: Law) -> Law:
@@ -106,7 +107,7 @@ def law(kind: str, when: Callable[[Any], bool] = lambda component: True) -> Call
 
 
 def laws_of(kind: str) -> list[Law]:
-    """The laws of one kind of component, those of any kind first."""
+    """Return the laws of one kind of component, those of any kind first."""
     return [each.law for each in _entries(kind)]
 
 
@@ -119,8 +120,8 @@ def checks_of(component: Any, name: str | None = None, /, **settings: Any) -> li
         A kind, to be followed by a registered name; or the class or an instance of a component.
     name : str, optional
     **settings
-        What to build the component with. Problems here have about 2 to 60 rows, so choose
-        settings under which these are really divided: a tree's default ceiling is too large.
+        Settings of the component. Problems have 2 to 60 rows, so choose settings that divide them:
+        the default part size of a tree is too large.
 
     Examples
     --------
@@ -135,17 +136,30 @@ def checks_of(component: Any, name: str | None = None, /, **settings: Any) -> li
 
 
 def expect(holds: object, seen: str) -> None:
-    """Fail the check, with what was seen (and what was expected instead), unless it holds."""
+    """Fail the check with what was seen, unless it holds."""
     if not holds:
         raise BrokenLawError(seen)
+
+
+def expect_seeded(compute: Callable[[], object], seen: str) -> None:
+    """Fail the check if results depend on the global random state of numpy."""
+    before = np.random.get_state()  # noqa: NPY002 - the state that a component must not use
+    results = []
+    try:
+        for state in (1, 2):
+            np.random.seed(state)  # noqa: NPY002
+            results.append(compute())
+    finally:
+        np.random.set_state(before)  # noqa: NPY002
+    expect(results[0] == results[1], seen)
 
 
 def for_any(
     strategy: SearchStrategy[Example], examples: int = 12
 ) -> Callable[[Callable[[Any, Example], None]], Law]:
-    """Make a law about a component and, say, a problem one about any problem, by hypothesis.
+    """Turn a law of a component and an example into a law for all examples, with hypothesis.
 
-    A component may refuse a problem with a DataError. The examples are the same in every run.
+    A component may raise a DataError for an example. The examples are the same in every run.
     """
 
     def wrap(function: Callable[[Any, Example], None]) -> Law:
@@ -173,7 +187,7 @@ def for_any(
 
             holds()
 
-        # pytest and hypothesis look through a wrapper at what it wraps: this one takes less.
+        # pytest and hypothesis would read the signature of the wrapped function.
         del holds_for_any.__wrapped__
         return holds_for_any
 
@@ -199,10 +213,10 @@ def _build(component: Any, name: str | None, given: dict[str, Any]) -> Component
         check_names(component, given)
         component = component(**given)
     elif given:
-        raise SettingError("checks_of takes settings with a name or a class, not with an object")
+        raise SettingError("checks_of takes settings with a name or a class, not with an instance")
     for kind, base in KINDS.items():
         if isinstance(component, base):
             return default_registry().resolve(kind, component)  # type: ignore[no-any-return]
     raise SettingError(
-        f"checks_of needs a component, its class, or its kind and name, not {component!r}"
+        f"checks_of needs a component, its class, or its kind and name, got {component!r}"
     )

@@ -1,7 +1,8 @@
-"""The laws of combining: what becomes of the members' answers."""
+"""Laws of combiners: how the answers of members are combined."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import attrs
@@ -11,8 +12,9 @@ from dcsvm.base.combiner import Combiner
 from dcsvm.base.decomposer import GROUPS, REGIONS, YIELDS
 from dcsvm.base.problem import Problem
 from dcsvm.drive.absent_classes import floor_masked
+from dcsvm.drive.committee.committee import Committee
 from dcsvm.numeric.array_types import FloatArray
-from dcsvm.testing.checks import expect, for_any, law
+from dcsvm.testing.checks import expect, expect_seeded, for_any, law
 from dcsvm.testing.committees import (
     Divider,
     committee_of,
@@ -25,10 +27,6 @@ from dcsvm.testing.component_laws import expect_no_state, state_of
 from dcsvm.testing.problems import as_sparse, easy_problem, new_rows, problems
 
 TRAINING = problems(all_present=True, min_rows=6, max_rows=20)
-
-
-def _takes_regions(combiner: Combiner) -> bool:
-    return REGIONS in combiner.accepts
 
 
 @law("combiner")
@@ -117,7 +115,7 @@ def seats_members_in_any_order(combiner: Combiner) -> None:
             )
 
 
-@law("combiner", when=_takes_regions)
+@law("combiner", when=lambda combiner: REGIONS in combiner.accepts)
 def honours_the_routers_weights(combiner: Combiner) -> None:
     """a member that the router gives no weight has nothing to say"""
     problem = easy_problem(3, gap=1.0)
@@ -176,16 +174,11 @@ def changes_nothing_it_is_given(combiner: Combiner, problem: Problem) -> None:
 def combines_the_same_twice(combiner: Combiner) -> None:
     """the same committee and rows give the same scores, bit for bit"""
     problem = easy_problem(gap=1.0)
-    before = np.random.get_state()  # noqa: NPY002 - the state that a component must not use
-    try:
-        for committee in committees_for(combiner, problem):
-            bits = []
-            for state in (1, 2):
-                np.random.seed(state)  # noqa: NPY002
-                bits.append(score(combiner, committee, problem, problem.X).tobytes())
-            expect(bits[0] == bits[1], "two times gave two answers: randomness is in the seed")
-    finally:
-        np.random.set_state(before)  # noqa: NPY002
+    for committee in committees_for(combiner, problem):
+        expect_seeded(
+            partial(_score_bits, combiner, committee, problem),
+            "two times gave two answers: randomness is in the seed",
+        )
 
 
 @law("combiner")
@@ -223,6 +216,10 @@ def explains_an_answer(combiner: Combiner) -> None:
             isinstance(sentences, list) and all(isinstance(each, str) for each in sentences),
             f"trace gave {sentences!r}",
         )
+
+
+def _score_bits(combiner: Combiner, committee: Committee, problem: Problem) -> bytes:
+    return score(combiner, committee, problem, problem.X).tobytes()
 
 
 def _same(one: FloatArray, other: FloatArray) -> bool:

@@ -1,4 +1,4 @@
-"""Committees to try a combiner on: real divisions of easy problems by stand-in decomposers."""
+"""Committees for the laws of combiners, from divisions by a stand-in decomposer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dcsvm.testing.trials import try_out
 
 @attrs.frozen(eq=False)
 class Halves(Router):
-    """The lower half of the first feature asks the first member, the upper one the second.
+    """Routes the lower half of the first feature to the first member, the rest to the second.
 
     With `blend`, a row asks both: its own with weight 1 - blend, the other with weight blend.
     """
@@ -50,7 +50,7 @@ class Halves(Router):
 
 @component
 class Divider(Decomposer):
-    """Stands in for any decomposer: it yields whatever word it is told to."""
+    """A stand-in decomposer that yields the given word."""
 
     name = "divider"
 
@@ -93,7 +93,7 @@ class Divider(Decomposer):
 
 
 def committees_for(combiner: Combiner, problem: Problem) -> list[Committee]:
-    """One committee for each word that the combiner accepts, made from the problem."""
+    """Build one committee for each word that the combiner accepts."""
     words = sorted(combiner.accepts - {GROUPS})
     made = [committee_of(Divider(word), problem) for word in words]
     if GROUPS in combiner.accepts and words:
@@ -102,7 +102,7 @@ def committees_for(combiner: Combiner, problem: Problem) -> list[Committee]:
 
 
 def committee_of(decomposer: Decomposer, problem: Problem) -> Committee:
-    """The committee that a division of the problem with the stand-in learner gives."""
+    """Divide the problem and train the stand-in learner on its parts."""
     return try_out(decomposer, problem).model.committee
 
 
@@ -119,7 +119,7 @@ def score(combiner: Combiner, committee: Committee, problem: Problem, X: Matrix)
 
 
 def reorder_members(committee: Committee, order: IntArray) -> Committee:
-    """The same committee with members seated in another order; one group only."""
+    """Return the same committee with its members in another order; one group only."""
     (group,) = committee.groups
     router = None if group.router is None else RenumberedRouter(group.router, np.argsort(order))
     members = tuple(committee.members[number] for number in order)
@@ -128,7 +128,7 @@ def reorder_members(committee: Committee, order: IntArray) -> Committee:
 
 @attrs.frozen(eq=False)
 class RenumberedRouter(Router):
-    """A router to members that were given other numbers."""
+    """A router to members with other numbers."""
 
     router: Router
     number: IntArray

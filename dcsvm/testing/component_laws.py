@@ -1,4 +1,4 @@
-"""The laws of every component, whatever its kind: settings, parameters, words about itself."""
+"""Laws of all components: settings, parameters, documentation."""
 
 from __future__ import annotations
 
@@ -86,12 +86,12 @@ def stores_attrs_classes_only(component: Any) -> None:
 
 
 def state_of(component: Any) -> str:
-    """What a component holds, to see later whether it kept anything."""
+    """Return the attributes of a component, to check later whether they changed."""
     return repr(sorted((name, repr(value)) for name, value in vars(component).items()))
 
 
 def expect_no_state(component: Any, before: str) -> None:
-    """Fail if the component holds anything else than before."""
+    """Fail if the attributes of the component changed."""
     added = sorted(set(vars(component)) - set(settings_of(type(component))))
     expect(
         state_of(component) == before,

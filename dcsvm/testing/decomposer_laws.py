@@ -1,4 +1,4 @@
-"""The laws of dividing: what parts must hold, whatever the problem."""
+"""Laws of decomposers: what parts must hold for any problem."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from dcsvm.base.errors import CompositionError
 from dcsvm.base.problem import DIVISION, Part, Problem, union
 from dcsvm.base.routing import Division, Level
 from dcsvm.numeric.array_types import IntArray
-from dcsvm.testing.checks import expect, for_any, law
+from dcsvm.testing.checks import expect, expect_seeded, for_any, law
 from dcsvm.testing.component_laws import expect_no_state, state_of
 from dcsvm.testing.problems import easy_problem, fingerprint, new_rows, problems
-from dcsvm.testing.trials import find_task_rows, parts_of, try_out
+from dcsvm.testing.trials import describe_part, find_task_rows, parts_of, try_out
 
 
 @law("decomposer")
@@ -108,12 +108,7 @@ def passes_row_weights_on(decomposer: Decomposer, problem: Problem) -> None:
     for weight in (1.0, 2.0, 4.0):
         weights = np.full(problem.n_rows, weight)
         trial = try_out(decomposer, attrs.evolve(problem, weights=weights))
-        alike.append(
-            [
-                (part.rows.tolist(), None if part.weights is None else part.weights.tolist())
-                for part in trial.parts
-            ]
-        )
+        alike.append([describe_part(part) for part in trial.parts])
     expect(
         alike[0] == alike[1] == alike[2],
         "the parts or their own weights changed with the row weights, though all rows weigh the "
@@ -169,16 +164,8 @@ def yields_what_it_says(decomposer: Decomposer, problem: Problem) -> None:
 @for_any(problems(), examples=8)
 def draws_from_the_seed_alone(decomposer: Decomposer, problem: Problem) -> None:
     """the same problem and seed give the same division, bit for bit"""
-    bits = []
-    before = np.random.get_state()  # noqa: NPY002 - the state that a component must not use
-    try:
-        for state in (1, 2):
-            np.random.seed(state)  # noqa: NPY002
-            bits.append(try_out(decomposer, problem).bits(new_rows(problem)))
-    finally:
-        np.random.set_state(before)  # noqa: NPY002
-    expect(
-        bits[0] == bits[1],
+    expect_seeded(
+        lambda: try_out(decomposer, problem).bits(new_rows(problem)),
         "dividing twice gave two divisions: every random number must come from problem.seed",
     )
 
@@ -257,9 +244,8 @@ def _list_held_back(division: Division) -> list[IntArray]:
 
 
 def _words_for(group: Division, present: IntArray) -> frozenset[str]:
-    """The words that may be said of a division with members of its own."""
-    members = list(group.members or ())
-    parts = [member.part for member in members if member.part is not None]
+    """Return the words of `yields` that fit a division with members of its own."""
+    parts = [member.part for member in group.members or () if member.part is not None]
     tasks = [part.task for part in parts if part.task is not None]
     words = set()
     if any(part.view is not None for part in parts):
@@ -278,7 +264,7 @@ def _words_for(group: Division, present: IntArray) -> frozenset[str]:
     if group.router is not None:
         words.add(REGIONS)
     elif not tasks:
-        words.update({SUBSETS, ONE_PART} if len(members) == 1 else {SUBSETS})
+        words.update({SUBSETS, ONE_PART} if len(group.members or ()) == 1 else {SUBSETS})
     return frozenset(words)
 
 

@@ -1,4 +1,4 @@
-"""The laws of running: the result depends neither on the workers nor on who is done first."""
+"""Laws of running: results depend neither on workers nor on the order of completion."""
 
 from __future__ import annotations
 
@@ -21,12 +21,7 @@ from dcsvm.testing.trials import Work, run_last_first, send_through_pickle, try_
 @for_any(problems(), examples=6)
 def is_the_same_in_two_threads(decomposer: Decomposer, problem: Problem) -> None:
     """the result does not depend on n_jobs"""
-
-    def in_threads(steps: Work) -> FittedStrategy:
-        with joblib.parallel_config(backend="threading"):
-            return Engine(n_jobs=2).run(steps)
-
-    _expect_same(decomposer, problem, in_threads, "with two threads")
+    _expect_same(decomposer, problem, _run_with("threading"), "with two threads")
 
 
 @law("decomposer")
@@ -39,12 +34,7 @@ def is_the_same_when_the_last_part_is_done_first(decomposer: Decomposer, problem
 @law("decomposer")
 def is_the_same_in_two_processes(decomposer: Decomposer) -> None:
     """the result does not depend on the joblib backend"""
-
-    def in_processes(steps: Work) -> FittedStrategy:
-        with joblib.parallel_config(backend="loky"):
-            return Engine(n_jobs=2).run(steps)
-
-    _expect_same(decomposer, easy_problem(), in_processes, "with two processes")
+    _expect_same(decomposer, easy_problem(), _run_with("loky"), "with two processes")
 
 
 @law("learner")
@@ -79,6 +69,14 @@ def comes_back_from_a_worker_process(learner: LocalLearner) -> None:
         back.scores(problem.X).tobytes() == learner.fit(problem).scores(problem.X).tobytes(),
         "a model that went through another process gives other scores",
     )
+
+
+def _run_with(backend: str) -> Callable[[Work], FittedStrategy]:
+    def run(steps: Work) -> FittedStrategy:
+        with joblib.parallel_config(backend=backend):
+            return Engine(n_jobs=2).run(steps)
+
+    return run
 
 
 def _expect_same(

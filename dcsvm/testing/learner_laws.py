@@ -1,4 +1,4 @@
-"""The laws of learning: what a local model must answer, whatever its problem."""
+"""Laws of learners: what a local model must predict for any problem."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from dcsvm.base.learner import LocalLearner
 from dcsvm.base.models import KernelExpansion, winners
 from dcsvm.base.problem import Problem
 from dcsvm.numeric.array_types import FloatArray
-from dcsvm.testing.checks import expect, for_any, law
+from dcsvm.testing.checks import expect, expect_seeded, for_any, law
 from dcsvm.testing.component_laws import expect_no_state, state_of
 from dcsvm.testing.problems import as_sparse, easy_problem, fingerprint, freeze, new_rows, problems
 
 LOCAL = problems(max_rows=20, all_present=True, sparse_too=False)
-#: How far two fits of what should be the same problem may be apart, in shares of the scores'
-#: spread: solvers stop early, so only random numbers and closed forms agree to the bit.
+#: Tolerance for two fits of equivalent problems, as a share of the spread of the scores, since
+#: iterative solvers stop early.
 SOLVER_TOLERANCE = 0.03
 
 
@@ -77,8 +77,7 @@ def counts_a_weighted_row_as_repeated(learner: LocalLearner) -> None:
 def keeps_rows_that_it_was_given(learner: LocalLearner, problem: Problem) -> None:
     """support names rows of the problem, each once, and the model's points are these rows"""
     model = learner.fit(problem)
-    support = model.support
-    said = learner.keeps_support
+    support, said = model.support, learner.keeps_support
     expect(
         said is None or said is model.tells_support,
         f"keeps_support is {said}, and support of a {type(model).__name__} is {support!r}",
@@ -110,16 +109,8 @@ def keeps_rows_that_it_was_given(learner: LocalLearner, problem: Problem) -> Non
 @for_any(LOCAL, examples=6)
 def draws_from_the_seed_alone(learner: LocalLearner, problem: Problem) -> None:
     """the same problem and seed give the same scores, bit for bit"""
-    bits = []
-    before = np.random.get_state()  # noqa: NPY002 - the state that a component must not use
-    try:
-        for state in (1, 2):
-            np.random.seed(state)  # noqa: NPY002
-            bits.append(learner.fit(problem).scores(new_rows(problem)).tobytes())
-    finally:
-        np.random.set_state(before)  # noqa: NPY002
-    expect(
-        bits[0] == bits[1],
+    expect_seeded(
+        lambda: learner.fit(problem).scores(new_rows(problem)).tobytes(),
         "two fits differ: every random number must come from problem.seed",
     )
 
@@ -255,7 +246,7 @@ def fits_together_as_one_by_one(learner: LocalLearner) -> None:
 
 
 def _grid(learner: LocalLearner) -> list[dict[str, Any]]:
-    """Two cells that differ in every number, or one cell where no setting is a number."""
+    """Return two settings that differ in every number, or an empty one if there are no numbers."""
     numbers = {
         name: value
         for name, value in learner.get_params(deep=False).items()
@@ -264,7 +255,7 @@ def _grid(learner: LocalLearner) -> list[dict[str, Any]]:
     try:
         eighths = {name: value / 8 for name, value in numbers.items()}
         clone(learner).set_params(**eighths)
-    except SettingError:  # a range that does not reach so far
+    except SettingError:  # out of range
         eighths = numbers
     return [numbers, eighths] if numbers else [{}]
 

@@ -1,4 +1,4 @@
-"""The law of model files: a pipeline that was saved and loaded answers as before."""
+"""Law of model files: a classifier predicts the same after saving and loading."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def survives_its_model_file(component: Any) -> None:
     from dcsvm.persistence.model_file import load, save
 
     problem = easy_problem(gap=1.0)
-    pipeline = _pipeline_around(component).fit(problem.X, problem.y)
+    pipeline = _build_classifier(component).fit(problem.X, problem.y)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.dcsvm"
         save(pipeline, path)
@@ -47,26 +47,26 @@ def survives_its_model_file(component: Any) -> None:
             expect(same, "rows are routed otherwise after loading")
 
 
-def _pipeline_around(component: Any) -> DivideAndConquerClassifier:
-    """The component with registered partners that fit it."""
+def _build_classifier(component: Any) -> DivideAndConquerClassifier:
+    """Combine the component with registered components that fit it."""
     kind = next(kind for kind, base in KINDS.items() if isinstance(component, base))
     chosen = {kind: component}
     if kind == "learner":
-        chosen["decomposer"] = _first(
+        chosen["decomposer"] = _find(
             "decomposer", lambda each: each.yields == {ONE_PART} and _takes(each, component)
         )
     elif kind == "combiner":
-        chosen["decomposer"] = _first("decomposer", lambda each: each.yields <= component.accepts)
+        chosen["decomposer"] = _find("decomposer", lambda each: each.yields <= component.accepts)
     needs = "decomposer" in chosen and needs_support(chosen["decomposer"])
-    chosen.setdefault("learner", _first("learner", lambda each: each.keeps_support or not needs))
+    chosen.setdefault("learner", _find("learner", lambda each: each.keeps_support or not needs))
     words = chosen["decomposer"].yields
     if kind != "combiner":
-        chosen["combiner"] = _first("combiner", lambda each: words <= each.accepts)
+        chosen["combiner"] = _find("combiner", lambda each: words <= each.accepts)
     return DivideAndConquerClassifier(**chosen, random_state=0)
 
 
 def _takes(decomposer: Any, learner: Any) -> bool:
-    """Whether the decomposer can do with what the learner leaves: some need support vectors."""
+    """Return whether the decomposer accepts the learner; some need support vectors."""
     problem = easy_problem(gap=1.0)
     try:
         DivideAndConquerClassifier(decomposer, learner, random_state=0).fit(problem.X, problem.y)
@@ -75,7 +75,7 @@ def _takes(decomposer: Any, learner: Any) -> bool:
     return True
 
 
-def _first(kind: str, fits: Any) -> Any:
+def _find(kind: str, fits: Any) -> Any:
     for offer in default_registry().of_kind(kind):
         fields = settings_of(offer.what).values()
         if all(field.default is not attrs.NOTHING for field in fields):

@@ -1,4 +1,4 @@
-"""Problems small enough to try every law on: easy ones, and hypothesis's odd ones."""
+"""Small problems for the laws: easy ones, and unusual ones by hypothesis."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 def easy_problem(
     n_classes: int = 3, rows: int = 60, features: int = 3, *, gap: float = 6.0, seed: int = 0
 ) -> Problem:
-    """Blobs, one for each class, with their centres `gap` deviations apart along a diagonal.
+    """Generate one blob for each class, with centers `gap` deviations apart along a diagonal.
 
     Examples
     --------
@@ -47,11 +47,11 @@ def problems(
     ----------
     min_rows, max_rows : int
     all_present : bool
-        Whether every class has a row, as a learner may expect; otherwise two have one at least.
+        Whether every class has a row, as learners expect; otherwise at least two have one.
     weighted : bool, optional
-        Whether rows have weights. None means some problems do.
+        Whether rows have weights; None means some problems do.
     sparse_too : bool
-        Whether some problems come as CSR.
+        Whether some problems are CSR.
     """
     n_classes = draw(st.integers(2, 4))
     least = n_classes if all_present else 2
@@ -73,7 +73,7 @@ def problems(
 
 
 def freeze(problem: Problem) -> Problem:
-    """The same problem with arrays of its own that refuse to be written to."""
+    """Return a copy of the problem with read-only arrays."""
     copy = attrs.evolve(
         problem,
         X=problem.X.copy(),
@@ -86,17 +86,17 @@ def freeze(problem: Problem) -> Problem:
 
 
 def fingerprint(problem: Problem) -> tuple[bytes, ...]:
-    """What a problem holds, to see later whether somebody changed it."""
+    """Return the bytes of a problem, to check later whether it changed."""
     return tuple(array.tobytes() for array in _arrays(problem))
 
 
 def as_sparse(X: FloatArray) -> Matrix:
-    """The same rows as CSR."""
+    """Return the same rows as CSR."""
     return sparse.csr_array(X)
 
 
 def new_rows(problem: Problem, count: int = 25, seed: int = 1) -> Matrix:
-    """Rows that the problem does not hold, around, on and far away from those it holds."""
+    """Return rows that are not in the problem, near its rows and far away."""
     generator = np.random.default_rng(seed)
     X = generator.normal(scale=2.0, size=(count, problem.n_features))
     X[0] = 0.0
@@ -106,7 +106,7 @@ def new_rows(problem: Problem, count: int = 25, seed: int = 1) -> Matrix:
 
 
 def describe_problem(example: Any) -> str:
-    """A problem in a few words."""
+    """Describe a problem in a few words."""
     if not isinstance(example, Problem):
         return repr(example)
     facts = [

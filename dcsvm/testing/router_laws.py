@@ -1,4 +1,4 @@
-"""The laws of the routers that decomposers leave behind."""
+"""Laws of the routers that decomposers return."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _list_routed(trial: DivisionRecord) -> list[tuple[Division, Router]]:
 
 
 def _find_learned_rows(group: Division, problem: Problem) -> IntArray:
-    """Whether a member of the group (first axis) learned from a row (second axis)."""
+    """Return whether a member (first axis) was trained on a row (second axis)."""
     members = list(group.members or ())
     held = np.zeros((len(members), problem.n_rows), dtype=bool)
     for number, member in enumerate(members):
@@ -119,7 +119,7 @@ def _find_learned_rows(group: Division, problem: Problem) -> IntArray:
 
 
 def _homes(routing: Routing) -> dict[int, int]:
-    """The member that each row weighs most."""
+    """Return the member with the largest weight for each row."""
     weight = np.ones(len(routing.row)) if routing.weight is None else routing.weight
     order = np.argsort(weight, kind="stable")
     return dict(zip(routing.row[order].tolist(), routing.member[order].tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""A pytest plugin: the number of conformance checks run on each component, as a table.
+"""Pytest plugin that prints the number of conformance checks of each component.
 
 Load it with `pytest -p dcsvm.testing.summary`, or import its two hooks in a conftest.
 """
@@ -16,7 +16,7 @@ _failed: Counter[tuple[str, str]] = Counter()
 
 
 def pytest_runtest_logreport(report: Any) -> None:
-    """Count a test that was given a check, once it has been called."""
+    """Count a test of a check after its call."""
     found = dict(report.user_properties).get("conformance check of")
     if report.when == "call" and found is not None:
         component = (found[0], found[1])
@@ -25,14 +25,14 @@ def pytest_runtest_logreport(report: Any) -> None:
 
 
 def pytest_runtest_setup(item: Any) -> None:
-    """Mark the tests that are given a check."""
+    """Mark the tests that have a check as a parameter."""
     for value in getattr(getattr(item, "callspec", None), "params", {}).values():
         if isinstance(value, Check):
             item.user_properties.append(("conformance check of", (value.kind, value.name)))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print the table after everything else that pytest says."""
+    """Print the table at the end of the output."""
     if _ran:
         terminalreporter.section("conformance checks")
         for line in table(["kind", "name", "checks", "failed"], counts()):
@@ -40,12 +40,12 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 def counts() -> list[tuple[str, str, int, int]]:
-    """Kind, name, checks run and checks failed, for every component checked so far."""
+    """Return kind, name, checks run and checks failed for every component."""
     return [(*component, _ran[component], _failed[component]) for component in sorted(_ran)]
 
 
 def table(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    """Lines with aligned columns: texts to the left, numbers to the right."""
+    """Return lines with aligned columns: strings to the left, numbers to the right."""
     cells = [list(titles), *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(titles))]
     to_the_right = [

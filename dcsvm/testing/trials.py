@@ -1,4 +1,4 @@
-"""Trying a decomposer: a stand-in learner and combiner around it, and a record of it all."""
+"""Trial runs of a decomposer with a stand-in learner and combiner."""
 
 from __future__ import annotations
 
@@ -29,10 +29,9 @@ Work = Generator[list[Subproblem], list[FitResult], FittedStrategy]
 
 @component
 class Centroids(LocalLearner):
-    """Stands in for a learner: the nearest weighted class mean, with a small bias from its seed.
+    """A stand-in learner: the nearest weighted class mean, with a small bias from its seed.
 
-    It keeps every row as support, feels every row weight, and shows in its scores which seed it
-    was given.
+    It keeps every row as support, and its scores depend on every row weight and on the seed.
     """
 
     name = "centroids"
@@ -52,7 +51,7 @@ class Centroids(LocalLearner):
 
 @component
 class MeanScores(Combiner):
-    """Stands in for a combiner: the mean of what those asked said."""
+    """A stand-in combiner: the mean of the scores."""
 
     name = "mean_scores"
 
@@ -62,9 +61,9 @@ class MeanScores(Combiner):
 
 @component
 class RecordingDecomposer(Decomposer):
-    """A decomposer that keeps what another one yields and returns."""
+    """A decomposer that records what another one yields and returns."""
 
-    decomposer: Any = setting(kind="decomposer", help="whom to watch")
+    decomposer: Any = setting(kind="decomposer", help="the decomposer to record")
 
     def __attrs_post_init__(self) -> None:
         self.name = self.decomposer.name  # type: ignore[misc]
@@ -74,6 +73,14 @@ class RecordingDecomposer(Decomposer):
     @property
     def yields(self) -> frozenset[str]:  # type: ignore[override]
         return frozenset(self.decomposer.yields)
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts of all stages."""
+        return [part for stage in self.stages for part in stage]
+
+    def conquer(self, problem: Problem) -> Work:
+        return Strategy(self, Centroids(), MeanScores()).conquer(problem)
 
     def divide(self, problem: Problem) -> Stages:
         work = conclude(self.decomposer.divide(problem))
@@ -89,17 +96,12 @@ class RecordingDecomposer(Decomposer):
 
 @attrs.frozen(eq=False)
 class DivisionRecord:
-    """What a decomposer did with a problem, and the committee that came of it."""
+    """The parts and the division that a decomposer made of a problem, and the fitted model."""
 
-    problem: Problem
     stages: list[list[Part]]
+    parts: list[Part]
     division: Division
     model: FittedStrategy
-
-    @property
-    def parts(self) -> list[Part]:
-        """The parts of all stages."""
-        return [part for stage in self.stages for part in stage]
 
     @property
     def groups(self) -> list[Division]:
@@ -107,9 +109,9 @@ class DivisionRecord:
         return list(_blocks_by_members(self.division))
 
     def bits(self, X: Matrix) -> tuple[Any, ...]:
-        """Everything in which two divisions can differ, and the scores of rows X, to the bit."""
+        """Return everything that two divisions can differ in, with the scores of rows X."""
         return (
-            [[_bits(part) for part in stage] for stage in self.stages],
+            [[describe_part(part) for part in stage] for stage in self.stages],
             [member.code.tolist() for member in self.model.committee.members],
             self.model.committee.mean_scores(X).tobytes(),
         )
@@ -120,27 +122,25 @@ def try_out(
     problem: Problem,
     run: Callable[[Work], FittedStrategy] | None = None,
 ) -> DivisionRecord:
-    """Divide a problem, train the stand-in learner on the parts, and keep the record."""
-    watched = RecordingDecomposer(decomposer)
-    strategy = Strategy(watched, Centroids(), MeanScores())
-    model = (run or Engine(n_jobs=1).run)(strategy.conquer(problem))
-    return DivisionRecord(problem, watched.stages, watched.division, model)
+    """Divide a problem and train the stand-in learner on the parts."""
+    recorder = RecordingDecomposer(decomposer)
+    model = (run or Engine(n_jobs=1).run)(recorder.conquer(problem))
+    return DivisionRecord(recorder.stages, recorder.parts, recorder.division, model)
 
 
 def parts_of(decomposer: Decomposer, problem: Problem) -> list[Part]:
-    """The parts of all stages; those up to one that could not be trained, where there is one."""
-    watched = RecordingDecomposer(decomposer)
-    strategy = Strategy(watched, Centroids(), MeanScores())
+    """Return the parts of all stages, up to the first that cannot be trained."""
+    recorder = RecordingDecomposer(decomposer)
     try:
-        Engine(n_jobs=1).run(strategy.conquer(problem))
+        Engine(n_jobs=1).run(recorder.conquer(problem))
     except Exception:
-        if not watched.stages:
+        if not recorder.stages:
             raise
-    return [part for stage in watched.stages for part in stage]
+    return recorder.parts
 
 
 def run_last_first(steps: Work) -> FittedStrategy:
-    """An engine whose last job is always done first."""
+    """Run the steps with the last subproblem of each stage first."""
     try:
         jobs = next(steps)
         while True:
@@ -152,7 +152,7 @@ def run_last_first(steps: Work) -> FittedStrategy:
 
 
 def send_through_pickle(thing: Any) -> Any:
-    """What arrives when a thing is sent to another process, as joblib would send it."""
+    """Return what arrives if joblib sends an object to another process."""
     try:
         from joblib.externals import cloudpickle
     except ImportError:  # joblib no longer brings a copy of its own
@@ -161,7 +161,7 @@ def send_through_pickle(thing: Any) -> Any:
 
 
 def find_task_rows(part: Part, problem: Problem) -> IntArray:
-    """The rows of a part that its task does not leave out."""
+    """Return the rows of a part that its task uses."""
     if part.task is None:
         return part.rows
     asked = part.task.code(problem.n_classes)[problem.y[part.rows]] != 0
@@ -175,6 +175,7 @@ def _blocks_by_members(division: Division) -> Iterator[Division]:
         yield division
 
 
-def _bits(part: Part) -> tuple[Any, ...]:
+def describe_part(part: Part) -> tuple[Any, ...]:
+    """Return rows, task and weights of a part in a form that can be compared."""
     weights = None if part.weights is None else part.weights.tobytes()
     return part.rows.tolist(), part.task, weights

@@ -140,9 +140,7 @@ def test_what_is_no_row_is_refused_in_a_sentence():
         fast.one(["a"] * 20)
     with pytest.raises(DataError, match=r"takes dense rows: pass x.toarray\(\)\[0\]"):
         fast.one(sparse.csr_array(X[:1]))
-    with pytest.raises(
-        DataError, match=r"predict takes rows \(n, d\): use one"
-    ):
+    with pytest.raises(DataError, match=r"predict takes rows \(n, d\): use one"):
         fast.predict(X[0])
     with pytest.raises(DataError, match=r"takes dense rows: pass X.toarray\(\)"):
         fast.predict(sparse.csr_array(X))

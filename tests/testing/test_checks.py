@@ -125,12 +125,12 @@ def test_an_error_of_the_component_becomes_a_failure_that_tells_it():
     assert failure_of("divides_an_easy_problem", Broken()) == (
         "decomposer crossed breaks a law: 60 rows of 3 classes are divided, with and without row "
         "weights. But it raised RuntimeError: no way. If "
-        "decomposer-crossed-divides_and_answers_at_all fails, too, mend that first"
+        "decomposer-crossed-divides_and_answers_at_all fails, too, fix that first"
     )
     assert re.fullmatch(
         r"decomposer crossed breaks a law: any problem is divided, its parts are learned, and new "
         r"rows are answered\. But it raised RuntimeError: no way \(seen with \d+ rows, .*\)\. "
-        r"Mend this first: other laws may be broken by it alone",
+        r"Fix this first: other laws may be broken as a result",
         failure_of("divides_and_answers_at_all", Broken()),
     )
 
@@ -178,7 +178,7 @@ def test_expect_raises_only_where_something_does_not_hold():
         (("decomposer",), "checks_of('decomposer', ...) needs the name of a decomposer"),
         (
             (int,),
-            "checks_of needs a component, its class, or its kind and name, not <class 'int'>",
+            "checks_of needs a component, its class, or its kind and name, got <class 'int'>",
         ),
     ],
 )
@@ -192,7 +192,7 @@ def test_settings_are_not_for_objects():
     with pytest.raises(SettingError) as refusal:
         checks_of(Crossed(), lost=1)
     assert str(refusal.value) == (
-        "checks_of takes settings with a name or a class, not with an object"
+        "checks_of takes settings with a name or a class, not with an instance"
     )
 
 
