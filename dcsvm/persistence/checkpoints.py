@@ -9,7 +9,7 @@ import struct
 import threading
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -56,7 +56,7 @@ class CheckpointLog:
         self, path: Path, registry: Registry | None = None, kinds: Sequence[type] = (FitResult,)
     ) -> None:
         self.path = path
-        self.kinds = {kind.__name__: kind for kind in kinds}
+        self.kinds: dict[str, Any] = {kind.__name__: kind for kind in kinds}
         self.catalogue = Catalogue(registry or default_registry())
         self._lock = threading.Lock()
         self._synced = time.monotonic()
@@ -80,7 +80,10 @@ class CheckpointLog:
         if _checksum(content) != checksum:
             return None
         try:
-            return _decode(content, self.catalogue, self.kinds)
+            record = _Record(content)
+            decoder = Decoder(cast(ModelArchive, record), self.catalogue)
+            fields = {name: decoder.decode(each) for name, each in record.fields.items()}
+            return self.kinds[record.kind](**fields)
         except Exception:  # a damaged record can raise anything; the part is trained again
             return None
 
@@ -156,16 +159,9 @@ def _encode(outcome: Any, catalogue: Catalogue) -> bytes:
     }
     entries = {name: b"".join(pieces) for name, pieces in encoder.entries().items()}
     sizes = {name: len(content) for name, content in entries.items()}
-    kind = type(outcome).__name__
-    head = json.dumps({"kind": kind, "fields": fields, "entries": sizes}).encode()
+    about = {"kind": type(outcome).__name__, "fields": fields, "entries": sizes}
+    head = json.dumps(about).encode()
     return b"".join([struct.pack("<Q", len(head)), head, *entries.values()])
-
-
-def _decode(content: bytes, catalogue: Catalogue, kinds: Mapping[str, Any]) -> Any:
-    record = _Record(content)
-    decoder = Decoder(cast(ModelArchive, record), catalogue)
-    kind = kinds[record.kind]
-    return kind(**{name: decoder.decode(each) for name, each in record.fields.items()})
 
 
 class _Record:

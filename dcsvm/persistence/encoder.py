@@ -34,7 +34,9 @@ def stored_fields(cls: type) -> tuple[attrs.Attribute[Any], ...]:
     return tuple(field for field in attrs.fields(cls) if field.metadata.get("stored", True))
 
 
-_stored_names = cache(lambda cls: tuple(field.name for field in stored_fields(cls)))
+@cache
+def _stored_names(cls: type) -> tuple[str, ...]:
+    return tuple(field.name for field in stored_fields(cls))
 
 
 class Encoder:

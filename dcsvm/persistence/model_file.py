@@ -74,9 +74,12 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     named = model.steps if isinstance(model, Pipeline) else [("", model)]
     classifier = find_best(named[-1][1])
     if not isinstance(classifier, DivideAndConquerClassifier):
+        advice = ""
+        if is_search(classifier):
+            advice = ", and this search has no best_estimator_: fit it, with refit=True"
         raise ModelFileError(
             f"cannot save a {type(model).__name__}: a model file holds a fitted "
-            f"DivideAndConquerClassifier{_instead(classifier)}"
+            f"DivideAndConquerClassifier{advice}"
         )
     for _, step in named[:-1]:
         if not isinstance(step, TablePreparation):
@@ -143,34 +146,24 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
         ) from error
 
 
-def _instead(given: Any) -> str:
-    """What to do with something of scikit-learn's that no model file holds."""
-    if is_search(given):
-        return ", and this search has no best_estimator_: fit it, with refit=True"
-    return ""
-
-
 def _build_manifest(model: DivideAndConquerClassifier, encoder: Encoder) -> dict[str, Any]:
     pipeline = encoder.encode_component(model, ("the classifier", "pipeline"))
     names = getattr(model, "feature_names_in_", None)
-    content = {
+    fitted = encoder.encode(model.model_, ("the classifier", "model_"))
+    return {
+        "dcsvm_version": dcsvm.__version__,
+        "sklearn_version": sklearn.__version__,
+        "plugins": encoder.catalogue.list_plugins(encoder.used),
         "pipeline": pipeline,
         "classes": _encode_labels(model.classes_),
         "n_rows": getattr(model, "n_rows_", None),
         "n_features": int(model.n_features_in_),
         "feature_names": None if names is None else [str(each) for each in names],
-        "model": encoder.encode(model.model_, ("the classifier", "model_")),
-    }
-    return {
-        "dcsvm_version": dcsvm.__version__,
-        "sklearn_version": sklearn.__version__,
-        "plugins": encoder.catalogue.list_plugins(encoder.used),
-        **content,
+        "model": fitted,
     }
 
 
 def _encode_preparation(prepare: TablePreparation, encoder: Encoder) -> dict[str, Any]:
-    """The settings of a preparation, and what it learned."""
     where = ("TablePreparation", "fitted")
     fitted = {name: getattr(prepare, name) for name in FITTED if hasattr(prepare, name)}
     return {
