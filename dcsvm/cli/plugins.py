@@ -100,7 +100,7 @@ def init(
                 f"got {name!r}"
             )
         from dcsvm.drive.registry import default_registry
-        from dcsvm.experiments.scaffold import plugin_files
+        from dcsvm.experiments.scaffold import build_plugin_files
 
         taken = default_registry().offers.get((kind, name))
         if taken is not None:
@@ -109,7 +109,7 @@ def init(
                 "choose another name"
             )
         place = folder or Path(f"dcsvm-{name.replace('_', '-')}")
-        for file, text in plugin_files(name, kind).items():
+        for file, text in build_plugin_files(name, kind).items():
             write_new(place / file, text)
         here = place if place.is_absolute() else f"./{place}"
         say(f"next: python -m pytest {here}, then: pip install {here}")

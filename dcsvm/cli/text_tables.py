@@ -124,7 +124,7 @@ def _list_lines(result: RunResult) -> list[tuple[str, str, str]]:
     """The lines of the table, with folds the spread below each score."""
     own = result.measures[0]
     scores = [name for name in own.more if name.startswith("test_")]
-    more = [(_format_score(name), name, "{:.4f}") for name in scores]
+    more = [(name.removeprefix("test_").replace("_", " "), name, "{:.4f}") for name in scores]
     by_class = [*_list_rare_lines(result), *_list_missed_lines(result)]
     lines = [*MEASURES[:2], *by_class, *more, *MEASURES[2:]]
     found: list[tuple[str, str, str]] = []
@@ -175,10 +175,6 @@ def _is_shown(name: str) -> Callable[[dict[str, Any]], bool]:
 def _find_plain_measure(name: str) -> str:
     """The measure that says the same as one of distinct kernel values, where none repeats."""
     return name.removeprefix("unique_") if name.startswith("unique_") else ""
-
-
-def _format_score(name: str) -> str:
-    return name.removeprefix("test_").replace("_", " ")
 
 
 def print_plan(plan: RunPlan) -> None:

@@ -180,7 +180,7 @@ def dcsvm_combiners() -> list[type[dcsvm.Combiner]]:
 }
 
 
-def plugin_files(name: str, kind: str) -> Mapping[str, str]:
+def build_plugin_files(name: str, kind: str) -> Mapping[str, str]:
     """Return the text of each file of a new plugin with one component of that kind."""
     words = {
         "name": name,

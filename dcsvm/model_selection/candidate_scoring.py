@@ -24,7 +24,7 @@ SHARED_DISTANCES, SHARED_GAMMAS = 2**24, 4
 FEW_VALUES = 1_000_000
 
 
-class Asked:
+class PartQueries:
     """Rows that ask every model of one part; what their answers share is worked out once.
 
     Parameters
@@ -57,13 +57,17 @@ class Asked:
         """The model's scores of the rows, and what one row's answer takes."""
         if isinstance(model, KernelExpansion) and model.kernel.kind == "rbf":
             if self.overlap is not None:
-                gram = self.overlap.gram(model.kernel.gamma, self.cut.rows[model.support_rows])
+                gram = self.overlap.compute_gram(
+                    model.kernel.gamma, self.cut.rows[model.support_rows]
+                )
                 return model.from_gram(gram), model.cost
             if self.shares:
-                return model.from_gram(self._gram(model.kernel)[:, model.support_rows]), model.cost
+                return model.from_gram(
+                    self._compute_gram(model.kernel)[:, model.support_rows]
+                ), model.cost
         return Member(model, self.cut.code).answer(self.X)
 
-    def _gram(self, kernel: Kernel) -> FloatArray:
+    def _compute_gram(self, kernel: Kernel) -> FloatArray:
         """Kernel values between the asked rows and all that were learned."""
         if self.gamma != kernel.gamma:
             room = self.values if self.values.size else None
@@ -91,7 +95,7 @@ class Overlap:
         self.distances = squared_distances(whole.X, X)
         self.values: dict[float, FloatArray] = {}
 
-    def gram(self, gamma: float, points: IntArray) -> FloatArray:
+    def compute_gram(self, gamma: float, points: IntArray) -> FloatArray:
         """Kernel values (n, m) between the rows that ask and these m rows of the whole."""
         with self.lock:
             if gamma not in self.values and len(self.values) < SHARED_GAMMAS:

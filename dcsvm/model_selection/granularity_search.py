@@ -23,9 +23,16 @@ from dcsvm.drive.engine import Engine
 from dcsvm.drive.observers import CallbackSupport, SklearnCallbacks, with_callbacks
 from dcsvm.drive.registry import default_registry
 from dcsvm.drive.validation import without_levels
-from dcsvm.model_selection.levels import Prepared, Search, Step, is_undivided, parts_of, with_cells
+from dcsvm.model_selection.levels import (
+    FixedDivision,
+    LevelSearch,
+    Step,
+    assign_cells,
+    is_undivided,
+    parts_of,
+)
 from dcsvm.model_selection.path_job import Cell
-from dcsvm.model_selection.validation_rows import Rows
+from dcsvm.model_selection.validation_rows import ValidationSplit
 from dcsvm.numeric.array_types import FloatArray
 
 #: The values of C and gamma that the TD paper tries: 63 cells.
@@ -149,45 +156,51 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
             check_value(type(self), name, getattr(self, name))
         validate_data(self, X, skip_check_array=True)
         random_state = check_random_state(self.random_state)
-        estimator, strategy = self._resolved(random_state)
-        cells = self._cells(strategy)
+        estimator, strategy = self._resolve(random_state)
+        cells = self._list_cells(strategy)
         if X_val is not None or y_val is not None:
-            rows = Rows.given(X, y, sample_weight, X_val, y_val)
+            rows = ValidationSplit.from_validation(X, y, sample_weight, X_val, y_val)
         else:
-            rows = Rows.split(X, y, sample_weight, estimator, self.validation, random_state)
+            rows = ValidationSplit.split(
+                X, y, sample_weight, estimator, self.validation, random_state
+            )
         balanced = self.scoring == "balanced_accuracy"
-        problem, held_out = rows.problems(estimator, balanced=balanced)
+        problem, held_out = rows.build_problems(estimator, balanced=balanced)
         if lacking := without_levels(strategy.decomposer, default_registry()):
             raise CompositionError(f"{lacking}; for any other there is GridSearchCV")
         callbacks = [SklearnCallbacks(self)] if getattr(self, "_skl_callbacks", ()) else []
         engine = attrs.evolve(engine, observers=(*engine.observers, *callbacks))
         work = None if self.seconds is None else self.seconds * effective_n_jobs(engine.n_jobs)
-        search = Search(self.top, self.factor, self.min_gain, self.per_part, work, self.levels)
+        search = LevelSearch(
+            self.top, self.factor, self.min_gain, self.per_part, work, self.levels
+        )
         steps, best, self.stopped_ = engine.run(search.steps(strategy, problem, held_out, cells))
         self.classes_ = estimator.classes_
-        self.results_ = _table(steps)
+        self.results_ = _tabulate(steps)
         self.best_score_ = search.score(best)
-        self.best_params_ = _named(best, best.best)
+        self.best_params_ = _name_params(best, best.best)
         self.undivided_ = is_undivided(best.level)
         if self.per_part:
-            self.part_params_ = [_of_learner(best.cells[place]) for place in best.best_by_part()]
+            self.part_params_ = [
+                _prefix_cell(best.cells[place]) for place in best.find_best_by_part()
+            ]
         if self.refit:
-            self.best_estimator_ = self._refitted(engine, estimator, best, rows)
+            self.best_estimator_ = self._refit(engine, estimator, best, rows)
         for each in callbacks:
             each.on_fit_end()
         return self
 
     def predict(self, X: Any) -> Any:
         """The labels of rows X (n, d)."""
-        return self._best().predict(X)
+        return self._get_best().predict(X)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Scores of rows X: (n, n_classes), or (n,) for two classes, positive for the second."""
-        return self._best().decision_function(X)
+        return self._get_best().decision_function(X)
 
     def cost(self, X: Any) -> Cost:
         """What it takes to answer rows X, counted row by row."""
-        return self._best().cost(X)
+        return self._get_best().cost(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -195,13 +208,13 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         tags.input_tags.pairwise = bool(getattr(self.estimator, "pairwise", False))
         return tags
 
-    def _best(self) -> DivideAndConquerClassifier:
+    def _get_best(self) -> DivideAndConquerClassifier:
         check_is_fitted(self, "results_")
         if not self.refit:
             raise AttributeError("refit is False: nothing was learned with the best parameters")
         return self.best_estimator_
 
-    def _resolved(self, random_state: Any) -> tuple[DivideAndConquerClassifier, Strategy]:
+    def _resolve(self, random_state: Any) -> tuple[DivideAndConquerClassifier, Strategy]:
         """The estimator with components for names and a seed of its own, and its strategy."""
         if not isinstance(self.estimator, DivideAndConquerClassifier):
             raise SettingError(
@@ -220,7 +233,7 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         estimator.set_params(**attrs.asdict(strategy, recurse=False))
         return estimator, strategy
 
-    def _cells(self, strategy: Strategy) -> list[Cell]:
+    def _list_cells(self, strategy: Strategy) -> list[Cell]:
         """The grid as settings of the learner; each is tried on, so that bad values fail here."""
         known = strategy.learner.get_params()
         cells: list[Cell] = []
@@ -244,8 +257,12 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
             clone(strategy.learner).set_params(**cells[-1])
         return cells
 
-    def _refitted(
-        self, engine: Engine, estimator: DivideAndConquerClassifier, best: Step, rows: Rows
+    def _refit(
+        self,
+        engine: Engine,
+        estimator: DivideAndConquerClassifier,
+        best: Step,
+        rows: ValidationSplit,
     ) -> DivideAndConquerClassifier:
         chosen: DivideAndConquerClassifier = clone(estimator).set_params(**self.best_params_)
         if self.refit is True and not self.per_part and not rows.own_validation:
@@ -256,36 +273,36 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         # The rows are those of the search, and so is the division: nothing is divided again.
         decomposer, level = chosen.decomposer, best.level
         if self.per_part:
-            level = with_cells(level, chosen.learner, best)
-        chosen.set_params(decomposer=Prepared(level, decomposer))
+            level = assign_cells(level, chosen.learner, best)
+        chosen.set_params(decomposer=FixedDivision(level, decomposer))
         chosen.fit_with(engine, *rows.training)
         chosen.set_params(decomposer=decomposer)
         return chosen
 
     def undivided_params(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]:
         """Of the decomposer, what leaves rows X undivided; nothing if no level of it does."""
-        estimator, strategy = self._resolved(check_random_state(self.random_state))
+        estimator, strategy = self._resolve(check_random_state(self.random_state))
         problem = estimator._problem(X, y, sample_weight).with_child_seed(DIVISION)
         levels = strategy.decomposer.levels(problem, self.factor)
-        return next((_of_division(each) for each in levels if is_undivided(each)), {})
+        return next((_prefix_level(each) for each in levels if is_undivided(each)), {})
 
 
-def _named(step: Step, place: int) -> dict[str, Any]:
+def _name_params(step: Step, place: int) -> dict[str, Any]:
     """The parameters of an estimator with a level's settings and one of its cells."""
-    return _of_division(step.level) | _of_learner(step.cells[place])
+    return _prefix_level(step.level) | _prefix_cell(step.cells[place])
 
 
-def _of_division(level: Level) -> dict[str, Any]:
+def _prefix_level(level: Level) -> dict[str, Any]:
     return {DECOMPOSER + name: value for name, value in level.settings.items()}
 
 
-def _of_learner(cell: Cell) -> dict[str, Any]:
+def _prefix_cell(cell: Cell) -> dict[str, Any]:
     return {LEARNER + name: value for name, value in cell.items()}
 
 
-def _table(steps: Sequence[Step]) -> dict[str, Any]:
+def _tabulate(steps: Sequence[Step]) -> dict[str, Any]:
     """What was tried and what it was worth, as scikit-learn's `cv_results_` lays it out."""
-    params = [_named(step, place) for step in steps for place in range(len(step.cells))]
+    params = [_name_params(step, place) for step in steps for place in range(len(step.cells))]
     sizes = [len(step.cells) for step in steps]
     scores = np.concatenate([step.verdict.scores for step in steps])
     table: dict[str, Any] = {

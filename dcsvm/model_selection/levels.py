@@ -18,14 +18,21 @@ from dcsvm.base.routing import Division, Level, Router, Routing
 from dcsvm.base.stages import Stages
 from dcsvm.classifier import Strategy
 from dcsvm.drive.subproblem import Subproblem, check_parts
-from dcsvm.model_selection.path_job import Cell, HeldOut, PathJob, PathOutcome, Told, combined
+from dcsvm.model_selection.path_job import (
+    Cell,
+    HeldOut,
+    PathJob,
+    PathOutcome,
+    RecordedAnswers,
+    combine_answers,
+)
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 
 USED_UP = "the time budget was used up"
 
 
 @attrs.frozen(eq=False)
-class Search:
+class LevelSearch:
     """The search of section 2.2 of the TD paper, as work for an engine.
 
     All cells are tried at the finest level, the `top` best of these at each coarser one, until
@@ -44,34 +51,34 @@ class Search:
         self, strategy: Strategy, problem: Problem, held_out: HeldOut, cells: Sequence[Cell]
     ) -> Generator[list[Any], list[Any], tuple[list[Step], Step, str]]:
         """Return all steps, the one to take, and why the search ended."""
-        taken: list[Step] = []
+        steps: list[Step] = []
         for level in strategy.decomposer.levels(problem.with_child_seed(DIVISION), self.factor):
-            if taken and len(parts_of(level)) == len(parts_of(taken[-1].level)):
+            if steps and len(parts_of(level)) == len(parts_of(steps[-1].level)):
                 continue  # no two parts of the finer level were joined
             check_parts(parts_of(level), problem, strategy.decomposer)
-            plan = Plan(
+            plan = LevelJudge(
                 level, problem, strategy.learner, strategy.combiner, held_out, self.per_part
             )
             step = Step(level, cells, (yield from plan.judge(cells)))
-            taken.append(step)
-            if len(taken) == 1:
-                cells = [cells[place] for place in step.ranked()[: self.top]]
+            steps.append(step)
+            if len(steps) == 1:
+                cells = [cells[place] for place in step.rank_cells()[: self.top]]
             else:
-                gain = self.score(step) - self.score(taken[-2])
+                gain = self.score(step) - self.score(steps[-2])
                 if gain < self.min_gain:
-                    return taken, taken[-2], self._too_little(gain)
-            if len(taken) == self.levels:
+                    return steps, steps[-2], self._explain_small_gain(gain)
+            if len(steps) == self.levels:
                 break
-            if self.seconds is not None and _work(taken) >= self.seconds:
-                return taken, step, USED_UP
-        if len(taken) == 1:
-            return taken, taken[0], all_tried(len(taken[0].cells))
-        if len(taken) == self.levels:
-            return taken, taken[-1], f"{self.levels} levels were tried, no more were asked for"
-        left = len(parts_of(taken[-1].level))
-        return taken, taken[-1], "one part is left" if left == 1 else "no level is coarser"
+            if self.seconds is not None and _sum_seconds(steps) >= self.seconds:
+                return steps, step, USED_UP
+        if len(steps) == 1:
+            return steps, steps[0], describe_all_tried(len(steps[0].cells))
+        if len(steps) == self.levels:
+            return steps, steps[-1], f"{self.levels} levels were tried, no more were asked for"
+        left = len(parts_of(steps[-1].level))
+        return steps, steps[-1], "one part is left" if left == 1 else "no level is coarser"
 
-    def _too_little(self, gain: float) -> str:
+    def _explain_small_gain(self, gain: float) -> str:
         if gain < 0:
             return f"a coarser level loses {-gain:.2%}"
         return f"a coarser level gains {gain:.2%}, less than {self.min_gain:.2%}"
@@ -82,16 +89,16 @@ class Search:
         return float(step.verdict.scores[step.best])
 
 
-def all_tried(n_cells: int) -> str:
+def describe_all_tried(n_cells: int) -> str:
     """Why a search ended that left nothing out."""
     if n_cells == 1:
         return "the one combination was tried"
     return f"all {n_cells} combinations were tried"
 
 
-def _work(taken: Sequence[Step]) -> float:
+def _sum_seconds(steps: Sequence[Step]) -> float:
     """Seconds that the parts of all levels took: those of parts kept from before included."""
-    return sum(float(step.verdict.seconds.sum()) for step in taken)
+    return sum(float(step.verdict.seconds.sum()) for step in steps)
 
 
 @attrs.frozen(eq=False)
@@ -102,17 +109,17 @@ class Step:
     cells: Sequence[Cell]
     verdict: Verdict
 
-    def ranked(self) -> IntArray:
+    def rank_cells(self) -> IntArray:
         """The cells from best to worst; of equals, the one with fewer kernel evaluations first."""
         return np.lexsort((self.verdict.evaluations, -self.verdict.scores))
 
     @property
     def best(self) -> int:
-        return int(self.ranked()[0])
+        return int(self.rank_cells()[0])
 
-    def best_by_part(self) -> IntArray:
+    def find_best_by_part(self) -> IntArray:
         """Each part's own best cell; of equals, the one that is best for all parts together."""
-        order = self.ranked()
+        order = self.rank_cells()
         return np.asarray(order[self.verdict.right[:, order].argmax(axis=1)])
 
 
@@ -127,7 +134,7 @@ class Verdict:
 
 
 @attrs.frozen(eq=False)
-class Plan:
+class LevelJudge:
     """A level with all that its parts are trained with, and the held-out rows that ask each."""
 
     level: Level
@@ -140,15 +147,17 @@ class Plan:
     def judge(self, cells: Sequence[Cell]) -> Generator[list[PathJob], list[PathOutcome], Verdict]:
         """Work for an engine: every cell on every part that a held-out row asks."""
         groups = groups_of(self.level)
-        routings = [_routing(group, self.held_out.X) for group in groups]
+        routings = [_route(group, self.held_out.X) for group in groups]
         asked = [
-            np.sort(rows) for each in zip(groups, routings, strict=True) for rows in _by(*each)
+            np.sort(rows)
+            for each in zip(groups, routings, strict=True)
+            for rows in _split_by_part(*each)
         ]
         pairs = np.concatenate([routing.row for routing in routings])
         alone = len(groups) == 1 and len(np.unique(pairs)) == len(pairs)
         parts = parts_of(self.level)
         places = [place for place in range(len(parts)) if len(asked[place])]
-        outcomes = yield [self._job(parts[p], p, cells, asked[p], alone) for p in places]
+        outcomes = yield [self._build_job(parts[p], p, cells, asked[p], alone) for p in places]
         right = np.zeros((len(parts), len(cells)))
         right[places] = [outcome.right for outcome in outcomes]
         scores = right.sum(axis=0)
@@ -156,7 +165,7 @@ class Plan:
             told = dict(zip(places, outcomes, strict=True))
             members = [(asked[p], told.get(p)) for p in range(len(parts))]
             sent = [
-                (len(group.parts), group.router and Sent(routing))
+                (len(group.parts), group.router and RecordedRouter(routing))
                 for group, routing in zip(groups, routings, strict=True)
             ]
             scores = np.array([self._score(members, sent, cell) for cell in range(len(cells))])
@@ -164,7 +173,7 @@ class Plan:
         seconds = np.sum([outcome.seconds_by_cell for outcome in outcomes], axis=0)
         return Verdict(scores, right, evaluations / self.held_out.n_rows, seconds)
 
-    def _job(
+    def _build_job(
         self, part: Part, place: int, cells: Sequence[Cell], rows: IntArray, alone: bool
     ) -> PathJob:
         seed = self.problem.seed.child(PARTS, 0, place)
@@ -180,15 +189,19 @@ class Plan:
         told, codes = [], []
         silent = np.zeros((1, self.problem.n_classes), dtype=np.int8)
         for rows, outcome in members:
-            told.append(Told(rows, np.zeros((0, 1)) if outcome is None else outcome.values[cell]))
+            told.append(
+                RecordedAnswers(
+                    rows, np.zeros((0, 1)) if outcome is None else outcome.values[cell]
+                )
+            )
             codes.append(silent if outcome is None else outcome.code)
         everyone = np.arange(self.held_out.n_rows)
-        winners = combined(told, codes, groups, self.combiner, self.problem, len(everyone))
+        winners = combine_answers(told, codes, groups, self.combiner, self.problem, len(everyone))
         return self.held_out.share(winners == self.held_out.y, everyone)
 
 
 @attrs.frozen(eq=False)
-class Sent(Router):
+class RecordedRouter(Router):
     """Where rows were sent before: rows (n, 1) hold their numbers."""
 
     routing: Routing
@@ -201,7 +214,7 @@ class Sent(Router):
 
 
 @component
-class Prepared(Decomposer):
+class FixedDivision(Decomposer):
     """A division that was made before: the parts of a level, and its routers."""
 
     name = "prepared"
@@ -238,30 +251,30 @@ def is_undivided(level: Level) -> bool:
     return all(len(group.parts) == 1 for group in groups_of(level))
 
 
-def _routing(level: Level, X: Matrix) -> Routing:
+def _route(level: Level, X: Matrix) -> Routing:
     if level.router is not None:
         return level.router.route(X)
     n_rows, n_parts = X.shape[0], len(level.parts)
     return Routing(np.tile(np.arange(n_rows), n_parts), np.repeat(np.arange(n_parts), n_rows))
 
 
-def _by(level: Level, routing: Routing) -> list[IntArray]:
+def _split_by_part(level: Level, routing: Routing) -> list[IntArray]:
     """The rows that ask each part."""
     order = np.argsort(routing.member, kind="stable")
     edges = np.searchsorted(routing.member[order], np.arange(1, len(level.parts)))
     return np.split(routing.row[order], edges)
 
 
-def with_cells(level: Level, learner: LocalLearner, step: Step) -> Level:
+def assign_cells(level: Level, learner: LocalLearner, step: Step) -> Level:
     """The level with a learner of its own for each part, set to the part's best cell."""
-    cells = iter(step.best_by_part())
+    cells = iter(step.find_best_by_part())
 
-    def chosen(part: Part) -> Part:
+    def assign(part: Part) -> Part:
         cell = step.cells[next(cells)]
         return attrs.evolve(part, learner=part.learner or clone(learner).set_params(**cell))
 
     groups = [
-        attrs.evolve(each, parts=[chosen(part) for part in each.parts])
+        attrs.evolve(each, parts=[assign(part) for part in each.parts])
         for each in groups_of(level)
     ]
     return Level(level.settings, groups=groups)

@@ -20,7 +20,7 @@ from dcsvm.drive.committee.committee import Committee, Group
 from dcsvm.drive.digest import digest
 from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.drive.subproblem import LocalProblem, Subproblem
-from dcsvm.model_selection.candidate_scoring import Asked
+from dcsvm.model_selection.candidate_scoring import PartQueries
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
 
 #: Answers of several cells are combined together up to so many rows.
@@ -93,11 +93,11 @@ class PathJob:
         """Train and judge; called in a worker."""
         started = lap = time.perf_counter()
         cut = self.job.extract()
-        asked = Asked(self.held_out.X, self.rows, cut)
+        asked = PartQueries(self.held_out.X, self.rows, cut)
         outcome = PathOutcome.empty(len(self.cells), len(cut.rows), cut.code)
         waiting: list[tuple[list[int], FloatArray]] = []
         last = None
-        for places, model in self._models(cut):
+        for places, model in self._fit_models(cut):
             if model is not last:  # cells that mean the same share their model
                 values, cost = asked.answer(model)
                 last = model
@@ -116,7 +116,7 @@ class PathJob:
         self._judge(outcome, waiting)
         return attrs.evolve(outcome, seconds=time.perf_counter() - started)
 
-    def _models(self, cut: LocalProblem) -> Iterator[tuple[list[int], LocalModel]]:
+    def _fit_models(self, cut: LocalProblem) -> Iterator[tuple[list[int], LocalModel]]:
         """Each model with the places of the cells it stands for."""
         everyone = list(range(len(self.cells)))
         constant = cut.constant()
@@ -133,9 +133,11 @@ class PathJob:
         if not waiting:
             return
         values = np.concatenate([values for _, values in waiting])
-        told = [Told(np.arange(len(values)), values)]
+        told = [RecordedAnswers(np.arange(len(values)), values)]
         problem, groups = self.job.problem, [(1, None)]
-        winners = combined(told, [outcome.code], groups, self.combiner, problem, len(values))
+        winners = combine_answers(
+            told, [outcome.code], groups, self.combiner, problem, len(values)
+        )
         wanted = self.held_out.y[self.rows]
         by_cell = winners.reshape(len(waiting), -1)
         for (places, _), said in zip(waiting, by_cell, strict=True):
@@ -165,7 +167,7 @@ class PathOutcome:
 
 
 @attrs.frozen(eq=False)
-class Told:
+class RecordedAnswers:
     """Answers given before, in the place of a model: X (n, 1) holds the numbers of the rows.
 
     No LocalModel, for it is never kept.
@@ -182,8 +184,8 @@ class Told:
         return winners(self.scores(X))
 
 
-def combined(
-    told: Sequence[Told],
+def combine_answers(
+    told: Sequence[RecordedAnswers],
     codes: Sequence[IntArray],
     groups: Iterable[tuple[int, Router | None]],
     combiner: Combiner,

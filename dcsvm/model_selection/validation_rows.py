@@ -1,4 +1,4 @@
-"""Which rows are learned and which are held out."""
+"""The split into training and held-out rows of a granularity search."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from dcsvm.numeric.array_types import IntArray
 
 
 @attrs.frozen(eq=False)
-class Rows:
-    """Rows as they were given: (X, y, weights or None) for training, holding out, and all."""
+class ValidationSplit:
+    """(X, y, weights or None) of the training rows, the held-out rows, and all rows."""
 
     training: tuple[Any, Any, Any]
     held_out: tuple[Any, Any, Any]
@@ -34,12 +34,14 @@ class Rows:
     own_validation: bool = False
 
     @classmethod
-    def given(cls, X: Any, y: Any, weights: Any, X_val: Any, y_val: Any) -> Rows:
+    def from_validation(
+        cls, X: Any, y: Any, weights: Any, X_val: Any, y_val: Any
+    ) -> ValidationSplit:
         """Hold out rows of their own."""
         if X_val is None or y_val is None:
             there, lacks = ("X_val", "y_val") if y_val is None else ("y_val", "X_val")
             raise DataError(f"{there} was given without {lacks}")
-        with _naming("y_val"):
+        with _rename_argument("y_val"):
             check_labels(y_val)
             y_val = column_or_1d(y_val)
             assert_all_finite(y_val, input_name="y")
@@ -55,35 +57,38 @@ class Rows:
         estimator: DivideAndConquerClassifier,
         validation: Any,
         random_state: np.random.RandomState,
-    ) -> Rows:
+    ) -> ValidationSplit:
         """Hold out some of the rows: a share of every class, or those numbered."""
         X, y, weights = indexable(X, y, weights)
         check_labels(y)
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
-        held_out = _numbers(validation, y, random_state)
+        held_out = _select_rows(validation, y, random_state)
         learned = np.setdiff1d(np.arange(len(y)), held_out)
         training, tested = (
-            (*_safe_split(estimator, X, y, rows, learned), _taken(weights, rows))
+            (
+                *_safe_split(estimator, X, y, rows, learned),
+                None if weights is None else np.asarray(weights)[rows],
+            )
             for rows in (learned, held_out)
         )
         return cls(training, tested, (X, y, weights))
 
-    def problems(
+    def build_problems(
         self, estimator: DivideAndConquerClassifier, *, balanced: bool
     ) -> tuple[Problem, HeldOut]:
-        """What to learn from and what to judge by, encoded alike.
+        """Return the training problem and the held-out rows, encoded alike.
 
-        Balanced, the rows to judge by weigh the same in every class.
+        If balanced, the held-out rows of every class have the same total weight.
         """
         problem = estimator._problem(*self.training)
         X, y, weights = self.held_out
-        with _naming("X_val") if self.own_validation else nullcontext():
+        with _rename_argument("X_val") if self.own_validation else nullcontext():
             X = validate_input(estimator, X, reset=False)
         if X.shape[0] != len(y):
             raise DataError(f"X_val has {X.shape[0]} rows, but y_val has {len(y)} labels")
-        known = _known(estimator.classes_, y)
+        known = _encode_labels(estimator.classes_, y)
         weights = _check_sample_weight(weights, X, ensure_non_negative=True)
         if balanced:
             own = np.unique(y, return_inverse=True)[1]
@@ -92,8 +97,8 @@ class Rows:
         return problem, HeldOut(X, known, weights)
 
 
-def _known(classes: Any, y: Any) -> IntArray:
-    """The class of each label, -1 where no row to learn from has it."""
+def _encode_labels(classes: Any, y: Any) -> IntArray:
+    """Return the class index of each label, -1 if no training row has it."""
     if isinstance(classes[0], str) == isinstance(y[0], str):
         place = np.searchsorted(classes, y).clip(max=len(classes) - 1)
         known = np.where(classes[place] == y, place, -1)
@@ -119,8 +124,8 @@ def _warn_of_unknown(y: Any, known: IntArray) -> None:
 
 
 @contextmanager
-def _naming(argument: str) -> Iterator[None]:
-    """Let checks that know rows and labels as X and y speak of the argument that they are of."""
+def _rename_argument(argument: str) -> Iterator[None]:
+    """Make errors about X and y name this argument instead."""
     try:
         yield
     except ValueError as error:
@@ -130,11 +135,7 @@ def _naming(argument: str) -> Iterator[None]:
         raise DataError(named if named != said else f"{argument}: {said}") from error
 
 
-def _taken(weights: Any, rows: IntArray) -> Any:
-    return None if weights is None else np.asarray(weights)[rows]
-
-
-def _numbers(validation: Any, y: Any, random_state: np.random.RandomState) -> IntArray:
+def _select_rows(validation: Any, y: Any, random_state: np.random.RandomState) -> IntArray:
     """The rows to hold out, ascending."""
     if np.ndim(validation) == 1:
         numbers = np.unique(np.asarray(validation))
@@ -142,19 +143,14 @@ def _numbers(validation: Any, y: Any, random_state: np.random.RandomState) -> In
         if some and numbers[0] >= 0 and numbers[-1] < len(y):
             return numbers
     elif isinstance(validation, float) and 0 < validation < 1:
-        return _share_of_each_class(validation, y, random_state)
+        numbers = hold_out_by_class(y, validation, random_state)
+        if len(numbers):
+            return numbers
+        raise DataError(
+            f"n_samples={len(y)} is too few to hold out a share of {validation:g}: give more "
+            "rows, a larger share, or X_val and y_val"
+        )
     raise SettingError(
         "granularity_search: validation must be a share between 0 and 1, or the numbers of some "
         f"of the {len(y)} rows, got {validation!r}"
     )
-
-
-def _share_of_each_class(share: float, y: Any, random_state: np.random.RandomState) -> IntArray:
-    """A share of every class at random; a class keeps at least one row to learn from."""
-    numbers = hold_out_by_class(y, share, random_state)
-    if len(numbers) == 0:
-        raise DataError(
-            f"n_samples={len(y)} is too few to hold out a share of {share:g}: give more rows, a "
-            "larger share, or X_val and y_val"
-        )
-    return numbers

@@ -309,8 +309,8 @@ def test_of_equal_cells_the_one_with_fewer_kernel_evaluations_comes_first():
     scores, evaluations = np.array([0.8, 0.9, 0.9]), np.array([1.0, 30.0, 20.0])
     right = np.array([[0.4, 0.4, 0.4], [0.1, 0.3, 0.2]])
     step = Step(Level({}), [{}] * 3, Verdict(scores, right, evaluations, np.zeros(3)))
-    assert step.ranked().tolist() == [2, 1, 0]
-    assert step.best_by_part().tolist() == [2, 1]
+    assert step.rank_cells().tolist() == [2, 1, 0]
+    assert step.find_best_by_part().tolist() == [2, 1]
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_answers_are_those_of_each_model(kind, scheme, classes, form, few, monke
     X, y = form(random.random((120, 3))), random.integers(0, classes, 120)
     cut = cut_of(X, y, kernel=kind, multiclass=scheme)
     asks = np.array([1, 5, 7, 90])
-    asked = candidate_scoring.Asked(X, asks, cut)
+    asked = candidate_scoring.PartQueries(X, asks, cut)
     for _, model in cut.job.learner.fit_path(cut.problem, GRID):
         values, cost = asked.answer(model)
         alone, known = Member(model, cut.code, cut.view).answer(X[asks])
@@ -45,7 +45,7 @@ def test_answers_are_those_of_each_model(kind, scheme, classes, form, few, monke
 def test_a_part_of_one_class_looks_at_no_feature():
     X = np.random.default_rng(0).random((10, 3))
     cut = cut_of(X, np.array([0, 1] * 5))
-    asked = candidate_scoring.Asked(X, np.array([3, 4]), cut)
+    asked = candidate_scoring.PartQueries(X, np.array([3, 4]), cut)
     values, cost = asked.answer(Constant(-1.0))
     assert values.tolist() == [[-1.0], [-1.0]]
     assert cost.kernel_evaluations == 0
@@ -70,7 +70,7 @@ def test_parts_that_overlap_answer_as_each_model_does(kept, shared, monkeypatch)
         cut = Subproblem(
             problem, Part(rows, task=Task(pair[:1], pair[1:])), learner, Seed(0)
         ).extract()
-        asked = candidate_scoring.Asked(asks, np.arange(20), cut)
+        asked = candidate_scoring.PartQueries(asks, np.arange(20), cut)
         for _, model in learner.fit_path(cut.problem, GRID):
             values, cost = asked.answer(model)
             alone, known = Member(model, cut.code).answer(asks)

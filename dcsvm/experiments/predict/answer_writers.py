@@ -52,31 +52,31 @@ class CsvWriter(Writer):
 
     def write(self, columns: list[Values]) -> None:
         self._write_names()
-        self._lines([self._fields(column) for column in columns])
+        self._write_lines([self._format_fields(column) for column in columns])
 
     def end(self) -> None:
         self._write_names()
 
     def _write_names(self) -> None:
         if not self.is_named:
-            self._lines([[self._quoted(name)] for name in self.names])
+            self._write_lines([[self._quote(name)] for name in self.names])
         self.is_named = True
 
-    def _lines(self, fields: list[list[str]]) -> None:
+    def _write_lines(self, fields: list[list[str]]) -> None:
         rows = (
             map(self.delimiter.join, zip(*fields, strict=True)) if len(fields) > 1 else fields[0]
         )
         self.file.write(("\n".join(rows) + "\n").encode())
 
-    def _fields(self, column: Values) -> list[str]:
+    def _format_fields(self, column: Values) -> list[str]:
         values = _plain(column)
         if values and not isinstance(values[0], str):
             return list(map(str, values))
         special = re.compile(rf'["\n\r{self.delimiter}]')
         joined = "\0".join(values)
-        return list(map(self._quoted, values)) if special.search(joined) else values
+        return list(map(self._quote, values)) if special.search(joined) else values
 
-    def _quoted(self, text: str) -> str:
+    def _quote(self, text: str) -> str:
         if re.search(rf'["\n\r{self.delimiter}]', text):
             return '"' + text.replace('"', '""') + '"'
         return text
@@ -122,17 +122,17 @@ class ArrowWriter(Writer):
     """An Arrow file (Feather is the same), one record batch for each block."""
 
     def begin(self) -> None:
-        self.pyarrow = _pyarrow()
+        self.pyarrow = _import_pyarrow()
         self.writer: Any = None
 
     def write(self, columns: list[Values]) -> None:
         arrays = [self.pyarrow.array(_plain(column)) for column in columns]
         batch = self.pyarrow.record_batch(arrays, names=self.names)
         if self.writer is None:
-            self.writer = self.opened(batch.schema)
+            self.writer = self.open_writer(batch.schema)
         self.writer.write_batch(batch)
 
-    def opened(self, schema: Any) -> Any:
+    def open_writer(self, schema: Any) -> Any:
         return self.pyarrow.ipc.new_file(self.file, schema)
 
     def end(self) -> None:
@@ -144,7 +144,7 @@ class ArrowWriter(Writer):
 class ParquetWriter(ArrowWriter):
     """A Parquet file, one row group for each block."""
 
-    def opened(self, schema: Any) -> Any:
+    def open_writer(self, schema: Any) -> Any:
         return self.pyarrow.parquet.ParquetWriter(self.file, schema)
 
 
@@ -173,11 +173,11 @@ def check_out(out: Path) -> None:
             f"answers cannot be written to {str(out)!r}: there is no directory {str(out.parent)!r}"
         )
     if issubclass(WRITERS[out.suffix.lower()], ArrowWriter):
-        _pyarrow()
+        _import_pyarrow()
 
 
 @contextmanager
-def writer_for(out: Path | None, names: list[str]) -> Iterator[Writer]:
+def open_answers(out: Path | None, names: list[str]) -> Iterator[Writer]:
     """What writes the answers: to standard output, or to a file that is whole or not there."""
     if out is None:
         to_terminal = CsvWriter(sys.stdout.buffer, names)
@@ -209,7 +209,7 @@ def _plain(column: Values) -> list[Any]:
     return column.tolist() if isinstance(column, np.ndarray) else list(column)
 
 
-def _pyarrow() -> Any:
+def _import_pyarrow() -> Any:
     try:
         import pyarrow
         import pyarrow.ipc

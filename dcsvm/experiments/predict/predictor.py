@@ -14,8 +14,8 @@ from sklearn.pipeline import Pipeline
 
 from dcsvm.base.errors import UsageError, did_you_mean
 from dcsvm.datasets.loading import open_table
-from dcsvm.experiments.predict.answer_writers import writer_for
-from dcsvm.experiments.predict.row_reader import Rows, rows_for
+from dcsvm.experiments.predict.answer_writers import open_answers
+from dcsvm.experiments.predict.row_reader import RowReader, build_row_reader
 
 Item = TypeVar("Item")
 
@@ -75,19 +75,19 @@ def predict_file(
         Told how many more bytes of the file were read.
     """
     table = open_table(path, header)
-    rows = rows_for(model, table)
-    model = _without_names(model)  # the names are seen to: no one need ask for them
-    kept = _kept(rows, keep)
+    rows = build_row_reader(model, table)
+    model = _drop_names(model)  # the names are seen to: no one need ask for them
+    kept = _list_kept(rows, keep)
     unknown: dict[str, int] = {}
     known = {str(each) for each in model.classes_.tolist()}
     n_rows = n_labelled = n_right = n_unlearned = n_strange = seen = 0
-    with writer_for(out, _header(model, kept, scores)) as writer:
-        for block in _ahead(rows.blocks(kept)):
-            labels, columns = _answers(model, block.X, scores)
+    with open_answers(out, _list_columns(model, kept, scores)) as writer:
+        for block in _prefetch(rows.blocks(kept)):
+            labels, columns = _predict_block(model, block.X, scores)
             writer.write([*block.kept, labels, *columns])
             n_rows += len(labels)
             if block.labels is not None:
-                has_label, right = _judged(labels, block.labels)
+                has_label, right = _count_right(labels, block.labels)
                 n_labelled += has_label
                 n_right += right
                 n_unlearned += sum(bool(each) and each not in known for each in block.labels)
@@ -99,15 +99,15 @@ def predict_file(
     return Summary(n_rows, n_labelled, n_right, n_unlearned, unknown, n_strange)
 
 
-def _without_names(model: Any) -> Any:
+def _drop_names(model: Any) -> Any:
     if isinstance(model, Pipeline):
-        return Pipeline([(name, _without_names(step)) for name, step in model.steps])
+        return Pipeline([(name, _drop_names(step)) for name, step in model.steps])
     model = copy.copy(model)
     vars(model).pop("feature_names_in_", None)
     return model
 
 
-def _kept(rows: Rows, keep: Sequence[str]) -> list[str]:
+def _list_kept(rows: RowReader, keep: Sequence[str]) -> list[str]:
     for name in keep:
         if name not in rows.names:
             raise UsageError(
@@ -117,7 +117,7 @@ def _kept(rows: Rows, keep: Sequence[str]) -> list[str]:
     return [*found, *dict.fromkeys(keep)]
 
 
-def _header(model: Any, kept: list[str], scores: bool) -> list[str]:
+def _list_columns(model: Any, kept: list[str], scores: bool) -> list[str]:
     names = [*kept, PREDICTION]
     if scores:
         classes = model.classes_ if len(model.classes_) > 2 else model.classes_[1:]
@@ -128,7 +128,7 @@ def _header(model: Any, kept: list[str], scores: bool) -> list[str]:
     return names
 
 
-def _answers(model: Any, X: Any, scores: bool) -> tuple[Any, list[Any]]:
+def _predict_block(model: Any, X: Any, scores: bool) -> tuple[Any, list[Any]]:
     if not scores:
         return model.predict(X), []
     values = model.decision_function(X)
@@ -137,14 +137,14 @@ def _answers(model: Any, X: Any, scores: bool) -> tuple[Any, list[Any]]:
     return model.classes_[values.argmax(axis=1)], list(values.T)
 
 
-def _judged(answers: Any, labels: Sequence[str]) -> tuple[int, int]:
+def _count_right(answers: Any, labels: Sequence[str]) -> tuple[int, int]:
     """How many rows came with their class, and how many of these were answered right."""
     texts = [str(answer) for answer in answers.tolist()]
     pairs = [(text, label) for text, label in zip(texts, labels, strict=True) if label]
     return len(pairs), sum(text == label for text, label in pairs)
 
 
-def _ahead(items: Iterator[Item]) -> Iterator[Item]:
+def _prefetch(items: Iterator[Item]) -> Iterator[Item]:
     """The same items, the next of them made while one is being used."""
     done = object()
     with ThreadPoolExecutor(1) as pool:

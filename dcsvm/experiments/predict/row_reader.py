@@ -21,7 +21,7 @@ from dcsvm.toolbox.unwrap import find_preparation
 
 
 @attrs.frozen(eq=False)
-class Ready:
+class RowBlock:
     """Some rows that can be answered: X (n, d), what is kept of them, and their classes if known.
 
     `unknown` counts values that are levels the model never saw, by column; `n_strange` the
@@ -35,7 +35,7 @@ class Ready:
     n_strange: int = 0
 
 
-class Rows(ABC):
+class RowReader(ABC):
     """The rows of a file, block by block."""
 
     title: str
@@ -43,19 +43,19 @@ class Rows(ABC):
     ids: Sequence[str] = ()
 
     @abstractmethod
-    def blocks(self, kept: Sequence[str]) -> Iterator[Ready]: ...
+    def blocks(self, kept: Sequence[str]) -> Iterator[RowBlock]: ...
 
 
-def rows_for(model: Any, table: Table | SparseTable) -> Rows:
+def build_row_reader(model: Any, table: Table | SparseTable) -> RowReader:
     """Match a file with the columns that a model was trained on."""
     prepare = find_preparation(model)
-    columns, schema = _columns(model, prepare), None if prepare is None else prepare.schema
+    columns, schema = _list_columns(model, prepare), None if prepare is None else prepare.schema
     if schema is None and hasattr(model, "feature_names_in_"):
         schema = TableSchema(columns)
     if isinstance(table, SparseTable):
-        return SparseRows(table, schema, int(model.n_features_in_))
+        return SparseRowReader(table, schema, int(model.n_features_in_))
     if schema is None:
-        schema = _by_place(table, columns)
+        schema = _match_by_place(table, columns)
     if schema.first_index is not None:
         raise DataError(
             f"{table.title}: the model was trained on sparse rows, whose features go by number; "
@@ -63,10 +63,10 @@ def rows_for(model: Any, table: Table | SparseTable) -> Rows:
         )
     if not table.has_names and len(table.names) == len(schema.features):
         table.names = schema.names  # no names to go by: the order of training serves
-    return TableRows(table, schema, prepare is not None and prepare.missing != "error")
+    return TableRowReader(table, schema, prepare is not None and prepare.missing != "error")
 
 
-def _columns(model: Any, prepare: TablePreparation | None) -> tuple[Column, ...]:
+def _list_columns(model: Any, prepare: TablePreparation | None) -> tuple[Column, ...]:
     """The columns that a model was trained on, in their order."""
     if prepare is not None and prepare.columns_:
         return prepare.columns_
@@ -74,7 +74,7 @@ def _columns(model: Any, prepare: TablePreparation | None) -> tuple[Column, ...]
     return tuple(Column(str(name)) for name in names)
 
 
-def _by_place(table: Table, columns: tuple[Column, ...]) -> TableSchema:
+def _match_by_place(table: Table, columns: tuple[Column, ...]) -> TableSchema:
     if len(table.names) != len(columns):
         raise DataError(
             f"{table.title} has {len(table.names)} columns, but the model was trained on "
@@ -84,14 +84,14 @@ def _by_place(table: Table, columns: tuple[Column, ...]) -> TableSchema:
     return TableSchema(tuple(Column(name, column.levels) for name, column in named))
 
 
-class TableRows(Rows):
+class TableRowReader(RowReader):
     """The rows of a table with named columns."""
 
     def __init__(self, table: Table, schema: TableSchema, allows_missing: bool) -> None:
         self.table, self.title, self.names = table, table.title, table.names
         self.allows_missing = allows_missing
         self.columns = schema.features
-        self.places = self._places()
+        self.places = self._find_places()
         self.ids = [name for name in schema.ids if name in table.names]
         self.target = table.names.index(schema.target) if schema.target in table.names else None
         self.codes = [
@@ -99,21 +99,21 @@ class TableRows(Rows):
             for column in self.columns
         ]
 
-    def blocks(self, kept: Sequence[str]) -> Iterator[Ready]:
+    def blocks(self, kept: Sequence[str]) -> Iterator[RowBlock]:
         copied = [self.names.index(name) for name in kept]
         for block in self.table.blocks():
             unknown: dict[str, int] = {}
             X = np.empty((block.n_rows, len(self.columns)))
             for j, column in enumerate(self.columns):
                 X[:, j] = (
-                    self._numbers(block, j)
+                    self._read_numbers(block, j)
                     if column.levels is None
-                    else self._codes(block, j, unknown)
+                    else self._read_codes(block, j, unknown)
                 )
             labels = None if self.target is None else block.texts(self.target)
-            yield Ready(X, [block.texts(place) for place in copied], labels, unknown)
+            yield RowBlock(X, [block.texts(place) for place in copied], labels, unknown)
 
-    def _places(self) -> list[int]:
+    def _find_places(self) -> list[int]:
         places = {name: place for place, name in enumerate(self.names)}
         absent = [column.name for column in self.columns if column.name not in places]
         if absent:
@@ -125,19 +125,21 @@ class TableRows(Rows):
             )
         return [places[column.name] for column in self.columns]
 
-    def _numbers(self, block: Block, j: int) -> FloatArray:
+    def _read_numbers(self, block: Block, j: int) -> FloatArray:
         values, kinds = block.numbers(self.places[j])
         others = np.flatnonzero(kinds == OTHER)
         if len(others):
             row = int(others[0])
             text = block.text(row, self.places[j])
-            raise self._error(block, row, f"{text!r} in column {self._name(j)} is not a number")
+            raise self._build_error(
+                block, row, f"{text!r} in column {self._quote_name(j)} is not a number"
+            )
         missing = np.flatnonzero(kinds == NOTHING)
         if len(missing):
             self._check_missing(block, int(missing[0]), j)
         return values
 
-    def _codes(self, block: Block, j: int, unknown: dict[str, int]) -> FloatArray:
+    def _read_codes(self, block: Block, j: int, unknown: dict[str, int]) -> FloatArray:
         numbers, firsts = block.distinct(self.places[j])
         codes = np.empty(len(firsts))
         for place, row in enumerate(firsts):
@@ -154,21 +156,21 @@ class TableRows(Rows):
 
     def _check_missing(self, block: Block, row: int, j: int) -> None:
         if not self.allows_missing:
-            raise self._error(
+            raise self._build_error(
                 block,
                 row,
-                f"a value is missing in column {self._name(j)}; the model was trained without "
-                'missing values (with `missing = "impute"`, it would fill them in)',
+                f"a value is missing in column {self._quote_name(j)}; the model was trained "
+                'without missing values (with `missing = "impute"`, it would fill them in)',
             )
 
-    def _name(self, j: int) -> str:
+    def _quote_name(self, j: int) -> str:
         return repr(self.columns[j].name)
 
-    def _error(self, block: Block, row: int, sentence: str) -> DataError:
+    def _build_error(self, block: Block, row: int, sentence: str) -> DataError:
         return DataError(f"{self.table.where(block.place(row))}: {sentence}")
 
 
-class SparseRows(Rows):
+class SparseRowReader(RowReader):
     """Sparse rows, whose features go by number."""
 
     def __init__(self, table: SparseTable, schema: TableSchema | None, n_features: int) -> None:
@@ -182,7 +184,7 @@ class SparseRows(Rows):
         first = 1 if schema is None or schema.first_index is None else schema.first_index
         self.shift = first if table.by_number else 0
 
-    def blocks(self, kept: Sequence[str]) -> Iterator[Ready]:
+    def blocks(self, kept: Sequence[str]) -> Iterator[RowBlock]:
         for block in self.table.blocks():
             X = block.X
             if self.shift and X.nnz and int(X.indices.min()) < self.shift:
@@ -192,4 +194,4 @@ class SparseRows(Rows):
             strange = max(0, X.shape[1] - self.shift - self.n_features)
             X = set_width(sparse.csr_array(X[:, self.shift :]), self.n_features)
             labels = None if block.labels is None else [str(each) for each in block.labels]
-            yield Ready(X.toarray() if self.dense else X, [], labels, {}, strange)
+            yield RowBlock(X.toarray() if self.dense else X, [], labels, {}, strange)

@@ -82,7 +82,7 @@ class ComponentReader:
         return DivideAndConquerClassifier(**parts)
 
     def _find_culprit(self, at: Key, *kinds: str) -> str:
-        """The one of two components that the upper layer gives: the culprit, if there is one."""
+        """Return the component that the upper layer sets: the mistake is reported there."""
 
         def depth(kind: str) -> tuple[int, bool]:
             return self.layered.find_place((*at, kind)).rank, kind not in self.given
@@ -102,7 +102,7 @@ class ComponentReader:
                 self._complain((*at, key), RecipeError(f"{title} has no key {key!r}; {hint}"))
 
     def _suggest_keys(self, at: Key, key: str, known: Any) -> list[str]:
-        """Where a key belongs that was given at the top, or as one to be searched for."""
+        """Return the full keys that an unknown key at the top or in [search] may stand for."""
         if at not in ((), (SEARCH,)):
             return []
         whole = self.layered.table, self.registry
@@ -123,7 +123,7 @@ class ComponentReader:
         return good
 
     def _build_component(self, kind: str, at: Key, given: Any) -> Any:
-        """Build one component from its name or table; None where it is mistaken."""
+        """Build one component from its name or table; None if it has a mistake."""
         table = {"use": given} if isinstance(given, str) else given
         if not isinstance(table, dict):
             message = f"a {kind} is a name, or a table with the key 'use', not {given!r}"
@@ -183,7 +183,7 @@ class NoSuchKeyError(KeyError):
 
 
 def apply_cell(table: dict[str, Any], cell: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables of the components with the values of a cell put at their keys."""
+    """Return a copy of the tables of components with the values of a cell set."""
     changed = copy.deepcopy(table)
     for name, value in cell.items():
         *way, last = name.split(".")
@@ -206,37 +206,39 @@ def apply_cell(table: dict[str, Any], cell: Mapping[str, Any]) -> dict[str, Any]
 
 
 def find_keys(word: str, table: Mapping[str, Any], registry: Registry) -> list[str]:
-    """The keys of a recipe's tables and components that end in this word, the nearest first.
+    """Return the keys of sections and components that end in this word, the shortest first.
 
-    For the name of a component that the recipe uses, the key that its settings stand below.
+    For the name of a component that the recipe uses, return the key of the component.
     """
-    found = [key for key in _component_keys(table, "", registry) if key.rpartition(".")[2] == word]
+    found = [
+        key for key in _list_component_keys(table, "", registry) if key.rpartition(".")[2] == word
+    ]
     found += [f"{name}.{word}" for name, cls in SECTIONS.items() if word in settings_of(cls)]
-    found += [name for name, use in _uses(table, "") if use == word]
+    found += [name for name, use in _list_components(table, "") if use == word]
     return sorted(dict.fromkeys(found), key=lambda key: key.count("."))
 
 
 def find_nearest_word(
     word: str, known: Iterable[str], table: Mapping[str, Any], registry: Registry
 ) -> str:
-    """The key of a table or component that a misspelt word resembles more than any known one."""
-    keys = [key.rpartition(".")[2] for key in _component_keys(table, "", registry)]
+    """Return the setting closest to a misspelt word; empty if a known key is closer."""
+    keys = [key.rpartition(".")[2] for key in _list_component_keys(table, "", registry)]
     keys += [name for cls in SECTIONS.values() for name in settings_of(cls)]
     words = {each.lower(): each for each in keys} | {each.lower(): "" for each in known}
     nearest = difflib.get_close_matches(word.lower(), words, n=1, cutoff=0.6)
     return words[nearest[0]] if nearest else ""
 
 
-def _component_keys(table: Mapping[str, Any], at: str, registry: Registry) -> Iterator[str]:
-    for place, use in _uses(table, at):
+def _list_component_keys(table: Mapping[str, Any], at: str, registry: Registry) -> Iterator[str]:
+    for place, use in _list_components(table, at):
         kind = place.rpartition(".")[2]
         offer = registry.offers.get((kind, use))
         if offer is not None:
             yield from (f"{place}.{name}" for name in settings_of(offer.what))
 
 
-def _uses(table: Mapping[str, Any], at: str) -> Iterator[tuple[str, str]]:
-    """Every component in a table, those inside others too: its key and its name."""
+def _list_components(table: Mapping[str, Any], at: str) -> Iterator[tuple[str, str]]:
+    """Yield the key and the name of every component of a table, nested ones included."""
     for kind in KINDS:
         given = table.get(kind)
         if isinstance(given, str):
@@ -244,7 +246,7 @@ def _uses(table: Mapping[str, Any], at: str) -> Iterator[tuple[str, str]]:
         elif isinstance(given, Mapping):
             if isinstance(given.get("use"), str):
                 yield f"{at}{kind}", given["use"]
-            yield from _uses(given, f"{at}{kind}.")
+            yield from _list_components(given, f"{at}{kind}.")
 
 
 def _format_title(at: Key) -> str:

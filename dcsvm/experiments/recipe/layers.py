@@ -50,30 +50,26 @@ class LayeredRecipe:
         return self.places.get(key, Place(0, self.source))
 
     def merge_over(self, below: LayeredRecipe) -> LayeredRecipe:
-        """This table on top of another, key by key.
+        """Merge this table over another, key by key.
 
-        A component with the key `use` is given anew, and so is another source of data; without
-        it, settings join those below. Whatever is given here is no longer searched for.
+        A component with the key `use` replaces the one below, and so does another data source;
+        otherwise settings are merged. A value that is set here is no longer searched for.
         """
         result = LayeredRecipe(self.source, copy.deepcopy(below.table), dict(below.places))
         for key in sorted(self.table, key=lambda key: key == SEARCH):
             _put(result, (key,), self.table, result.table)
-        result.places.update({key: self.places[key] for key in self.places})
+        result.places.update(self.places)
         return result
 
     def extract_rival(self, name: str, *, without: frozenset[str]) -> LayeredRecipe:
         """The table `compare.name` on top of the rest of this one, as a recipe of its own."""
         at: Key = ("compare", name)
         table = self.table["compare"][name]
-        mine = LayeredRecipe(self.source, table, _strip_prefix(self.places, at))
+        own = {key[2:]: place for key, place in self.places.items() if key[:2] == at}
+        mine = LayeredRecipe(self.source, table, own)
         rest = {key: value for key, value in self.table.items() if key not in without}
         places = {key: at for key, at in self.places.items() if key and key[0] not in without}
         return mine.merge_over(LayeredRecipe(self.source, rest, places))
-
-
-def parse_layers(text: str, source: str, folder: Path, registry: Registry) -> LayeredRecipe:
-    """A recipe's text with all that it extends below it."""
-    return _parse_layers(text, source, folder, registry, ())
 
 
 def parse_override(given: str) -> LayeredRecipe:
@@ -140,9 +136,10 @@ def find_text(name: str, folder: Path, registry: Registry) -> tuple[str, str, Pa
         raise RecipeError(f"recipe {str(path)!r} cannot be read: {error.strerror}") from error
 
 
-def _parse_layers(
-    text: str, source: str, folder: Path, registry: Registry, above: tuple[str, ...]
+def parse_layers(
+    text: str, source: str, folder: Path, registry: Registry, above: tuple[str, ...] = ()
 ) -> LayeredRecipe:
+    """Parse a recipe and merge it over those that it extends; `above` are the ones before it."""
     table = _parse_toml(text, source)
     rank = len(above)
     lines = LineIndex(text).line_of
@@ -165,7 +162,7 @@ def _parse_layers(
     if found[1] in (*above, source):
         circle = " -> ".join((*above, source, found[1]))
         raise RecipeError(f"{place}: extends goes in a circle: {circle}")
-    parent = _parse_layers(*found, registry, (*above, source))
+    parent = parse_layers(*found, registry, (*above, source))
     parent.table.pop("name", None)
     return own.merge_over(parent)
 
@@ -188,7 +185,7 @@ def _format_toml_error(source: str, text: str, message: str) -> str:
 
 
 def _anchor(table: dict[str, Any], folder: Path) -> None:
-    """Files are seen from the folder of the recipe that names them."""
+    """Resolve the data path relative to the folder of the recipe."""
     data = table.get("data")
     if isinstance(data, dict) and isinstance(data.get("path"), str):
         data["path"] = str(folder / data["path"])
@@ -214,7 +211,7 @@ def _put(result: LayeredRecipe, key: Key, given: Any, below: Any) -> None:
 
 
 def _replaces(key: Key, value: dict[str, Any], old: dict[str, Any]) -> bool:
-    """Whether a component is given anew, so that no setting of the old one makes sense."""
+    """Whether a component is replaced, so that the settings of the old one no longer apply."""
     if key[-1] not in KINDS or key[0] == SEARCH:
         return False
     # A pipeline in a component's place has no `use`; a setting of the same name is there before.
@@ -233,8 +230,3 @@ def _end_search(result: LayeredRecipe, key: Key) -> None:
         table = table.get(word) if isinstance(table, dict) else None
     if isinstance(table, dict) and key[-1] in table:
         _forget(result, (SEARCH, *key), table)
-
-
-def _strip_prefix(places: dict[Key, Place], at: Key) -> dict[Key, Place]:
-    size = len(at)
-    return {key[size:]: place for key, place in places.items() if key[:size] == at}

@@ -11,7 +11,7 @@ import attrs
 from dcsvm.base.component import check_value, settings_of
 from dcsvm.base.errors import DcsvmError, RecipeError, did_you_mean
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.drive.registry import RECIPE, Registry, default_registry
+from dcsvm.drive.registry import RECIPE, Registry
 from dcsvm.drive.validation import without_levels
 from dcsvm.experiments.recipe.component_reader import (
     PIPELINE,
@@ -55,35 +55,29 @@ Mistake: TypeAlias = tuple[tuple[Key, ...], str]
 
 @attrs.frozen(eq=False)
 class Candidate:
-    """A pipeline under the name it has in the table of results, and the values to choose from.
+    """A named pipeline and its search space.
 
     `grid` holds lists of values by key of the recipe, such as `learner.C`.
     """
 
     name: str
     classifier: DivideAndConquerClassifier
-    grid: Mapping[str, list[Any]] = attrs.field(factory=dict)
-    table: dict[str, Any] = attrs.field(factory=dict)
-    _registry: Registry | None = attrs.field(default=None, alias="registry")
-
-    @property
-    def has_levels(self) -> bool:
-        """Whether a granularity search can go through its division."""
-        return not self.lacks_levels
+    grid: Mapping[str, list[Any]]
+    table: dict[str, Any]
+    _registry: Registry
 
     def uses_levels(self, asked: Search) -> bool:
-        """Whether its search goes from fine to coarse."""
-        return asked.use == "granularity" and self.has_levels
+        """Whether its search is a granularity search."""
+        return asked.use == "granularity" and not self.lacks_levels
 
     @property
     def lacks_levels(self) -> str:
-        """Why no granularity search can go through its division, or nothing."""
-        registry = self._registry or default_registry()
-        return without_levels(self.classifier.decomposer, registry)
+        """Why a granularity search of its decomposer is impossible; empty if it is possible."""
+        return without_levels(self.classifier.decomposer, self._registry)
 
     def build_classifier(self, cell: Mapping[str, Any]) -> DivideAndConquerClassifier:
-        """The pipeline with these values; keys of [data] are not its business."""
-        if not cell or self._registry is None:
+        """The pipeline with these values; keys of [data] are ignored."""
+        if not cell:
             return self.classifier
         reader = ComponentReader(
             LayeredRecipe(self.name, apply_cell(self.table, cell), {}), self._registry
@@ -164,8 +158,8 @@ class _RecipeReader(ComponentReader):
         classifier = self.build_classifier((), table)
         grid = self._read_grid()
         parts = {key: table[key] for key in PIPELINE if key in table}
+        candidate = Candidate(name, classifier, grid, parts, self.registry)
         if len(self.mistakes) == before:
-            candidate = Candidate(name, classifier, grid, parts, self.registry)
             self._check_grid(candidate)
             mistakes = [] if len(self.mistakes) > before else [*_find_learner_mistakes(candidate)]
             search = table.get(SEARCH)
@@ -175,7 +169,7 @@ class _RecipeReader(ComponentReader):
             for keys, sentence in mistakes:
                 culprit = min(keys, key=lambda key: self.layered.find_place(key).rank)
                 self._complain(culprit, RecipeError(sentence))
-        return Candidate(name, classifier, grid, parts, self.registry)
+        return candidate
 
     def _find_rivals(self) -> list[str]:
         others = self.layered.table.get(COMPARE, {})
@@ -190,7 +184,7 @@ class _RecipeReader(ComponentReader):
         return [name for name, table in others.items() if isinstance(table, dict)]
 
     def _read_rival(self, name: str) -> Candidate:
-        """A pipeline to compare with: what its table leaves out is as in the recipe's own."""
+        """Read a rival; keys that its table leaves out are those of the recipe."""
         table = self.layered.table[COMPARE][name]
         self._check_keys((COMPARE, name), table, RIVAL_KEYS, f"[compare.{name}]")
         known = {key: table[key] for key in table if key in RIVAL_KEYS}
@@ -223,7 +217,7 @@ class _RecipeReader(ComponentReader):
         return read
 
     def _read_grid(self) -> dict[str, list[Any]]:
-        """The lists of values in [search], by the key of the recipe that they are tried at."""
+        """Return the lists of values in [search] by key of the recipe."""
         grid: dict[str, list[Any]] = {}
         search = self.layered.table.get(SEARCH, {})
         waiting: list[tuple[Key, Any]] = [
@@ -242,7 +236,7 @@ class _RecipeReader(ComponentReader):
         return grid
 
     def _check_grid(self, candidate: Candidate) -> None:
-        """Try on every value by itself; whatever is wrong with it is told at its place."""
+        """Check every value by building the pipeline with it."""
         for name, values in candidate.grid.items():
             key: Key = tuple(name.split("."))
             if key[0] == "data":
@@ -270,7 +264,7 @@ class _RecipeReader(ComponentReader):
 
 
 def _find_level_mistakes(candidate: Candidate) -> Iterator[Mistake]:
-    """Refuse a granularity search through a division without levels, or of other keys."""
+    """Find a granularity search of a decomposer without levels, or of keys it cannot search."""
     if candidate.lacks_levels:
         message = f'[search]: {candidate.lacks_levels}; for any other there is use = "grid"'
         yield ((SEARCH, "use"),), message
@@ -287,7 +281,7 @@ def _find_level_mistakes(candidate: Candidate) -> Iterator[Mistake]:
 
 
 def _find_learner_mistakes(candidate: Candidate) -> Iterator[Mistake]:
-    """Refuse to choose settings of a learner that no part asks, whatever is tried."""
+    """Find searched settings of a learner that no part uses."""
     cells: list[dict[str, Any]] = [{}]
     for name, values in candidate.grid.items():
         cells += [{name: value} for value in values if "decomposer" in name.split(".")]
@@ -303,7 +297,7 @@ def _find_learner_mistakes(candidate: Candidate) -> Iterator[Mistake]:
 
 
 def _find_unasked(pipeline: Any, way: list[str]) -> str:
-    """The key of the decomposer that keeps a learner at `way` from being asked, if any does."""
+    """Return the key of a decomposer that brings its own learners above `way`; empty if none."""
     at = ""
     while way[0] == "learner" and isinstance(pipeline, DivideAndConquerClassifier):
         if pipeline.decomposer.brings_learners:

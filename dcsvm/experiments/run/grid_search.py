@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -27,12 +27,12 @@ from dcsvm.experiments.run.load_data import fit_pipeline
 from dcsvm.experiments.run.measures import compute_score
 from dcsvm.experiments.run.search_result import (
     Maker,
+    ScoredCell,
     SearchContext,
     SearchResult,
-    SearchTrial,
     explain_used_up,
 )
-from dcsvm.model_selection.levels import all_tried
+from dcsvm.model_selection.levels import describe_all_tried
 from dcsvm.numeric.array_types import IntArray
 
 #: The share of the training rows that parameters are judged by, where a recipe says nothing.
@@ -70,32 +70,32 @@ def search(
 
 
 def _note_sample(found: SearchResult, candidate: Candidate, n_rows: int) -> SearchResult:
-    """Say of a division that was judged on some of the rows that all are another matter."""
+    """Note that a division judged on a sample may divide all rows further."""
     of_division = (name for name in found.values if name.startswith("decomposer."))
     chosen = [name for name in of_division if name not in candidate.grid]
     if found.n_rows == n_rows or not chosen:
         return found
-    told = (
+    note = (
         f"{found.stopped}; {' and '.join(chosen)} was judged on {found.n_rows:,} of {n_rows:,} "
         "rows and may divide all of them further"
     )
-    return attrs.evolve(found, stopped=told)
+    return attrs.evolve(found, stopped=note)
 
 
 def _note_edges(found: SearchResult, grid: Mapping[str, Any]) -> SearchResult:
-    """Say of values at an end of their list that those beyond it were not tried."""
-    told = found.stopped
+    """Note chosen values that are the smallest or largest of their list."""
+    note = found.stopped
     for name, values in grid.items():
         numbers = [value for value in values if isinstance(value, (int, float))]
         if len(numbers) < 3 or found.values.get(name) not in (min(numbers), max(numbers)):
             continue
         end = "largest" if found.values[name] == max(numbers) else "smallest"
-        told += f"; {name} is the {end} that was listed, one beyond it may be better"
-    return attrs.evolve(found, stopped=told)
+        note += f"; {name} is the {end} that was listed, one beyond it may be better"
+    return attrs.evolve(found, stopped=note)
 
 
 def _check_learnable(y: Any, fold: IntArray) -> None:
-    """Refuse to search where the rows that a fold leaves to learn from are of one class."""
+    """Raise if a training fold has a single class."""
     for number in range(int(fold.max()) + 1):
         left = y[fold != number]
         if len(np.unique(left)) < 2:
@@ -157,7 +157,8 @@ class _Budgeted:
 
     def _run_search(self, evaluate_candidates: Callable[[Iterable[Any]], Any]) -> None:
         size = len(self.cells) if self.seconds is None else self.at_a_time
-        for batch in _batches(self.cells, size):
+        for start in range(0, len(self.cells), size):
+            batch = self.cells[start : start + size]
             evaluate_candidates(batch)
             self.done += len(batch)
             if self.seconds is not None and self.bench.spent >= self.seconds:
@@ -201,7 +202,8 @@ def _search_cells(
         middle = {name: values[(len(values) - 1) // 2] for name, values in grid.items()}
         cells.sort(key=lambda cell: cell != middle)
         searcher = _Grid(trial, grid, **options)
-    at_a_time = _count_parallel_cells(candidate, bench)
+    releases = getattr(candidate.classifier, "releases_gil", True)
+    at_a_time = int(joblib.effective_n_jobs(bench.engine.n_jobs)) if releases else 1
     n_fits = len(cells) * (int(fold.max()) + 1)
     bench.observer.on_count_begin("fits", n_fits, asked.seconds)
     searcher.set_budget(cells, asked.seconds, bench, at_a_time)
@@ -210,23 +212,13 @@ def _search_cells(
         searcher.set_params(n_jobs=at_a_time).fit(X, y)
     results = searcher.cv_results_
     tried = tuple(
-        SearchTrial(dict(values), float(score), float(seconds))
+        ScoredCell(dict(values), float(score), float(seconds))
         for values, score, seconds in zip(
             results["params"], results["mean_test_score"], results["mean_fit_time"], strict=True
         )
     )
-    stopped = all_tried(len(cells))
+    stopped = describe_all_tried(len(cells))
     if searcher.done < len(cells):
         stopped = explain_used_up(asked, f" after {searcher.done} of {len(cells)} combinations")
     best = int(searcher.best_index_)
     return SearchResult(tried[best].values, tried[best].score, tried, stopped, len(y), asked.score)
-
-
-def _count_parallel_cells(candidate: Candidate, bench: SearchContext) -> int:
-    releases = getattr(candidate.classifier, "releases_gil", True)
-    return int(joblib.effective_n_jobs(bench.engine.n_jobs)) if releases else 1
-
-
-def _batches(cells: list[Any], size: int) -> Iterator[list[Any]]:
-    for start in range(0, len(cells), size):
-        yield cells[start : start + size]

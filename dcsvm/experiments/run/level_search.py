@@ -16,14 +16,14 @@ from dcsvm.drive.observers import Observer
 from dcsvm.experiments.recipe import Candidate, Search
 from dcsvm.experiments.run.search_result import (
     Maker,
+    ScoredCell,
     SearchContext,
     SearchResult,
-    SearchTrial,
     explain_used_up,
 )
 from dcsvm.model_selection import GranularitySearch
 from dcsvm.model_selection.granularity_search import DECOMPOSER
-from dcsvm.model_selection.levels import USED_UP, all_tried
+from dcsvm.model_selection.levels import USED_UP, describe_all_tried
 
 
 def search_levels(
@@ -49,8 +49,8 @@ def search_levels(
     stopped = best.stopped
     if len(found) < _count_cells(ways) or stopped == USED_UP:
         stopped = explain_used_up(asked)
-    elif all(each.stopped == all_tried(len(each.tried)) for each in found):
-        stopped = all_tried(len(tried))
+    elif all(each.stopped == describe_all_tried(len(each.tried)) for each in found):
+        stopped = describe_all_tried(len(tried))
     return attrs.evolve(best, tried=tried, stopped=stopped)
 
 
@@ -95,7 +95,7 @@ def _search_prepared(
     )
     results = searcher.results_
     tried = tuple(
-        SearchTrial({**way, **_to_recipe_keys(values)}, float(score), float(seconds))
+        ScoredCell({**way, **_to_recipe_keys(values)}, float(score), float(seconds))
         for values, score, seconds in zip(
             results["params"], results["mean_test_score"], results["seconds"], strict=True
         )
@@ -114,11 +114,10 @@ def _count_cells(grid: Mapping[str, Any]) -> int:
 
 
 def _to_recipe_keys(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name.replace("__", "."): _plain(value) for name, value in values.items()}
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+    return {
+        name.replace("__", "."): value.item() if isinstance(value, np.generic) else value
+        for name, value in values.items()
+    }
 
 
 class _Clock(Observer):

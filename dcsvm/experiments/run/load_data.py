@@ -63,16 +63,18 @@ def fit_pipeline(model: Pipeline, engine: Engine, X: Any, y: Any) -> Pipeline:
     """Fit both steps of a pipeline, the classifier on the engine of a run."""
     prepare, classifier = model
     rows = prepare.fit_transform(X)
-    classifier.fit_with(engine, rows, y, names=feature_names(prepare))
+    classifier.fit_with(engine, rows, y, names=list_feature_names(prepare))
     return model
 
 
-def feature_names(prepare: TablePreparation) -> list[str] | None:
+def list_feature_names(prepare: TablePreparation) -> list[str] | None:
     """What a fitted preparation calls its features; None where columns have no names."""
     return None if prepare.names is None else prepare.get_feature_names_out().tolist()
 
 
-def weighed(classifier: DivideAndConquerClassifier, data: Dataset) -> DivideAndConquerClassifier:
+def resolve_class_weight(
+    classifier: DivideAndConquerClassifier, data: Dataset
+) -> DivideAndConquerClassifier:
     """The pipeline with the weights of classes by label, where a recipe gives them by name."""
     given = classifier.class_weight
     if not isinstance(given, Mapping):

@@ -70,7 +70,7 @@ class Measures:
             )
         }
         whole = {**own, **spread, **self.more}
-        return {key: _none_if_unknown(value) for key, value in whole.items()}
+        return {key: None if value != value else value for key, value in whole.items()}
 
     def summarize_folds(self, name: str) -> tuple[float, float]:
         """The mean of a score over the folds, and its standard deviation among them."""
@@ -105,7 +105,7 @@ class Predictions:
 
 
 def predict_in_blocks(model: Pipeline, X: Any, observer: Observer, *, cost: bool) -> Predictions:
-    """Ask a model about rows, block by block."""
+    """Predict rows X block by block, counting seconds and costs."""
     prepare, classifier = model
     answers, seconds, costs = [], 0.0, []
     for start in range(0, X.shape[0], BLOCK_ROWS):
@@ -133,7 +133,7 @@ def measure_structure(model: DivideAndConquerClassifier) -> dict[str, Any]:
 
 
 def select_trained_parts(ledger: Sequence[Record]) -> list[Record]:
-    """The parts that were learned; one that a nested pipeline divided further is none itself."""
+    """The records of trained parts, without those that a nested pipeline divided further."""
     divided = {record.path[:-2] for record in ledger}
     return [record for record in ledger if record.path not in divided]
 
@@ -172,7 +172,7 @@ def list_scores(measure: Measure, search: Search, searched: bool) -> list[str]:
 
 
 def compute_baseline(truth: Any) -> float:
-    """The share of the largest class: what always naming it would be right for."""
+    """The accuracy of always predicting the largest class."""
     return float(np.unique(truth, return_counts=True)[1].max() / len(truth))
 
 
@@ -183,7 +183,3 @@ def _count_support_vectors(model: FittedStrategy) -> Iterator[float]:
             yield from _count_support_vectors(member.model)
         elif isinstance(member.model, KernelExpansion):
             yield float(len(member.model.support_rows))
-
-
-def _none_if_unknown(value: Any) -> Any:
-    return None if isinstance(value, float) and np.isnan(value) else value

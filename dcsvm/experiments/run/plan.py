@@ -19,14 +19,19 @@ from dcsvm.classifier import DivideAndConquerClassifier, Strategy
 from dcsvm.datasets.dataset import Dataset
 from dcsvm.drive.subproblem import Subproblem
 from dcsvm.experiments.recipe import Candidate, Recipe, Search
-from dcsvm.experiments.run.load_data import build_pipeline, feature_names, load, warn_of_unsuited
+from dcsvm.experiments.run.load_data import (
+    build_pipeline,
+    list_feature_names,
+    load,
+    warn_of_unsuited,
+)
 from dcsvm.experiments.run.splitting import split_rows
 from dcsvm.model_selection.levels import parts_of
 from dcsvm.numeric.array_types import IntArray
 
 #: Seconds grow like this power of the rows; the same as the progress bar's.
 GROWTH = 1.8
-#: TrainTestRows of the pilot: large enough to be timed, small enough to be quick.
+#: Rows of the pilot: large enough to be timed, small enough to be quick.
 PILOT_ROWS = 400
 #: Parts of a stage that are divided further, to see how: the rest is taken to be alike.
 LOOKED_INTO = 20
@@ -37,9 +42,9 @@ PROGRAM_BYTES, KERNEL_BYTES = 150e6, 400e6
 
 @attrs.frozen
 class CandidatePlan:
-    """What searching and training one candidate comes to, without what comes after.
+    """The cost of searching and training one candidate, without measuring it.
 
-    Later stages depend on earlier ones: they are not counted.
+    Later stages depend on earlier ones, and are not counted.
     """
 
     model: str
@@ -55,7 +60,7 @@ class CandidatePlan:
 
 @attrs.frozen
 class RunPlan:
-    """What a run comes to."""
+    """The forecast of a run."""
 
     recipe: str
     data: str
@@ -106,7 +111,7 @@ def _plan_candidate(
     classifier = clone(candidate.classifier).set_params(random_state=seed)
     prepare = build_pipeline(classifier, recipe.data, data, {})[0]
     rows = prepare.fit_transform(data.X[train])
-    problem = classifier._problem(rows, data.y[train], names=feature_names(prepare))
+    problem = classifier._problem(rows, data.y[train], names=list_feature_names(prepare))
     began = time.perf_counter()
     parts = list(_divide(classifier, problem))
     dividing = time.perf_counter() - began

@@ -32,13 +32,13 @@ NO_PLUGIN = "no plugin that writes reports is installed"
 
 def report_run(result: RunResult, folder: RunFolder) -> list[str]:
     """Write the reports of a run that has just ended; return what went wrong, as sentences."""
-    reports = _installed_reports()
+    reports = _load_reports()
     if not reports:
         warnings.warn(f"there is no report: {NO_PLUGIN}", stacklevel=2)
     failures = []
     for report in reports:
         try:
-            for name, value in report.gather(_finished_run(result)).items():
+            for name, value in report.gather(_build_finished_run(result)).items():
                 folder.write_json(name, value)
             missing = report.find_missing()
             if missing:  # `dcsvm report` can write it later, wherever the libraries are
@@ -53,7 +53,7 @@ def report_run(result: RunResult, folder: RunFolder) -> list[str]:
 
 def write_reports(folder: Path) -> list[Path]:
     """Write every installed report into a run folder, from its other files; return the paths."""
-    record, reports = read_record(folder), _installed_reports()
+    record, reports = read_record(folder), _load_reports()
     if not reports:
         raise PluginError(f"cannot write a report: {NO_PLUGIN}")
     for report in reports:
@@ -71,20 +71,20 @@ def read_record(folder: Path) -> RunRecord:
     models = result["models"]
     ratios = compute_nsv_ratios(models)
     models = [each | {"nsv_ratio": ratio} for each, ratio in zip(models, ratios, strict=True)]
-    search = _last_search(record.read_json(files.SEARCH) or {}, models[0]["model"])
-    recipe = _with_chosen(_parse(record.read_text(files.RESOLVED)), search.get("values") or {})
+    search = _find_last_search(record.read_json(files.SEARCH) or {}, models[0]["model"])
+    recipe = _apply_chosen(_parse(record.read_text(files.RESOLVED)), search.get("values") or {})
     plan = record.read_json(files.PLAN) or {}
     return RunRecord(
         folder,
         {**result, "models": models},
-        {key: _without_defaults(key, value) for key, value in recipe.items()},
+        {key: _drop_defaults(key, value) for key, value in recipe.items()},
         search,
         tuple(describe_columns(plan.get("columns") or ())),
         describe_rare_classes([RareClass(**each) for each in result.get("rare_classes", ())]),
     )
 
 
-def _installed_reports() -> list[Report]:
+def _load_reports() -> list[Report]:
     return [offer.what() for offer in default_registry().of_kind(REPORT)]
 
 
@@ -94,7 +94,7 @@ def _write(report: Report, record: RunRecord) -> Path:
     return path
 
 
-def _finished_run(result: RunResult) -> FinishedRun:
+def _build_finished_run(result: RunResult) -> FinishedRun:
     data, rows = result.dataset, np.arange(result.dataset.n_rows)
     learned = rows if result.n_train == len(rows) else np.setdiff1d(rows, result.test_rows)
     return FinishedRun(
@@ -108,7 +108,7 @@ def _finished_run(result: RunResult) -> FinishedRun:
     )
 
 
-def _last_search(searches: Mapping[str, Any], model: str) -> Mapping[str, Any]:
+def _find_last_search(searches: Mapping[str, Any], model: str) -> Mapping[str, Any]:
     """Return the search that the parameters of a model come from: with folds, the last one."""
     keys = [key for key in searches if key.rpartition("/")[0] == model]
     last = max(keys, key=lambda key: int(key.rpartition("/")[2]), default="")
@@ -123,7 +123,7 @@ def _parse(recipe: str) -> dict[str, Any]:
         return {}
 
 
-def _with_chosen(recipe: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
+def _apply_chosen(recipe: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Put the values that a search chose in place of those that it began with."""
     try:
         changed = apply_cell(recipe, chosen)
@@ -133,14 +133,14 @@ def _with_chosen(recipe: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str,
     return {**changed, "data": {**changed.get("data", {}), **of_data}} if of_data else changed
 
 
-def _without_defaults(kind: str, table: Any) -> Any:
+def _drop_defaults(kind: str, table: Any) -> Any:
     """Leave out the settings of components, at any depth, that are at their defaults."""
     if not isinstance(table, dict):
         return table
     offer = default_registry().offers.get((kind, table.get("use", "")))
     known = settings_of(offer.what) if offer is not None and kind in KINDS else {}
     return {
-        key: _without_defaults(key, value)
+        key: _drop_defaults(key, value)
         for key, value in table.items()
         if key not in known or known[key].default != value
     }

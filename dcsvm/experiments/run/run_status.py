@@ -37,7 +37,7 @@ def find_status(folder: Path) -> RunStatus:
     """
     if not folder.is_dir():
         raise UsageError(f"{str(folder)!r} does not exist: name the folder of a run")
-    status = _status(folder)
+    status = _read_status(folder)
     state = str(status.get("state", "unknown"))
     if state == RUNNING and not _is_held(folder, status):
         state = INTERRUPTED
@@ -58,7 +58,7 @@ def resume_command(folder: Path) -> str:
     return f"dcsvm run --resume {shlex.quote(str(folder))}"
 
 
-def _status(folder: Path) -> dict[str, Any]:
+def _read_status(folder: Path) -> dict[str, Any]:
     path = folder / STATUS
     try:
         status = json.loads(path.read_text(encoding="utf-8"))

@@ -15,10 +15,15 @@ from dcsvm.base.row_splitting import TrainTestRows, hold_out
 from dcsvm.datasets.dataset import Dataset
 from dcsvm.drive.engine import Checkpoints, Engine
 from dcsvm.drive.observers import Observer
-from dcsvm.experiments.recipe import Candidate, Data, Recipe
+from dcsvm.experiments.recipe import Candidate, Recipe
 from dcsvm.experiments.recipe.sections import CLASS_WEIGHT
 from dcsvm.experiments.run.grid_search import search
-from dcsvm.experiments.run.load_data import build_pipeline, fit_pipeline, load, weighed
+from dcsvm.experiments.run.load_data import (
+    build_pipeline,
+    fit_pipeline,
+    load,
+    resolve_class_weight,
+)
 from dcsvm.experiments.run.measures import (
     Measures,
     Predictions,
@@ -35,9 +40,9 @@ from dcsvm.experiments.run.text import RareClass, find_rare_classes
 
 __all__ = ["Measures", "Observer", "RunContext", "RunResult", "load", "run_recipe"]
 
-#: From so many rows on, a part may take long enough for people to ask how long.
+#: Training sets of this size or more get a pilot, to estimate the total time.
 LARGE = 6000
-#: TrainTestRows of a pilot.
+#: Rows of a pilot.
 PILOT = 1500
 
 
@@ -91,7 +96,7 @@ class RunResult:
 
     @property
     def missed(self) -> dict[str, int]:
-        """Tested classes that one of the models was never right about: their rows, most first."""
+        """Test rows of each class that some model never predicted right, largest first."""
         labels, counts = np.unique(self.truth, return_counts=True)
         rows = {
             str(labels[place]): int(counts[place]) for place in np.argsort(-counts, kind="stable")
@@ -124,7 +129,7 @@ class RunResult:
 
 @attrs.frozen(eq=False)
 class RunContext:
-    """How a run is carried out: who listens, what is kept, and what a search found before."""
+    """The settings of a run: observer, checkpoints, and the results of earlier searches."""
 
     seed: int
     n_jobs: int = 1
@@ -137,10 +142,10 @@ class RunContext:
         return Engine(self.n_jobs, (self.observer,), self.checkpoints)
 
     def record_plan(self, recipe: Recipe, data: Dataset, splits: list[TrainTestRows]) -> None:
-        """Hear what is going to be trained; a run with a folder writes it down."""
+        """Called before training; a run with a folder writes its plan."""
 
     def record_search(self, key: str, found: SearchResult) -> None:
-        """Remember the outcome of a search; a run with a folder writes it down."""
+        """Store the result of a search; a run with a folder writes it."""
         self.found[key] = found.as_dict()
 
 
@@ -175,13 +180,16 @@ def run_recipe(
     splits = split_rows(data, recipe.split, session.seed)
     for candidate in recipe.candidates:
         for cell in ({}, *({CLASS_WEIGHT: each} for each in candidate.grid.get(CLASS_WEIGHT, ()))):
-            weighed(candidate.build_classifier(cell), data)  # a class of another name, told early
+            resolve_class_weight(
+                candidate.build_classifier(cell), data
+            )  # raises early if a class is unknown
     session.record_plan(recipe, data, splits)
     trained = tuple(
         _CandidateRun(recipe, candidate, data, splits, session).execute()
         for candidate in recipe.candidates
     )
     test_rows = np.concatenate([rows.test for rows in splits])
+    chosen = trained[0].found[-1].values if trained[0].found else {}
     return RunResult(
         recipe=recipe.title,
         about=recipe.about,
@@ -190,7 +198,7 @@ def run_recipe(
         n_test=len(test_rows),
         n_features=data.X.shape[1],
         n_classes=len(np.unique(data.y)),
-        scale=_find_scale(trained[0], recipe.data),
+        scale=str(chosen.get("data.scale", recipe.data.scale)),
         seed=session.seed,
         n_jobs=session.n_jobs,
         trained=trained,
@@ -232,16 +240,15 @@ class _CandidateRun:
 
     @property
     def _searches(self) -> bool:
-        coarse = self.recipe.search.use == "granularity" and self.candidate.has_levels
-        return bool(self.candidate.grid) or coarse
+        return bool(self.candidate.grid) or self.candidate.uses_levels(self.recipe.search)
 
     def _make(self, cell: Mapping[str, Any]) -> Pipeline:
-        classifier = clone(weighed(self.candidate.build_classifier(cell), self.data))
+        classifier = clone(resolve_class_weight(self.candidate.build_classifier(cell), self.data))
         classifier.set_params(random_state=self.session.seed, n_jobs=self.session.n_jobs)
         return build_pipeline(classifier, self.recipe.data, self.data, cell)
 
     def _search(self, train: Any, number: int) -> tuple[SearchResult | None, float]:
-        """What the search chooses by these rows, and the seconds that takes."""
+        """Search on these rows; return the result and the seconds."""
         if not self._searches:
             return None, 0.0
         key = f"{self.candidate.name}/{number}"
@@ -274,7 +281,7 @@ class _CandidateRun:
         return model, time.perf_counter() - began
 
     def _pilot(self, model: Pipeline, train: Any) -> None:
-        """Learn a few rows, so that whoever watches can tell how long all of them may take."""
+        """Train on a few rows, to estimate how long all of them will take."""
         bench = SearchContext(Engine(1), self.session.seed, self.session.observer)
         some = hold_out(self.data.y[train], PILOT / len(train), True, self.session.seed).test
         y = self.data.y[train][some]
@@ -337,8 +344,3 @@ class _CandidateRun:
             ]
             for name in ("accuracy", *asked)
         }
-
-
-def _find_scale(own: TrainedCandidate, given: Data) -> str:
-    chosen = own.found[-1].values if own.found else {}
-    return str(chosen.get("data.scale", given.scale))

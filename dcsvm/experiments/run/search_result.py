@@ -19,7 +19,7 @@ Maker = Callable[[Mapping[str, Any]], Pipeline]
 
 
 @attrs.frozen
-class SearchTrial:
+class ScoredCell:
     """One combination of values, and what it was worth on rows held out."""
 
     values: Mapping[str, Any]
@@ -44,7 +44,7 @@ class SearchResult:
 
     values: Mapping[str, Any]
     score: float
-    tried: tuple[SearchTrial, ...]
+    tried: tuple[ScoredCell, ...]
     stopped: str
     n_rows: int
     scored_by: str = "accuracy"
@@ -55,7 +55,7 @@ class SearchResult:
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> SearchResult:
-        tried = tuple(SearchTrial(**each) for each in table["tried"])
+        tried = tuple(ScoredCell(**each) for each in table["tried"])
         return cls(**{**table, "tried": tried})
 
 
