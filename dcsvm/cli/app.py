@@ -1,4 +1,4 @@
-"""What all commands share: the application, common options, and how mistakes are told."""
+"""The application, common options and error reporting of all commands."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def load_registry(files: list[Path] | None) -> Registry:
 
 @contextmanager
 def report_errors(debug: bool, interrupted: str = "nothing was written") -> Iterator[None]:
-    """Turn whatever goes wrong into a sentence on standard error and an exit code."""
+    """Print errors and warnings to standard error and set the exit code."""
     said: set[str] = set()
 
     def warn(message: Warning | str, *where: Any, **more: Any) -> None:
@@ -89,7 +89,7 @@ def report_errors(debug: bool, interrupted: str = "nothing was written") -> Iter
         leave(130)
     except typer.Exit:
         raise
-    except BrokenPipeError:  # whoever reads us, such as `head`, has seen enough
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except Exception as error:
         if debug:
@@ -101,5 +101,5 @@ def report_errors(debug: bool, interrupted: str = "nothing was written") -> Iter
 
 
 def say(message: str) -> None:
-    """Tell people something: messages go to standard error, data to standard output."""
+    """Print a message to standard error; standard output is for data."""
     typer.echo(message, err=True)

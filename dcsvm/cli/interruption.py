@@ -1,4 +1,4 @@
-"""Ctrl-C that is heard at once, also while compiled code runs."""
+"""Ctrl-C that takes effect at once, even while compiled code runs."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ WORK = "dcsvm work"
 
 
 def run_interruptible(work: Callable[[], Result]) -> Result:
-    """Do the work in a thread of its own, and wait for it where a KeyboardInterrupt is heard.
+    """Run `work` in a thread, so that the main thread can receive a KeyboardInterrupt.
 
-    Python hears Ctrl-C between two steps of its main thread only, and training may take minutes
-    inside one. After an interrupt the work may go on until `leave` ends the process: do in it what
-    leaves nothing behind, and write files elsewhere.
+    Python handles Ctrl-C between two bytecodes of its main thread only, and compiled code may run
+    for minutes in one. After an interrupt the thread may go on until `leave` ends the process, so
+    `work` must write files atomically.
     """
     results: list[Result] = []
     errors: list[BaseException] = []

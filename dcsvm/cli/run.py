@@ -137,7 +137,7 @@ def _list_data_overrides(data: str | None, target: str | None) -> list[str]:
 
 
 def _build_request(wanted: _Options, registry: Registry) -> RunRequest:
-    """Everything that can be wrong with a request, found before anything is read or trained."""
+    """Build the request, checking everything that can be checked before reading data."""
     from joblib import cpu_count
 
     from dcsvm.experiments.recipe import QUICKSTART, find_recipe, find_text
@@ -201,7 +201,7 @@ def _execute(wanted: _Options, progress: TerminalProgress) -> CompletedRun:
 
 
 def _suggest_option(sentence: str, wanted: _Options) -> str:
-    """The way out without writing a recipe, for those who gave a file by --data."""
+    """Suggest the --set option that solves a data error, if the file was given by --data."""
     if not any(each.startswith("--data ") for each in wanted.overrides):
         return ""
     if sentence.endswith('`missing = "impute"`'):
@@ -240,7 +240,7 @@ def _check_resume_options(wanted: _Options) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Refuse, before anything is trained, a path that no model could be written to."""
+    """Raise if a model cannot be written to this path."""
     import tempfile
 
     if path.is_dir():

@@ -105,7 +105,7 @@ def _find_cut_short(
 
 
 def _choose_names(paths: Sequence[Path]) -> list[str]:
-    """The shortest ends of the paths that tell them apart."""
+    """Return the shortest path suffixes that are unique."""
     whole = [path.resolve().parts for path in paths]
     for length in range(1, max(map(len, whole)) + 1):
         names = ["/".join(parts[-length:]) for parts in whole]
@@ -122,7 +122,7 @@ def _read_recipe(path: Path) -> dict[str, Any]:
 
 
 def _test_pair(first_name: str, first: Path, second_name: str, second: Path) -> dict[str, Any]:
-    """McNemar's test of two runs' own models, or why there is none."""
+    """Compare the main models of two runs with McNemar's test, or say why it is impossible."""
     pair = {"first": first_name, "second": second_name}
     one, other = _read_predictions(first), _read_predictions(second)
     shared = [key for key in one if key in other]

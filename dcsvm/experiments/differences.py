@@ -1,4 +1,4 @@
-"""What differs between recipes, in few lines: key by key where they are alike, else by name."""
+"""The differences between recipes, key by key, or by name for different components."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ Table = Mapping[str, Any]
 
 
 def find_differences(recipes: Sequence[Table], registry: Registry) -> dict[str, list[Any]]:
-    """The values of every recipe under the keys whose values differ, table by table.
+    """Return the values of all recipes for each key whose values differ.
 
-    A component that is another one in another recipe is one line: its name, and the settings
-    that are not its defaults. Resolved recipes are full of defaults, which would fill pages.
+    Different components are shown on one line each: the name, and settings other than defaults.
     """
     found: dict[str, list[Any]] = {}
     for key in sorted(

@@ -1,4 +1,4 @@
-"""What a model file holds, as plain data: structure, parts, size, cost."""
+"""Summary of a model file as plain data: structure, parts, size and cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The models that one part makes for many parameter values, asked about the same rows."""
+"""Scores of the same rows by the models of one part, for many parameter values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FEW_VALUES = 1_000_000
 
 
 class PartQueries:
-    """Rows that ask every model of one part; what their answers share is worked out once.
+    """Rows to score with every model of one part; shared kernel values are computed once.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class PartQueries:
 
 
 class Overlap:
-    """What parts that overlap share when the same rows ask all of them, as pairs of classes do.
+    """Kernel values that overlapping parts share, such as pairs of classes, for the same rows.
 
     Parameters
     ----------

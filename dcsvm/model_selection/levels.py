@@ -90,7 +90,7 @@ class LevelSearch:
 
 
 def describe_all_tried(n_cells: int) -> str:
-    """Why a search ended that left nothing out."""
+    """Say that every combination was tried."""
     if n_cells == 1:
         return "the one combination was tried"
     return f"all {n_cells} combinations were tried"
@@ -103,7 +103,7 @@ def _sum_seconds(steps: Sequence[Step]) -> float:
 
 @attrs.frozen(eq=False)
 class Step:
-    """One level that was tried: its cells, and what they were worth."""
+    """A level that was tried, its cells and their scores."""
 
     level: Level
     cells: Sequence[Cell]
@@ -125,7 +125,7 @@ class Step:
 
 @attrs.frozen(eq=False)
 class Verdict:
-    """What a level is worth: arrays over its cells, and `right` (parts, cells) part by part."""
+    """The scores of a level: arrays over its cells, and `right` (parts, cells) by part."""
 
     scores: FloatArray
     right: FloatArray

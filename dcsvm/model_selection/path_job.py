@@ -1,4 +1,4 @@
-"""Many parameter values on one part, each judged by held-out rows as soon as it is learned."""
+"""One part trained with many parameter values, each scored on held-out rows."""
 
 from __future__ import annotations
 

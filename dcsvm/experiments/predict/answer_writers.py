@@ -1,4 +1,4 @@
-"""Answers written as they come: CSV, TSV, JSON lines, NPZ, Parquet and Arrow."""
+"""Writers of predictions: CSV, TSV, JSON lines, NPZ, Parquet and Arrow."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ WRITERS: dict[str, type[Writer]] = {
 
 
 def check_out(out: Path) -> None:
-    """Refuse, before anything is read, a name that says nothing or a place that is none."""
+    """Raise if the output has an unknown suffix, is a directory, or has no parent directory."""
     if out.suffix.lower() not in WRITERS:
         raise UsageError(
             f"answers cannot be written to {str(out)!r}: the ending {out.suffix!r} says nothing; "
@@ -178,7 +178,7 @@ def check_out(out: Path) -> None:
 
 @contextmanager
 def open_answers(out: Path | None, names: list[str]) -> Iterator[Writer]:
-    """What writes the answers: to standard output, or to a file that is whole or not there."""
+    """Open a writer to standard output, or to a file that appears only when complete."""
     if out is None:
         to_terminal = CsvWriter(sys.stdout.buffer, names)
         yield to_terminal

@@ -1,4 +1,4 @@
-"""Answers for the rows of a file: read, predicted and written block by block."""
+"""Predictions for the rows of a file, read and written block by block."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def predict_file(
     """
     table = open_table(path, header)
     rows = build_row_reader(model, table)
-    model = _drop_names(model)  # the names are seen to: no one need ask for them
+    model = _drop_names(model)  # names were matched above: skip scikit-learn's check
     kept = _list_kept(rows, keep)
     unknown: dict[str, int] = {}
     known = {str(each) for each in model.classes_.tolist()}
@@ -138,14 +138,14 @@ def _predict_block(model: Any, X: Any, scores: bool) -> tuple[Any, list[Any]]:
 
 
 def _count_right(answers: Any, labels: Sequence[str]) -> tuple[int, int]:
-    """How many rows came with their class, and how many of these were answered right."""
+    """Return the number of labelled rows, and of right predictions among them."""
     texts = [str(answer) for answer in answers.tolist()]
     pairs = [(text, label) for text, label in zip(texts, labels, strict=True) if label]
     return len(pairs), sum(text == label for text, label in pairs)
 
 
 def _prefetch(items: Iterator[Item]) -> Iterator[Item]:
-    """The same items, the next of them made while one is being used."""
+    """Yield the same items, computing the next one in the background."""
     done = object()
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(next, items, done)

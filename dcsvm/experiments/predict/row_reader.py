@@ -1,4 +1,4 @@
-"""The rows of a file as a model wants them: its columns found by name, levels by their texts."""
+"""The rows of a file matched with the columns and category levels of a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What data a recipe is meant for: said in words, and held against the data that are there."""
+"""The data sizes that a recipe is meant for, described and compared with those of a data set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SIZES = ("rows", "features", "classes")
 
 
 def find_unsuitable(suits: Ranges, sizes: Mapping[str, int]) -> list[str]:
-    """The sizes, of those given, that lie beyond what suits."""
+    """Return the names of the sizes that are out of range."""
     return [
         key
         for key, number in sizes.items()
@@ -20,17 +20,17 @@ def find_unsuitable(suits: Ranges, sizes: Mapping[str, int]) -> list[str]:
 
 
 def rank(suits: Ranges, sizes: Mapping[str, int]) -> tuple[float, int]:
-    """The lower, the sooner a recipe should be tried, of those that suit the sizes given.
+    """Return a sort key for suitable recipes: those to try first have the lowest.
 
-    What is meant for many more rows gives up more of what an undivided machine learns: first comes
-    what goes no further than needed; of equals, what says most about the sizes given.
+    A recipe for many more rows gives up more accuracy of an undivided model, so recipes with the
+    lowest upper limit on rows come first; ties go to the recipe that limits more of the sizes.
     """
     furthest = suits.get("rows", (1, math.inf))[1] if "rows" in sizes else math.inf
     return furthest, -sum(key in suits for key in sizes)
 
 
 def describe_range(key: str, ends: Sequence[float]) -> str:
-    """From and to what, such as `2,000 to 200,000 rows`."""
+    """Describe a range, such as `2,000 to 200,000 rows`."""
     low, high = ends
     if low == high:
         return f"{low:,} {key}"
@@ -40,7 +40,7 @@ def describe_range(key: str, ends: Sequence[float]) -> str:
 
 
 def describe_mismatch(name: str, suits: Ranges, sizes: Mapping[str, int]) -> str:
-    """One line on data that a recipe is not meant for; empty if it is."""
+    """Say in one line that a recipe is not meant for data of these sizes; empty if it is."""
     beyond = find_unsuitable(suits, sizes)
     if not beyond:
         return ""

@@ -44,7 +44,7 @@ class LayeredRecipe:
     places: dict[Key, Place]
 
     def find_place(self, key: Key) -> Place:
-        """The place of a key, or of the innermost table around it that is written out."""
+        """Return the place of a key, or of the innermost enclosing table that has one."""
         while key and key not in self.places:
             key = key[:-1]
         return self.places.get(key, Place(0, self.source))
@@ -119,7 +119,7 @@ SHORT = {DATA_OPTION: _expand_data, TARGET_OPTION: _expand_target}
 
 
 def find_text(name: str, folder: Path, registry: Registry) -> tuple[str, str, Path] | None:
-    """The text, title and folder of a recipe file, or else of a registered recipe."""
+    """Return the text, title and folder of a recipe file, or else of a registered recipe."""
     path = folder / name
     offer = registry.offers.get((RECIPE, name))
     if offer is not None and not path.is_file():

@@ -22,7 +22,7 @@ CLASS_WEIGHT = "class_weight"
 
 @component
 class Data:
-    """The table [data]: where rows come from and how their features are made comparable."""
+    """The table [data]: the source of the rows, and how their features are prepared."""
 
     name: ClassVar[str] = "[data]"
     #: Keys that make sense for any rows: they outlast a change of the source.
@@ -57,7 +57,7 @@ class Data:
 
 @component
 class Split:
-    """The table [split]: which rows are held out to measure on, and to choose parameters by."""
+    """The table [split]: which rows are held out for testing and for validation."""
 
     name: ClassVar[str] = "[split]"
 
@@ -120,7 +120,7 @@ class Measure:
 
 @component
 class Suits:
-    """The table `suits`: data that a recipe is meant for, each key from and to what."""
+    """The table `suits`: the ranges of data sizes that a recipe is meant for."""
 
     name: ClassVar[str] = "suits"
 
@@ -142,7 +142,7 @@ SCORES = {
 
 
 def find_data_mistakes(data: Data, given: bool) -> Iterator[tuple[tuple[str, ...], str]]:
-    """What is wrong with a table [data] whose values are allowed one by one: key and sentence."""
+    """Yield the key and the message of each mistake in [data]; single values are valid."""
     if (data.path is None) == (data.use is None):
         what = "[data] needs one of the keys 'path' and 'use'"
         yield (), what if given else f"[data] is missing: {what}"
@@ -174,14 +174,14 @@ def _find_file_mistakes(data: Data) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def find_split_mistakes(split: Split) -> Iterator[tuple[tuple[str, ...], str]]:
-    """What is wrong with a table [split] whose values are allowed one by one: key and sentence."""
+    """Yield the key and the message of each mistake in [split]; single values are valid."""
     for key, kinds in (("test", ("auto", "random")), ("folds", ("folds",))):
         if getattr(split, key) is not None and split.use not in kinds:
             yield (key,), f"[split]: {key} has no meaning with use = {split.use!r}"
 
 
 def find_search_mistakes(search: Search) -> Iterator[tuple[tuple[str, ...], str]]:
-    """What is wrong with a table [search] whose values are allowed one by one."""
+    """Yield the key and the message of each mistake in [search]; single values are valid."""
     if search.use != "granularity":
         return
     if search.score not in GRANULARITY_SCORES:
@@ -192,7 +192,7 @@ def find_search_mistakes(search: Search) -> Iterator[tuple[tuple[str, ...], str]
 
 
 def find_class_weight_mistake(weights: Any) -> str:
-    """What is wrong with the weights of classes, in a sentence; empty if nothing is."""
+    """Return the message for invalid class weights; empty if they are valid."""
     if weights in ("none", "balanced"):
         return ""
     if not isinstance(weights, Mapping):
@@ -208,7 +208,7 @@ def find_class_weight_mistake(weights: Any) -> str:
 
 
 def find_suits_mistakes(suits: Suits) -> Iterator[tuple[tuple[str, ...], str]]:
-    """What is wrong with a table `suits` whose values are allowed one by one."""
+    """Yield the key and the message of each mistake in `suits`; single values are valid."""
     for key in ("rows", "features", "classes"):
         ends = getattr(suits, key)
         numbers = ends is None or all(type(each) in (int, float) for each in ends)
@@ -217,7 +217,7 @@ def find_suits_mistakes(suits: Suits) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def find_measure_mistakes(measure: Measure) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """What is wrong with a table [measure] whose values are allowed one by one."""
+    """Yield the key and the message of each mistake in [measure]; single values are valid."""
     for place, score in enumerate(measure.scores or ()):
         if score not in SCORES:
             hint = did_you_mean(str(score), SCORES)

@@ -1,4 +1,4 @@
-"""Recipes as text again: everything said, nothing left to defaults."""
+"""Recipes written as TOML, with every setting spelled out."""
 
 from __future__ import annotations
 

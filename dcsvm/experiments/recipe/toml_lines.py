@@ -1,4 +1,4 @@
-"""Where in a TOML text each key stands: what `tomllib` knows and does not tell."""
+"""The line of each key in a TOML text, which `tomllib` does not report."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class LineIndex:
                 self._read_pair(table)
 
     def of(self, path: Key) -> int | None:
-        """The line of a key, or of the innermost table around it that is written out."""
+        """Return the line of a key, or of the innermost enclosing table that has one."""
         while path and path not in self.line_of:
             path = path[:-1]
         return self.line_of.get(path)

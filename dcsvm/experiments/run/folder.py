@@ -93,12 +93,12 @@ class RunFolder(Observer):
         return cls(path)
 
     def remove_partial_files(self) -> None:
-        """Take away what a killed process had begun to write aside."""
+        """Delete partial files left by a killed process."""
         for left in self.path.glob(".*.part"):
             left.unlink()
 
     def remove(self) -> None:
-        """Take away a run that failed with nothing to go on from, and folders made for it."""
+        """Delete a failed run that has no finished parts, and the folders made for it."""
         if not _is_abandoned(self.path):
             return
         for file in self.path.iterdir():
@@ -124,7 +124,7 @@ class RunFolder(Observer):
             raise UsageError(f"{str(self.path / name)!r} cannot be read: {error}") from error
 
     def set_state(self, state: str, **facts: Any) -> None:
-        """Say in `status.json` how far the run is."""
+        """Write the state of the run to `status.json`."""
         now = _now()
         self._state = {"state": state, "since": now, "process": os.getpid(), **facts}
         self.write_json(STATUS, self._state)
@@ -172,7 +172,7 @@ def choose_run_folder(name: str, digest: str) -> Path:
 
 
 def _explain_occupied(path: Path) -> str:
-    """Why a run cannot be made in a folder, and what can be done."""
+    """Say why a folder cannot be used, and what to do."""
     if not (path / REQUEST).is_file() or not (path / STATUS).is_file():
         return f"the folder {str(path)!r} is not empty, and not of a run; choose another for --out"
     if find_status(path).state == "done":
@@ -184,7 +184,7 @@ def _explain_occupied(path: Path) -> str:
 
 
 def _is_abandoned(path: Path) -> bool:
-    """Whether a folder is that of a run that failed with nothing to go on from."""
+    """Whether a folder holds a failed run without finished parts."""
     if not (path / REQUEST).is_file() or not (path / STATUS).is_file():
         return False
     finished = path / FINISHED

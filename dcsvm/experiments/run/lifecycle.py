@@ -1,4 +1,4 @@
-"""Runs with a folder: begun, cut short, resumed, and written out when they are done."""
+"""Runs with a folder: start, resume and write the results."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def execute(
 
 
 def describe_environment(registry: Registry) -> dict[str, Any]:
-    """What a run stood on: versions, plugins, cores."""
+    """Describe the environment of a run: versions, plugins, cores."""
     plugins = sorted({(each.distribution, each.version) for each in registry.offers.values()})
     return {
         "python": platform.python_version(),
@@ -300,12 +300,12 @@ def _format_settings(table: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A setting for people: a component inside another goes by its name."""
+    """Return a setting for display; nested components are shown by name."""
     return getattr(value, "name", value) if hasattr(value, "get_params") else value
 
 
 def _serialize_anchored(text: str, recipe: Recipe) -> str:
-    """The resolved recipe with a path that holds wherever the run is resumed from."""
+    """Serialize the recipe with an absolute data path, so that it can be resumed from anywhere."""
     if recipe.data.path is None:
         return text
     settings = {name: getattr(recipe.data, name) for name in settings_of(Data)}

@@ -1,4 +1,4 @@
-"""What one pipeline did on the rows held out, what it took, and what it is made of."""
+"""Measures of a fitted pipeline: scores on the test rows, time, cost and structure."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ ACCURACY = "accuracy"
 
 @attrs.frozen
 class Measures:
-    """What one pipeline did on the rows held out, and what it took; NaN means unknown.
+    """Scores, time, cost and structure of one pipeline; NaN means unknown.
 
-    `baseline_accuracy` is what always naming the largest class would be right for, and
+    `baseline_accuracy` is the accuracy of always predicting the largest class, and
     `homogeneous_share` the share of parts that hold one class only. `more` holds the scores that
     [measure] asks for, and precision, recall and F1 of every class: `recall.setosa`. With folds,
     `by_fold` holds accuracy and each of these scores, fold by fold.

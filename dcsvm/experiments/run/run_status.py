@@ -1,4 +1,4 @@
-"""How far the run in a folder is: done, going on, failed, or cut short without a word."""
+"""The status of the run in a folder: done, running, failed or interrupted."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class RunStatus:
 
 
 def find_status(folder: Path) -> RunStatus:
-    """How far a run is; a UsageError where there is no run.
+    """Return the status of a run; raise a UsageError if there is no run.
 
-    A run that was killed could not say so: it says that it is running, but no process holds its
-    log of finished parts.
+    The status file of a killed run still says "running", but no process locks its log of
+    finished parts.
     """
     if not folder.is_dir():
         raise UsageError(f"{str(folder)!r} does not exist: name the folder of a run")

@@ -1,4 +1,4 @@
-"""What a search tried and found, and what its trials share."""
+"""The result of a search, and the context that its trials share."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BUDGET = "the time budget of"
 
 
 def explain_used_up(asked: Search, after: str = "") -> str:
-    """Why a search ended that had no time left, and how to give it more."""
+    """Say that the time budget was used up, and how to extend it."""
     seconds = asked.seconds or 0.0
     more = f"--set search.seconds={4 * seconds:g} gives it more"
     return f"{BUDGET} {seconds:g} s was used up{after}; {more}"
@@ -61,10 +61,10 @@ class SearchResult:
 
 @attrs.define(eq=False)
 class SearchContext(Observer):
-    """What all trials of a search share: an engine, a seed, who listens, and the time they took.
+    """What all trials of a search share: engine, seed, observer and time spent.
 
-    Time is taken from the outcomes, where finished parts keep theirs: a run that is resumed sees
-    its budget as used up as it was.
+    Seconds are added up from the outcomes of parts, checkpoints included, so that a resumed run
+    does not get a fresh time budget.
     """
 
     engine: Engine

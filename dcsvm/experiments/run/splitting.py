@@ -1,4 +1,4 @@
-"""Which rows are learned from, which are held out: as published, at random, in folds."""
+"""The train-test splits of a recipe: as published, at random or in folds."""
 
 from __future__ import annotations
 

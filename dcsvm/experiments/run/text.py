@@ -1,4 +1,4 @@
-"""What the terminal and the report say alike: columns, rare classes, ratios, in a few words."""
+"""Sentences that the terminal and reports share, on columns, rare classes and cost ratios."""
 
 from __future__ import annotations
 
