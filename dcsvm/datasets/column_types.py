@@ -81,7 +81,7 @@ class ColumnReader:
         self.n_others += others
         self._note_missing(block, kinds == NOTHING)
         if self.padded is None:
-            self.padded = block.padded(self.place)
+            self.padded = block.find_padded(self.place)
         if others and self.first_other is None:
             row = int(np.flatnonzero(kinds == OTHER)[0])
             self.first_other = block.place(row), block.text(row, self.place)

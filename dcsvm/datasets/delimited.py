@@ -60,7 +60,7 @@ class TextBlock(Block):
     def raw_numbers(self, column: int) -> tuple[FloatArray, Kinds]:
         return self.cells.numbers(column)
 
-    def padded(self, column: int) -> str | None:
+    def find_padded(self, column: int) -> str | None:
         texts = (self.cells.field(row, column) for row in self.cells.find_leading_zeros(column))
         return next(filter(is_padded, texts), None)
 

@@ -45,7 +45,7 @@ class Block(ABC):
         """Return the code of each field of a column, and the first row with each code."""
 
     @abstractmethod
-    def padded(self, column: int) -> str | None:
+    def find_padded(self, column: int) -> str | None:
         """Return the first field of a column that is an integer with leading zeros: 01234."""
 
     def texts(self, column: int) -> list[str]:
@@ -147,7 +147,7 @@ class ArrayBlock(Block):
             return floats, kinds.astype(np.uint8)
         return np.full(self.n_rows, np.nan), np.full(self.n_rows, OTHER, dtype=np.uint8)
 
-    def padded(self, column: int) -> str | None:
+    def find_padded(self, column: int) -> str | None:
         values = self.columns[column]
         return None if values.dtype.kind in "biuf" else next(filter(is_padded, values), None)
 
