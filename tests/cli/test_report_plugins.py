@@ -92,7 +92,7 @@ def test_a_report_that_misses_a_library_says_so(run, tmp_path, dcsvm):
 
 @pytest.mark.filterwarnings("default:there is no report")
 def test_without_a_plugin_a_run_says_so_and_goes_on(dcsvm, recipe, iris_pipeline, monkeypatch):
-    monkeypatch.setattr("dcsvm.experiments.run.reports._installed_reports", list)
+    monkeypatch.setattr("dcsvm.experiments.run.reports._load_reports", list)
     done = dcsvm("run", recipe(iris_pipeline), "--out", "kept")
     assert done.exit_code == 0
     assert "there is no report: no plugin that writes reports is installed" in done.stderr

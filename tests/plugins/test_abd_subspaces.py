@@ -107,7 +107,7 @@ def multiplications(problem, n_blocks):
     d = problem.n_features
     block, place = np.divmod(np.arange(d), d // n_blocks)
     roots = np.ones(problem.n_rows)
-    stacked = moments._stacked(problem.X, roots, place, block, n_blocks, d // n_blocks)
+    stacked = moments._stack(problem.X, roots, place, block, n_blocks, d // n_blocks)
     return sum(each.shape[0] * each.shape[1] ** 2 for each in stacked)
 
 

@@ -315,7 +315,7 @@ def test_a_report_counts_the_rows_that_pass_each_node(fitted, digits):
     (graph,) = (
         each
         for each in gather_evidence(fitted, X[::5], y[::5]).pictures
-        if each.title == "how answers are combined"
+        if each.title == "how scores are combined"
     )
     ElementTree.fromstring(graph.svg)
     passed = re.findall(r"<title>(\d) v (\d): ([\d,]+) rows?", graph.svg)

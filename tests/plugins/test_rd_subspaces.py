@@ -63,7 +63,7 @@ def test_names_reach_a_pipeline_inside_another_as_far_as_its_view_keeps_them():
     ("groups", "error", "sentence"),
     [
         ([[0, 99]], DataError, "group 0 names feature 99, but the features are 0 to 2"),
-        ([[0], ["x"]], DataError, "group 1 names 'x', but the features have no names here"),
+        ([[0], ["x"]], DataError, "group 1 names 'x', but the features have no names"),
         ([[0, 0]], SettingError, "group 0 names a feature twice"),
         ([[]], SettingError, "group 0 is empty"),
         (["radius"], SettingError, "group 0 must be a list of features, got 'radius'"),
@@ -87,7 +87,7 @@ def test_a_share_above_one_is_refused():
     with pytest.raises(SettingError) as refusal:
         columns_of(easy_problem(), features=1.5)
     assert str(refusal.value) == (
-        "rd_subspaces: features must be a whole number or a share of at most 1, got 1.5"
+        "rd_subspaces: features must be an integer or a share of at most 1, got 1.5"
     )
 
 

@@ -73,6 +73,8 @@ def grow_oblique(
     ----------
     Rodriguez-Lujan, Santa Cruz, Huerta: Hierarchical linear support vector machine (2012).
     """
+    if masses is not None:  # the scale of the weights must not decide between equal cuts
+        masses = np.ascontiguousarray(masses / masses.mean(), dtype=np.float64)
     compiled = native.library
     if compiled is None or fit_plane is not None:
         return PlaneTree(*grow_numpy(rows, y, n_classes, masses, order, settings, fit_plane))
@@ -83,10 +85,9 @@ def grow_oblique(
     tree = ObliqueStructure(stride, address(weights), address(thresholds), address(children))
     given, wanted = rows.structure(), settings.structure()
     labels = np.ascontiguousarray(y, dtype=np.int32)
-    mass = None if masses is None else np.ascontiguousarray(masses, dtype=np.float64)
     places = np.array(order, dtype=np.int64)
     nodes = compiled.dcsvm_oblique_grow(
-        *(ctypes.byref(given), n, address(labels), n_classes, address(mass), address(places)),
+        *(ctypes.byref(given), n, address(labels), n_classes, address(masses), address(places)),
         *(ctypes.byref(wanted), ctypes.byref(tree)),
     )
     if nodes < 0:
