@@ -9,9 +9,8 @@ import attrs
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from dcsvm.base.combiner import Combiner
 from dcsvm.base.component import ModelFact, component
@@ -28,7 +27,13 @@ from dcsvm.drive.observers import CallbackSupport, SklearnCallbacks, with_callba
 from dcsvm.drive.out_of_fold import training_answers
 from dcsvm.drive.registry import KINDS, default_registry
 from dcsvm.drive.subproblem import FitResult, Record, Subproblem, record_results, subproblems
-from dcsvm.drive.validation import check_compatible, check_kept, check_labels, validate_input
+from dcsvm.drive.validation import (
+    check_compatible,
+    check_kept,
+    check_labels,
+    check_weights,
+    validate_input,
+)
 from dcsvm.numeric.array_types import FloatArray, Matrix
 
 Result = TypeVar("Result")
@@ -272,8 +277,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         check_classification_targets(y)
         weights = None
         if sample_weight is not None or self.class_weight is not None:
-            weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-            weights = weights * compute_sample_weight(self.class_weight, y)
+            weights = check_weights(X, y, sample_weight, self.class_weight)
             X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
         self.classes_, y = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:

@@ -21,7 +21,7 @@ from dcsvm.base.component import describe_allowed, settings_of
 from dcsvm.cli import app
 from dcsvm.drive.registry import KINDS, Offer, Registry, default_registry
 from dcsvm.experiments.recipe import sections
-from dcsvm.experiments.recipe.schema import build_schema
+from dcsvm.experiments.recipe.json_schema import build_schema
 from dcsvm.inspection.component_description import describe
 
 HERE = Path(__file__).parent

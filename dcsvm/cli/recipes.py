@@ -111,7 +111,7 @@ def schema(context: typer.Context, plugin: PluginFiles = None, debug: Debug = Fa
     """Print the JSON schema of recipes, including the components of all plugins."""
     with report_errors(debug):
         registry = load_registry([*(context.obj or []), *(plugin or [])])
-        from dcsvm.experiments.recipe.schema import build_schema
+        from dcsvm.experiments.recipe.json_schema import build_schema
 
         typer.echo(json.dumps(build_schema(registry), indent=2))
 

@@ -1,4 +1,4 @@
-"""Validation before training: components that fit together, rows, labels and n_jobs."""
+"""Validation before training: compatible components, rows, labels, weights and n_jobs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from dcsvm.base.combiner import Combiner
 from dcsvm.base.decomposer import GROUPS, Decomposer, Repeat
@@ -15,6 +16,7 @@ from dcsvm.base.errors import CompositionError, DataError, SettingError
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.member import Member
 from dcsvm.drive.registry import Registry, default_registry
+from dcsvm.numeric.array_types import FloatArray
 from dcsvm.toolbox.table_schema import DATES
 
 MISSING = (
@@ -79,6 +81,12 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def check_weights(X: Any, y: Any, sample_weight: Any, class_weight: Any = None) -> FloatArray:
+    """Return the weights (n,) of rows and classes together; raise if one is negative."""
+    weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    return np.asarray(weights * compute_sample_weight(class_weight, y))
 
 
 def check_labels(y: Any) -> None:

@@ -108,12 +108,7 @@ def passes_row_weights_on(decomposer: Decomposer, problem: Problem) -> None:
     for weight in (1.0, 2.0, 4.0):
         weights = np.full(problem.n_rows, weight)
         trial = try_out(decomposer, attrs.evolve(problem, weights=weights))
-        alike.append(
-            [
-                (part.rows.tolist(), None if part.weights is None else part.weights.tolist())
-                for part in trial.parts
-            ]
-        )
+        alike.append([describe_part(part) for part in trial.parts])
     expect(
         alike[0] == alike[1] == alike[2],
         "the parts or their own weights changed with the row weights, though all rows weigh the "

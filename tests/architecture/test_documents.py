@@ -23,7 +23,7 @@ import dcsvm
 from dcsvm.base.component import settings_of
 from dcsvm.cli import app
 from dcsvm.drive.registry import KINDS, default_registry
-from dcsvm.experiments.recipe.schema import build_schema
+from dcsvm.experiments.recipe.json_schema import build_schema
 from dcsvm.experiments.run import folder
 from dcsvm.experiments.run.measures import Measures
 from dcsvm.testing import checks_of

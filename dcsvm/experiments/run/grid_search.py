@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from dcsvm.base.errors import DataError
 from dcsvm.base.row_splitting import deal_folds, hold_out
+from dcsvm.base.threads import ONE_BLAS_THREAD
 from dcsvm.experiments.recipe import Candidate, Search, Split
 from dcsvm.experiments.run.level_search import search_levels
 from dcsvm.experiments.run.load_data import fit_pipeline
@@ -208,7 +209,7 @@ def _search_cells(
     bench.observer.on_count_begin("fits", n_fits, asked.seconds)
     searcher.set_budget(cells, asked.seconds, bench, at_a_time)
     # One thread of BLAS for all, so that cells that end do not give threads back to others.
-    with threadpool_limits(limits=1, user_api="blas"), joblib.parallel_config("threading"):
+    with threadpool_limits(**ONE_BLAS_THREAD), joblib.parallel_config("threading"):
         searcher.set_params(n_jobs=at_a_time).fit(X, y)
     results = searcher.cv_results_
     tried = tuple(
