@@ -1,7 +1,5 @@
 """Divide-and-conquer kernel classifiers, native to scikit-learn."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -24,14 +22,14 @@ if TYPE_CHECKING:
     from dcsvm.base.routing import Router as Router
     from dcsvm.base.routing import Routing as Routing
     from dcsvm.base.stages import support_of as support_of
-    from dcsvm.base.stages import together as together
     from dcsvm.classifier import DivideAndConquerClassifier as DivideAndConquerClassifier
     from dcsvm.drive.committee.committee import Committee as Committee
-    from dcsvm.drive.committee.row_queries import RowQueries as RowQueries
+    from dcsvm.drive.executor import cluster as cluster
     from dcsvm.drive.fitted import FittedStrategy as FittedStrategy
     from dcsvm.drive.hookspecs import hookimpl as hookimpl
     from dcsvm.drive.registry import build as build
     from dcsvm.drive.registry import load_plugin as load_plugin
+    from dcsvm.experiments.portfolio.auto_classifier import AutoClassifier as AutoClassifier
     from dcsvm.model_selection.granularity_search import GranularitySearch as GranularitySearch
     from dcsvm.persistence.model_file import load as load
     from dcsvm.persistence.model_file import save as save
@@ -50,13 +48,14 @@ _MODULES = {
     "base.problem": "Part Problem Task part",
     "base.routing": "Division Router Routing",
     "base.component": "component setting",
-    "base.stages": "support_of together",
+    "base.stages": "support_of",
     "classifier": "DivideAndConquerClassifier",
     "drive.committee.committee": "Committee",
-    "drive.committee.row_queries": "RowQueries",
+    "drive.executor": "cluster",
     "drive.fitted": "FittedStrategy",
     "drive.hookspecs": "hookimpl",
     "drive.registry": "build load_plugin",
+    "experiments.portfolio.auto_classifier": "AutoClassifier",
     "model_selection.granularity_search": "GranularitySearch",
     "persistence.model_file": "load save",
     "toolbox.table_preparation": "TablePreparation",

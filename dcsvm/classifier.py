@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Generator, Iterable, Sequence
-from typing import Any, TypeAlias, TypeVar, overload
+from typing import Any, Literal, TypeAlias, TypeVar, overload
 
 import attrs
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,22 +21,32 @@ from dcsvm.base.errors import DataError, SettingError, did_you_mean
 from dcsvm.base.learner import LocalLearner, Steps
 from dcsvm.base.models import Cost, LocalModel
 from dcsvm.base.problem import DIVISION, PARTS, Problem, Seed
+from dcsvm.base.routing import Division
 from dcsvm.base.stages import StagedDivision
+from dcsvm.base.subproblem import FitResult, Record, Subproblem, record_results, subproblems
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.engine import Engine, run_inline
-from dcsvm.drive.fitted import FittedStrategy, ask_in_chunks, count_cost
+from dcsvm.drive.fitted import FittedStrategy, answer_dask, ask_in_chunks, count_cost, is_finite
+from dcsvm.drive.held_out import calibrate
 from dcsvm.drive.observers import CallbackSupport, SklearnCallbacks, with_callbacks
 from dcsvm.drive.out_of_fold import training_answers
 from dcsvm.drive.registry import KINDS, default_registry
-from dcsvm.drive.subproblem import FitResult, Record, Subproblem, record_results, subproblems
+from dcsvm.drive.row_weights import compute_row_weights
 from dcsvm.drive.validation import (
+    Method,
     check_compatible,
+    check_decision,
     check_kept,
     check_labels,
-    check_weights,
+    check_method,
+    find_costs,
+    has_probabilities,
+    learn_from_dask,
     validate_input,
 )
+from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray, Matrix
+from dcsvm.numeric.mapped_rows import MappedRows
 
 Result = TypeVar("Result")
 #: A generator for the engine: it yields lists of subproblems and is sent their results.
@@ -48,15 +60,28 @@ class Strategy:
     decomposer: Decomposer
     learner: LocalLearner
     combiner: Combiner
+    probability: Method = "off"
+    keep_rows: bool = False
+    threshold: float | str | None = None
+    costs: FloatArray | None = None
 
     @classmethod
-    def of(cls, decomposer: object, learner: object, combiner: object) -> Strategy:
+    def of(
+        cls,
+        decomposer: object,
+        learner: object,
+        combiner: object,
+        probability: Any = "off",
+        keep_rows: bool = False,
+    ) -> Strategy:
         """Look up names, and raise if the components do not fit together."""
         registry = default_registry()
         strategy = cls(
             registry.resolve("decomposer", decomposer),
             registry.resolve("learner", learner),
             registry.resolve("combiner", combiner),
+            check_method(probability),
+            keep_rows,
         )
         check_compatible(strategy.decomposer, strategy.learner, strategy.combiner, registry)
         return strategy
@@ -68,14 +93,25 @@ class Strategy:
         subproblems of a stage and is sent their results.
         """
         ledger: list[Record] = []
-        committee = yield from self.train(problem, problem.seed, ledger)
+        division = yield from self.train(problem, problem.seed, ledger)
+        model = yield from self.combine(division, problem, ledger)
+        if self.probability == "off":
+            return model
+        calibration = yield from calibrate(self, division, model, problem)
+        return attrs.evolve(model, calibration=calibration)
+
+    def combine(
+        self, division: Division, problem: Problem, ledger: list[Record]
+    ) -> Work[FittedStrategy]:
+        """Fit the combiner to the trained members."""
+        committee = Committee.of(division, problem.n_classes, self.keep_rows)
         answers = None
         if self.combiner.wants_answers:
             answers = yield from training_answers(self, committee, problem)
         combination = self.combiner.fit(committee, problem, answers)
-        return FittedStrategy(committee, combination, ledger)
+        return FittedStrategy(committee, combination, ledger=ledger)
 
-    def train(self, problem: Problem, seed: Seed, ledger: list[Record]) -> Work[Committee]:
+    def train(self, problem: Problem, seed: Seed, ledger: list[Record]) -> Work[Division]:
         """Divide with the problem's seed, and train the parts with `seed`."""
         division = StagedDivision(self.decomposer.divide(problem.with_child_seed(DIVISION)))
         for stage, parts in enumerate(division):
@@ -87,7 +123,7 @@ class Strategy:
             check_kept(self.decomposer, self.learner, members)
             record_results(ledger, stage, jobs, results)
             division.reply(members)
-        return Committee.of(division.result, problem.n_classes)
+        return division.result
 
 
 @component
@@ -102,10 +138,25 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
     combiner : Combiner or str, default="route"
     class_weight : dict or "balanced", optional
         Weights of the classes, multiplied with the row weights.
+    probability : {"off", "auto", "scaling", "temperature"}, default="off"
+        How `predict_proba` gets its probabilities. "auto" takes those of the members where they
+        have some, and otherwise learns a "scaling" of the scores: a sigmoid for two classes, a
+        softmax for several. A "temperature" scales all classes alike. Learning takes half as
+        long as training, or as long for few rows, since half of the rows are held out, or each
+        half in turn. `predict` is then the class with the largest probability, and
+        `decision_function` returns log-odds, or log-probabilities for several classes.
+    threshold : float or "best f1", "best accuracy", "best balanced_accuracy", "best mcc", optional
+        Of two classes, `predict` answers the one with fewer rows from this probability on; the
+        "best" one is chosen by held-out rows.
+    costs : dict, optional
+        What it costs to miss a row of a class, or dicts of that by the class that is answered, 1
+        by default: `predict` answers the class of least expected cost.
     n_jobs : int, optional
         How many parts are trained in parallel. The result does not depend on it.
     random_state : int, RandomState instance or None
         Seed of the random numbers; ignored in a nested classifier, which is seeded by its parent.
+    keep_rows : bool, default=False
+        Whether fitted members know the training rows of their parts, as `member.rows`.
 
     Attributes
     ----------
@@ -114,8 +165,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         The fitted committee and combination.
     ledger_ : list of Record
         One record for every part trained, nested ones included.
-    n_rows_ : int
-        Number of training rows, without those of weight zero.
+    n_rows_ : int, the number of training rows, without those of weight zero
     n_features_in_ : int
     feature_names_in_ : (d,) array of str, only for input with column names
 
@@ -135,14 +185,19 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
     learner: Any = attrs.field(default="kernel_svm", metadata={"kind": "learner"})
     combiner: Any = attrs.field(default="route", metadata={"kind": "combiner"})
     class_weight: Any = None
+    probability: Any = "off"
+    threshold: Any = None
+    costs: Any = None
     n_jobs: Any = attrs.field(default=None, metadata={"stored": False})
     random_state: Any = None
+    keep_rows: Any = False
 
     @overload
     def fit(self, X: Problem) -> LocalModel: ...
     @overload
     def fit(self, X: Any, y: Any, sample_weight: Any = ...) -> DivideAndConquerClassifier: ...
 
+    @learn_from_dask
     @with_callbacks  # type: ignore[untyped-decorator, unused-ignore]
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Learn from rows X (n, d) and labels y (n,); or, as a LocalLearner, from a Problem."""
@@ -162,8 +217,12 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
 
         `names` are the feature names, if X is an array.
         """
+        if native.missing:
+            native.warn_of_numpy()
         strategy = self._strategy()
         problem = self._problem(X, y, sample_weight, names)
+        costs = find_costs(self.threshold, self.costs, self.classes_)
+        strategy = attrs.evolve(strategy, threshold=self.threshold, costs=costs)
         callbacks = [SklearnCallbacks(self)] if getattr(self, "_skl_callbacks", ()) else []
         engine = attrs.evolve(engine, observers=(*engine.observers, *callbacks))
         self.model_: FittedStrategy = engine.run(strategy.conquer(problem))
@@ -204,22 +263,53 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
     def check(self) -> None:
         self._strategy()
 
+    @answer_dask
     def decision_function(self, X: Any) -> FloatArray:
         """Scores of rows X: (n, n_classes), or (n,) for two classes, positive for the second."""
         rows = self.check_rows(X)
-        scores = np.concatenate(ask_in_chunks(self.model_, self.model_.scores, rows, self.n_jobs))
+        model = self.model_
+        ask = model.scores if model.calibration is None else model.log_odds
+        scores = np.concatenate(ask_in_chunks(model, ask, rows, self.n_jobs))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    @answer_dask
     def predict(self, X: Any) -> Any:
         """Predict the labels of rows X (n, d)."""
         rows = self.check_rows(X)
-        winners = ask_in_chunks(self.model_, self.model_.labels, rows, self.n_jobs)
+        model = self.model_
+        ask = model.labels if model.calibration is None else model.decide
+        winners = ask_in_chunks(model, ask, rows, self.n_jobs)
         return self.classes_[winners[0] if len(winners) == 1 else np.concatenate(winners)]
+
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator, unused-ignore]
+    @answer_dask
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probabilities of the classes for rows X (n, d): (n, n_classes)."""
+        rows = self.check_rows(X)
+        model = self.model_
+        return np.concatenate(ask_in_chunks(model, model.probabilities, rows, self.n_jobs))
+
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator, unused-ignore]
+    @answer_dask
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """The logarithms of `predict_proba`."""
+        return np.asarray(np.log(self.predict_proba(X)))
 
     def cost(self, X: Any) -> Cost:
         """The cost of predicting each row of X."""
         rows = self.check_rows(X)
         return count_cost(self.model_, rows, self.n_jobs)
+
+    def with_committee(self, committee: Committee) -> DivideAndConquerClassifier:
+        """Return a fitted copy that predicts by another committee of the same classes.
+
+        `Committee.replace` makes one with other members, `Committee.merge` one of several. What
+        the combiner and the calibration have learned stays as it is.
+        """
+        check_is_fitted(self)
+        other = copy.copy(self)
+        other.model_ = self.model_.with_committee(committee)
+        return other
 
     @property
     def releases_gil(self) -> bool:  # type: ignore[override]
@@ -229,6 +319,12 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
     def keeps_support(self) -> bool | None:  # type: ignore[override]
         kept: bool | None = getattr(self.learner, "keeps_support", None)
         return kept
+
+    @property
+    def row_weights(self) -> Literal["approximate", "refused"]:  # type: ignore[override]
+        """Whether its learner refuses row weights; no division is exact about them."""
+        refused = self._strategy().learner.row_weights == "refused"
+        return "refused" if refused else "approximate"
 
     @property
     def pairwise(self) -> bool:
@@ -266,19 +362,24 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         )
 
     def _strategy(self) -> Strategy:
-        return Strategy.of(self.decomposer, self.learner, self.combiner)
+        check_decision(self.threshold, self.costs, self.probability)
+        kinds = self.decomposer, self.learner, self.combiner
+        return Strategy.of(*kinds, self.probability, bool(self.keep_rows))
 
     def _problem(
         self, X: Any, y: Any, sample_weight: Any = None, names: Sequence[str] | None = None
     ) -> Problem:
-        given = y
+        given, file = y, X if isinstance(X, MappedRows) else None
         X, y = validate_input(self, X, y)
+        X = X if file is None else file
         check_labels(given)
         check_classification_targets(y)
         weights = None
         if sample_weight is not None or self.class_weight is not None:
-            weights = check_weights(X, y, sample_weight, self.class_weight)
-            X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
+            weights = compute_row_weights(X, y, sample_weight, self.class_weight)
+            used = weights > 0
+            X = X if file is not None and used.all() else X[used]
+            y, weights = y[used], weights[used]
         self.classes_, y = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             found = ", ".join(repr(label) for label in self.classes_.tolist())
@@ -297,11 +398,3 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
             weights,
             names=None if names is None else tuple(names),
         )
-
-
-def is_finite(X: FloatArray) -> bool:
-    """Whether all numbers are finite; many numbers are checked by their sum."""
-    if X.size < 4096:
-        return bool(np.isfinite(X).all())
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(X.sum()))

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import fuzzing
 import hypothesis
+import numpy as np
 import pytest
 
+from dcsvm.numeric import native
 from dcsvm.testing import summary
 from dcsvm.testing.summary import pytest_runtest_setup  # noqa: F401
 
@@ -30,6 +32,34 @@ def pytest_configure(config: pytest.Config) -> None:
 def repository() -> Path:
     """The folder that holds pyproject.toml."""
     return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(params=["native", "numpy"])
+def either(request):
+    """Run the test with the compiled library and with numpy."""
+    if request.param == "numpy":
+        with native.numpy_only():
+            yield request.param
+    else:
+        if native.implementation() != "native":
+            pytest.skip("the compiled library is not built here")
+        yield request.param
+
+
+@pytest.fixture(scope="session")
+def dataset():
+    """Arrays of a shared data set by its name; skips where it is absent."""
+
+    def load(name):
+        named = os.environ.get("DCSVM_DATA")
+        beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+        path = (Path(named) if named else beside) / f"{name}.npz"
+        if not path.exists():
+            pytest.skip(f"no data set {path.name}; set DCSVM_DATA to the folder that has it")
+        with np.load(path, allow_pickle=False) as archive:
+            return {key: archive[key] for key in archive.files}
+
+    return load
 
 
 #: (component, bug, law, sentence) of every seeded bug that the conformance kit caught.

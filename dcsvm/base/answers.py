@@ -1,13 +1,20 @@
-"""Answers: the scores of queried members, and their sums and votes."""
+"""Answers: the scores of queried members, and their sums, votes and margins."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from dcsvm.numeric.array_types import FloatArray, IntArray
+from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+from dcsvm.numeric.expansion.pair_votes import STEEPNESS
+
+if TYPE_CHECKING:
+    from dcsvm.drive.committee.committee import Committee
+
+#: Exponents beyond this could overflow when they are summed.
+LARGEST_EXPONENT = 300.0
 
 
 @attrs.frozen(eq=False)
@@ -87,3 +94,26 @@ def rank_classes(scores: FloatArray, most: int = 3) -> list[int]:
     """Return the classes with the largest scores (n_classes,), best first, without NaN."""
     best = np.argsort(-scores, kind="stable")[:most].tolist()
     return [label for label in best if not np.isnan(scores[label])]
+
+
+def are_pairs(committee: Committee) -> bool:
+    """Whether each column of a committee separates two of three or more classes."""
+    code = committee.code
+    return committee.n_classes > 2 and bool((abs(code).sum(axis=1) == 2).all())
+
+
+def couple_pairs(committee: Committee, X: Matrix) -> FloatArray:
+    """The margin (n, n_classes) of each class against its rivals; NaN if it has none.
+
+    All pairs are asked about every row of X. See `pair_margins` for the formula.
+    """
+    lost = np.zeros((X.shape[0], committee.n_classes))
+    met = np.zeros_like(lost)
+    for answers in committee.answers(X):
+        exponents = STEEPNESS * answers.values
+        np.clip(exponents, -LARGEST_EXPONENT, LARGEST_EXPONENT, out=exponents)
+        weights = 1.0 if answers.weights is None else answers.weights[:, answers.owner]
+        lost[answers.rows] += (np.exp(-exponents) * weights) @ (answers.code > 0)
+        lost[answers.rows] += (np.exp(exponents) * weights) @ (answers.code < 0)
+        met[answers.rows] += answers.total_weights()
+    return np.where(met > 0.0, -np.log1p(lost) / STEEPNESS, np.nan)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dcsvm.base.component import Component
 from dcsvm.base.decomposer import YIELDS
 from dcsvm.base.problem import Problem
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+from dcsvm.numeric.row_plan import Plan, Step
+from dcsvm.numeric.stored_arrays import Stored
 
 if TYPE_CHECKING:
     from dcsvm.drawing import Scene
     from dcsvm.drive.committee.committee import Committee
 
 
-class Combination(ABC):
+class Combination(Stored, ABC):
     """A fitted combiner, as returned by `Combiner.fit`.
 
     A combiner that learns nothing returns itself. Others return an attrs class that is listed in
@@ -29,6 +31,9 @@ class Combination(ABC):
 
         Query all members with `committee.answers(X)`, or some with `committee.ask(...)`; both
         count the cost.
+
+        Called by `predict`, `decision_function` and `cost` with chunks of rows, from several
+        threads: modify neither the committee nor X.
         """
 
     def labels(self, committee: Committee, X: Matrix) -> IntArray | None:
@@ -38,27 +43,70 @@ class Combination(ABC):
         """
         return None
 
+    def lower(self, plan: Plan, committee: Committee) -> Step | None:
+        """Add the way of combining to a plan.
+
+        Called when single rows are first predicted. None means: ask `combine` in Python.
+        """
+        return None
+
+    def margins(self, committee: Committee, X: Matrix) -> FloatArray:
+        """The scores that probabilities are learned from: like `combine`, but without votes.
+
+        The committee answers with the margins of its members. Override it where `combine` counts
+        votes of members, or asks only some of those that know a class.
+
+        Called with rows X (n, d), in training and at prediction, if probabilities are wanted.
+        """
+        return self.combine(committee, X)
+
+    def probabilities(self, committee: Committee, X: Matrix) -> FloatArray | None:
+        """The probabilities of rows X (n, d), as (n, n_classes), from those of the members.
+
+        None if there are none; the core then learns them from the margins. A sum below one leaves
+        the rest to classes without any probability: see `committee.mean_probabilities`.
+
+        Called by `predict_proba` of a classifier with probabilities.
+        """
+        return None
+
+    def check_committee(self, committee: Committee) -> None:
+        """Raise ValueError if the members of a committee cannot be combined.
+
+        Called when a model file is loaded or saved. The default compares the axes `classes` and
+        `members` of array fields.
+        """
+        self.check_stored(classes=committee.n_classes, members=len(committee.members))
+
     def trace(self, committee: Committee, x: Matrix) -> list[str]:
-        """Explain in sentences the prediction for the single row x (1, d)."""
+        """Explain in sentences the prediction for the single row x (1, d).
+
+        Called by `explain`.
+        """
         return []
 
     def picture(self, committee: Committee, x: Matrix, names: Sequence[Any]) -> str:
         """Draw the prediction for the single row x (1, d) as SVG, for `explain`.
 
-        `names` are the class names.
+        `names` are the class names. Called by `explain` in a notebook and by reports.
         """
         return ""
 
     def overview(self, scene: Scene) -> str:
-        """Draw as SVG how scores are combined, for a report, like `Router.overview`."""
+        """Draw as SVG how scores are combined, for a report, like `Router.overview`.
+
+        Called once per report of a run.
+        """
         return ""
 
 
 class Combiner(Component, Combination):
     """Turns the scores of a committee's members into one score per class and row."""
 
-    #: The entries of YIELDS that this combiner can work with.
+    #: The words of YIELDS, and declared ones, that this combiner can work with.
     accepts: ClassVar[frozenset[str]] = YIELDS
+    #: Words of its own in `accepts`, with their meaning, unless a decomposer declares them.
+    declares: ClassVar[Mapping[str, str]] = {}
     #: Whether `fit` needs the members' scores of the training rows.
     wants_answers: ClassVar[bool] = False
     #: With `wants_answers`: 0 for in-sample scores, k for out-of-fold scores from k folds.

@@ -57,12 +57,18 @@ class Component(BaseEstimator, ABC):
     stored_types: ClassVar[tuple[type, ...]] = ()
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the settings by name; with `deep`, also those of nested components."""
+        """Return the settings by name; with `deep`, also those of nested components.
+
+        Called by `clone`, searches and recipes.
+        """
         own = {name: getattr(self, name) for name in sorted(settings_of(type(self)))}
         return own | (expand_components(own) | expand_lists(own) if deep else {})
 
     def set_params(self, **params: Any) -> Any:
-        """Change settings by name; a list is replaced if one of its components changes."""
+        """Change settings by name; a list is replaced if one of its components changes.
+
+        Called by searches, and by `clone` through the constructor.
+        """
         title = self.name or type(self).__name__
         return super().set_params(**merge_params(title, self.get_params(deep=False), params))
 
@@ -73,9 +79,8 @@ class Component(BaseEstimator, ABC):
     def facts(self, classifier: DivideAndConquerClassifier, X: Any, y: Any) -> Iterable[ModelFact]:
         """Numbers about a fitted classifier with this component, such as a paper's error bound.
 
-        Called by `collect_facts`, at the end of a run for its report, with the training rows
-        X (n, d) and labels y (n,). Return nothing if there is no such number, or if it would
-        take longer than a few seconds.
+        Called by `collect_facts` for the report of a run, with the training rows X (n, d) and
+        labels y (n,). Return nothing if it would take longer than a few seconds.
         """
         return ()
 

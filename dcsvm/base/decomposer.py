@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dcsvm.base.component import Component, component, setting
@@ -22,8 +22,11 @@ SUBSPACES = "subspaces"
 CLASS_PAIRS = "class pairs"
 CLASS_CODES = "class codes"
 GROUPS = "groups"
-#: Everything that decomposers can yield; GROUPS comes from adding decomposers.
-YIELDS = frozenset({ONE_PART, REGIONS, SUBSETS, SUBSPACES, CLASS_PAIRS, CLASS_CODES, GROUPS})
+WEIGHTS = "weights"
+#: Words that come with another one: GROUPS from adding decomposers, WEIGHTS of members.
+MODIFIERS = frozenset({GROUPS, WEIGHTS})
+#: The core's words for what decomposers can yield; components can declare more.
+YIELDS = MODIFIERS | {ONE_PART, REGIONS, SUBSETS, SUBSPACES, CLASS_PAIRS, CLASS_CODES}
 
 
 class Decomposer(Component):
@@ -41,12 +44,20 @@ class Decomposer(Component):
                 yield [part(half) for half in np.array_split(order, 2)]
     """
 
-    #: Entries of YIELDS; combiners accept some of them.
+    #: What it yields, as words of YIELDS or declared ones; combiners accept some of them.
     yields: ClassVar[frozenset[str]]
+    #: Words of its own in `yields`, with their meaning. A combiner that accepts one fits.
+    declares: ClassVar[Mapping[str, str]] = {}
     #: Whether every training row is in a part or held back; False for a sampler.
     covers: ClassVar[bool] = True
     #: Whether later stages use the support vectors of earlier ones.
     needs_support: ClassVar[bool] = False
+    #: Whether the router tells classes apart by itself, so that its own training rows do not show
+    #: how sure its regions are: their probabilities are learned from another division.
+    separates_classes: ClassVar[bool] = False
+    #: Whether it learns by giving rows of its parts unequal weights, so that a learner that
+    #: refuses row weights does not fit.
+    needs_row_weights: ClassVar[bool] = False
     #: Whether every part names its learner, so that the strategy's own is never used.
     brings_learners: ClassVar[bool] = False
 
@@ -74,7 +85,10 @@ class Decomposer(Component):
         )
 
     def overview(self, scene: Scene) -> str:
-        """Draw the division as SVG, like `Router.overview`, for a division without a router."""
+        """Draw the division as SVG, like `Router.overview`, for a division without a router.
+
+        Called once per report of a run. `scene` must not be modified.
+        """
         return ""
 
     def __add__(self, other: Decomposer | str) -> Any:
@@ -114,6 +128,10 @@ class Sum(Decomposer):
     @property
     def covers(self) -> bool:  # type: ignore[override]
         return all(each.covers for each in self.summands)
+
+    @property
+    def separates_classes(self) -> bool:  # type: ignore[override]
+        return any(each.separates_classes for each in self.summands)
 
     @property
     def brings_learners(self) -> bool:  # type: ignore[override]
@@ -166,6 +184,10 @@ class Repeat(Decomposer):
     @property
     def covers(self) -> bool:  # type: ignore[override]
         return bool(self.decomposer.covers)
+
+    @property
+    def separates_classes(self) -> bool:  # type: ignore[override]
+        return bool(self.decomposer.separates_classes)
 
     @property
     def brings_learners(self) -> bool:  # type: ignore[override]

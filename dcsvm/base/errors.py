@@ -1,7 +1,5 @@
 """Exceptions of dcsvm, with the exit codes of the command line."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 from typing import ClassVar
@@ -65,6 +63,20 @@ class ModelPluginError(ModelFileError, PluginError):
     """A model file needs a plugin that is not installed."""
 
     exit_code = 3
+
+
+class DiskFullError(DcsvmError):
+    """There is no room for a file."""
+
+
+class ClusterError(DcsvmError):
+    """A cluster cannot be reached, or loses worker after worker."""
+
+
+class MemoryLimitError(DcsvmError):
+    """A part needs more memory than a limit leaves."""
+
+    exit_code = 2
 
 
 class ContractError(DcsvmError, TypeError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 import attrs
@@ -10,9 +11,11 @@ import numpy as np
 from scipy import sparse
 
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+from dcsvm.numeric.row_plan import Plan, Step
+from dcsvm.numeric.stored_arrays import Stored, axes
 
 
-class View(ABC):
+class View(Stored, ABC):
     """A feature transformation. The core fits it on the rows of a part and keeps the result."""
 
     def fit(self, X: Matrix) -> View:
@@ -22,6 +25,23 @@ class View(ABC):
     @abstractmethod
     def apply(self, X: Matrix) -> Matrix:
         """Transform rows X (n, d) to (n, features of the view)."""
+
+    def lower(self, plan: Plan, n_features: int) -> Step | None:
+        """Add this view of rows with `n_features` features to a plan.
+
+        Called when single rows are first predicted. None means: ask `apply` in Python.
+        """
+        return None
+
+    def count_features(self, n_features: int) -> int:
+        """The number of features of the view, applied to rows of `n_features`.
+
+        Called when a model file is loaded or saved. Raise ValueError if it cannot be applied.
+        """
+        sizes = self.check_stored(features=n_features)
+        if "width" in sizes:
+            return sizes["width"]
+        return int(self.apply(np.zeros((1, n_features))).shape[1])
 
     def names(self, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
         """The names of the view's features, given those of the input."""
@@ -39,10 +59,15 @@ class View(ABC):
 class Columns(View):
     """Some of the columns, in the given order."""
 
-    columns: IntArray
+    columns: IntArray = attrs.field(
+        metadata=axes("width", dtype=np.integer, at_least=0, below="features")
+    )
 
     def apply(self, X: Matrix) -> Matrix:
         return X[:, self.columns]
+
+    def lower(self, plan: Plan, n_features: int) -> Step | None:
+        return plan.columns(n_features, self.columns)
 
     def names(self, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
         return None if given is None else tuple(given[column] for column in self.columns)
@@ -55,12 +80,15 @@ class Columns(View):
 class LinearMap(View):
     """The projection `X @ matrix - offset`, with matrix (d, features of the view)."""
 
-    matrix: FloatArray
-    offset: FloatArray | None = None
+    matrix: FloatArray = attrs.field(metadata=axes("features", "width"))
+    offset: FloatArray | None = attrs.field(default=None, metadata=axes("width"))
 
     def apply(self, X: Matrix) -> Matrix:
         projected = np.asarray(X @ self.matrix)
         return projected if self.offset is None else projected - self.offset
+
+    def lower(self, plan: Plan, n_features: int) -> Step | None:
+        return plan.affine(self.matrix, None if self.offset is None else -self.offset)
 
 
 @attrs.frozen(eq=False)
@@ -75,9 +103,15 @@ class Scaling(View):
     """
 
     kind: Literal["none", "minmax", "standard", "robust"] = "minmax"
-    offset: FloatArray | None = None
-    factor: FloatArray | None = None
-    weights: FloatArray | None = None
+    offset: FloatArray | None = attrs.field(default=None, metadata=axes("features"))
+    factor: FloatArray | None = attrs.field(default=None, metadata=axes("features"))
+    weights: FloatArray | None = attrs.field(default=None, metadata=axes("features"))
+
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        sizes = super().check_stored(**sizes)
+        if self.factor is None:
+            raise ValueError("Scaling.factor is missing, but must be that of a fitted view")
+        return sizes | {"width": sizes["features"]}
 
     def fit(self, X: Matrix) -> Scaling:
         offset, width = _sparse_range(X, self.kind) if sparse.issparse(X) else _range(X, self.kind)
@@ -85,6 +119,13 @@ class Scaling(View):
         if self.weights is not None:
             factor *= self.weights
         return attrs.evolve(self, offset=offset, factor=factor, weights=None)
+
+    @classmethod
+    def join(cls, fitted: Sequence[Scaling]) -> Scaling:
+        """Join scalings of one kind, each fitted on the next columns of the same dense rows."""
+        factors = [np.zeros(0) if each.factor is None else each.factor for each in fitted]
+        offsets = [each.offset for each in fitted if each.offset is not None]
+        return cls(fitted[0].kind, np.concatenate(offsets), np.concatenate(factors))
 
     def apply(self, X: Matrix) -> Matrix:
         if self.factor is None:
@@ -94,6 +135,9 @@ class Scaling(View):
         if sparse.issparse(X):
             X = X.toarray()
         return (X if self.offset is None else X - self.offset) * self.factor
+
+    def lower(self, plan: Plan, n_features: int) -> Step | None:
+        return None if self.factor is None else plan.scaling(self.factor, self.offset)
 
     def names(self, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
         return given
@@ -111,6 +155,11 @@ class Chain(View):
 
     views: tuple[View, ...]
 
+    def count_features(self, n_features: int) -> int:
+        for view in self.views:
+            n_features = view.count_features(n_features)
+        return n_features
+
     def fit(self, X: Matrix) -> View:
         fitted: list[View] = []
         for view in self.views:
@@ -122,6 +171,16 @@ class Chain(View):
         for view in self.views:
             X = view.apply(X)
         return X
+
+    def lower(self, plan: Plan, n_features: int) -> Step | None:
+        steps: list[Step] = []
+        for view in self.views:
+            step = view.lower(plan, n_features)
+            if step is None:
+                return None
+            steps.append(step)
+            n_features = plan.outputs(step)
+        return plan.chain(*steps) if steps else None
 
     def names(self, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
         for view in self.views:
@@ -140,10 +199,7 @@ LocalScaling: TypeAlias = Literal["none", "minmax", "standard"]
 
 
 def local_view(scaling: LocalScaling, weights: FloatArray | None = None) -> View | None:
-    """Return the view that scales by the part's own rows, then by `weights` (d,) if given.
-
-    None if neither is wanted.
-    """
+    """Return the view that scales by the part's own rows, then by `weights` (d,), or None."""
     if scaling == "none" and weights is None:
         return None
     return Scaling(scaling, weights=weights)

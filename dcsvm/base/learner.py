@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from sklearn.base import clone
 
@@ -28,45 +28,70 @@ class LocalLearner(Component):
     labels_only: ClassVar[bool] = False
     #: Whether its models know their support vectors; None if that depends on the model.
     keeps_support: ClassVar[bool | None] = None
+    #: What row weights do: "exact" as repeated rows, "approximate" in the same direction, as for
+    #: learners that draw rows or landmarks, or "refused" with a SettingError.
+    row_weights: ClassVar[Literal["exact", "approximate", "refused"]] = "exact"
 
     @abstractmethod
     def fit(self, problem: Problem) -> LocalModel:
         """Learn from `problem`, the local problem of a part, with classes 0 .. k-1.
 
         Called from several threads or processes: modify neither `problem` nor `self`. Row
-        weights, if given, must have the effect of repeated rows.
+        weights, if given, must have the effect that `row_weights` says.
         """
 
     def fit_path(
         self, problem: Problem, grid: Iterable[Mapping[str, Any]]
     ) -> Iterator[tuple[Mapping[str, Any], LocalModel]]:
-        """Yield (cell, model) for each cell of a grid; override to share work between cells."""
+        """Yield (cell, model) for each cell of a grid; override to share work between cells.
+
+        Called by searches, once per part, with the part's problem; it must not be modified.
+        """
         for cell in grid:
             yield cell, clone(self).set_params(**cell).fit(problem)
 
     def fit_together(self, problems: Sequence[Problem]) -> list[LocalModel]:
         """Learn several small problems; override to do so in one call.
 
-        The models must be the same as from `fit`. Problems may differ in their features.
+        The models must be the same as from `fit`. Problems may differ in their features. Called
+        by the engine with up to 64 parts of a stage, in a worker.
         """
         return [self.fit(problem) for problem in problems]
 
     def fit_in_steps(self, problem: Problem) -> Steps | None:
-        """Let the engine train a learner that consists of others; None to use `fit`."""
+        """Let the engine train a learner that consists of others; None to use `fit`.
+
+        Called by the engine with the problem of a part, instead of `fit`.
+        """
         return None
 
-    def memory(self, n_rows: int, n_features: int) -> float:
-        """The bytes that fitting needs beside the problem, or 0 if unknown.
+    def around(self, learner: LocalLearner) -> LocalLearner:
+        """The learner of a part that names this one; `learner` is the strategy's.
 
-        Used to choose a smaller problem or a simpler learner, as in the fusion of many scores.
+        Called by the core for every part with a learner of its own. Override it to wrap the
+        strategy's learner, as lazy models do. The default ignores it.
+        """
+        return self
+
+    def memory(self, n_rows: int, n_features: int) -> float:
+        """The bytes that fitting needs beside the problem, or 0 if they are few or unknown.
+
+        Called before training by combiners that choose a smaller problem or a simpler learner,
+        and by runs with a limit of memory.
         """
         return 0.0
 
     def simpler(self) -> LocalLearner | None:
-        """The next simpler learner of this kind that needs less memory, or None."""
+        """The next simpler learner of this kind that needs less memory, or None.
+
+        Called by combiners if `memory` says that a problem is too large.
+        """
         return None
 
     @property
     def pairwise(self) -> bool:
-        """Whether X is a kernel matrix between rows, so that parts select rows and columns."""
+        """Whether X is a kernel matrix between rows, so that parts select rows and columns.
+
+        Called by the core before it cuts rows out of X.
+        """
         return False

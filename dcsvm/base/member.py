@@ -1,53 +1,121 @@
 """Member: a part with the model trained on it."""
 
-from __future__ import annotations
-
 import attrs
 import numpy as np
 
 from dcsvm.base.errors import ContractError
 from dcsvm.base.feature_views import View
-from dcsvm.base.models import Cost, LocalModel
+from dcsvm.base.models import Constant, Cost, LocalModel
 from dcsvm.base.problem import Part
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+from dcsvm.numeric.stored_arrays import Stored, axes
+
+#: No problem has more rows.
+MOST_ROWS = 2**48
 
 
 @attrs.frozen(eq=False)
-class Member:
+class Member(Stored):
     """A part with its fitted view and the model trained on it.
 
     `code` (columns, classes) gives the meaning of each column of the scores: +1 for a class that
     it favors, -1 for one that it opposes, 0 for one that it does not score. `support` holds the
-    ids of the support vectors in the divided Problem. `part` is set only during division.
+    ids of the support vectors in the divided Problem. `part` is set only during division; with
+    `keep_rows` of the classifier, `rows` are the ids of the part's rows afterwards. The `code` of
+    a part with labels of its own has a column for each label instead of each class.
     """
 
     model: LocalModel
-    code: IntArray
+    code: IntArray = attrs.field(
+        metadata=axes("columns", "classes", dtype=np.integer, at_least=-1, at_most=1)
+    )
     view: View | None = None
-    support: IntArray = attrs.field(factory=lambda: np.zeros(0, dtype=np.intp))
+    support: IntArray = attrs.field(
+        factory=lambda: np.zeros(0, dtype=np.intp),
+        metadata=axes("support", dtype=np.integer, at_least=0, at_most=MOST_ROWS),
+    )
     n_rows: int = 0
     part: Part | None = attrs.field(default=None, metadata={"stored": False})
+    rows: IntArray | None = attrs.field(
+        default=None, metadata=axes("rows", dtype=np.integer, at_least=0, at_most=MOST_ROWS)
+    )
+
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        features = sizes.pop("features", None)
+        sizes = super().check_stored(**sizes)
+        if not len(self.code) or not self.code.any(axis=1).all():
+            raise ValueError("Member.code must have columns that score a class each")
+        if features is not None:
+            seen = features if self.view is None else self.view.count_features(features)
+            self.model.check_stored(features=seen, columns=sizes["columns"])
+        return sizes
+
+    def without_part(self, keep_rows: bool = False) -> "Member":
+        """The member as it predicts; with `keep_rows` it knows the rows of its part."""
+        if self.part is None:
+            return self
+        rows = self.part.rows if keep_rows else None
+        return Member(self.model, self.code, self.view, self.support, self.n_rows, None, rows)
+
+    def with_model(self, model: LocalModel) -> "Member":
+        """The member with another model, such as one whose points are pooled."""
+        return Member(
+            *(model, self.code, self.view, self.support, self.n_rows, self.part, self.rows)
+        )
 
     @property
     def duals(self) -> FloatArray | None:
         """Signed duals of the `support` rows, if the model has them."""
         return self.model.duals
 
-    def scores(self, X: Matrix) -> FloatArray:
-        """Score rows X (n, d) of the divided problem's features: (n, columns)."""
-        return self._check_shape(self.model.scores(self._apply_view(X)), X)
+    def scores(self, X: Matrix, votes: bool = True) -> FloatArray:
+        """Score rows X (n, d) of the divided problem's features: (n, columns).
+
+        Without `votes`, by the margins of the model.
+        """
+        seen = self._apply_view(X)
+        return self._check_shape(self.model.scores(seen) if votes else self.model.margins(seen), X)
+
+    def probabilities(self, X: Matrix) -> FloatArray | None:
+        """The probabilities of the divided problem's classes for rows X: (n, classes), or None.
+
+        Classes that the part lacks have zero. Together they have the share `unseen`, which is
+        missing from the sums of rows.
+        """
+        classes = self.label_classes
+        if classes is None:
+            return None
+        if isinstance(self.model, Constant):
+            classes, known = classes[-1:], np.ones((X.shape[0], 1))
+        else:
+            own = self.model.probabilities(self._apply_view(X))
+            if own is None:
+                return None
+            known = self._check_columns(own, len(classes), X)
+        shares = np.zeros((X.shape[0], self.code.shape[1]))
+        shares[:, classes] = known * (1.0 - self.unseen)
+        return shares
+
+    @property
+    def unseen(self) -> float:
+        """The probability of a class that the part lacks, from its number of rows.
+
+        Laplace's rule: of n rows none was of such a class.
+        """
+        lacks = not np.asarray(self.code).any(axis=0).all()
+        return 1.0 / (self.n_rows + 2.0) if lacks else 0.0
 
     def labels(self, X: Matrix) -> IntArray | None:
         """The predicted class of the divided problem for each row of X, (n,).
 
         None if a side of the member's task has several classes.
         """
-        classes = self._classes
+        classes = self.label_classes
         return None if classes is None else classes[self.model.labels(self._apply_view(X))]
 
     @property
-    def _classes(self) -> IntArray | None:
-        """The class of the divided problem for each class of the model."""
+    def label_classes(self) -> IntArray | None:
+        """The class of the divided problem for each class of the model; None as in `labels`."""
         if len(self.code) > 1:
             return np.asarray(self.code.argmax(axis=1))
         second, first = np.flatnonzero(self.code[0] > 0), np.flatnonzero(self.code[0] < 0)
@@ -65,9 +133,14 @@ class Member:
         return X if self.view is None else self.view.apply(X)
 
     def _check_shape(self, values: FloatArray, X: Matrix) -> FloatArray:
-        if values.shape != (X.shape[0], len(self.code)):
+        return self._check_columns(values, len(self.code), X, "scores")
+
+    def _check_columns(
+        self, values: FloatArray, columns: int, X: Matrix, what: str = "probabilities"
+    ) -> FloatArray:
+        if values.shape != (X.shape[0], columns):
             raise ContractError(
-                f"{type(self.model).__name__}.scores returned shape {values.shape} "
-                f"where ({X.shape[0]}, {len(self.code)}) was expected"
+                f"{type(self.model).__name__}.{what} returned shape {values.shape} "
+                f"where ({X.shape[0]}, {columns}) was expected"
             )
         return values

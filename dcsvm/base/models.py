@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from math import isfinite
 from typing import Any
 
 import attrs
 import numpy as np
+from scipy import sparse
 
-from dcsvm.base.errors import DataError
+from dcsvm.base.stored_fields import PlainState
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.expansion.expansion import Expansion, evaluate, prepare
-from dcsvm.numeric.expansion.pair_votes import pair_decisions, pair_scores, vote
+from dcsvm.numeric.expansion.pair_votes import pair_decisions, pair_margins, pair_scores, vote
 from dcsvm.numeric.kernels.kernel import Kernel
+from dcsvm.numeric.row_plan import Plan, Step
+from dcsvm.numeric.stored_arrays import Stored, axes, check_array, check_arrays, check_matrix
 
 Count = float | FloatArray
 
@@ -41,9 +45,11 @@ class Cost:
 
 
 UNKNOWN = Cost(np.nan, np.nan, np.nan)
+#: How many decisions of pairs of classes are held at a time, up to a factor of two: 32 MB.
+PAIR_VALUES = 2**22
 
 
-class LocalModel(ABC):
+class LocalModel(Stored, ABC):
     """A fitted classifier of the classes 0 .. k-1 of its problem.
 
     A subclass is an attrs class of arrays, numbers, strings and other stored types. Listed in its
@@ -53,6 +59,8 @@ class LocalModel(ABC):
     #: The kernel evaluated against the `support` rows, if there is one. Members with the same view
     #: and kernel share the evaluations of common support vectors, and the cost counts them once.
     kernel: Kernel | None = None
+    #: Records of the parts trained inside the model, if it is a strategy of its own.
+    ledger: Sequence[Any] = ()
 
     @abstractmethod
     def scores(self, X: Matrix) -> FloatArray:
@@ -63,38 +71,66 @@ class LocalModel(ABC):
         one that is ruled out. The committee calls this with blocks of rows, from several threads.
         """
 
+    def margins(self, X: Matrix) -> FloatArray:
+        """The scores of rows X (n, d) that probabilities are learned from, and called for them.
+
+        Like `scores`, but without votes, which say little about how sure a model is.
+        """
+        return self.scores(X)
+
+    def probabilities(self, X: Matrix) -> FloatArray | None:
+        """The probabilities of rows X (n, d), as (n, k), or None if it has none of its own.
+
+        Rows sum to one. Without them, the core learns some from margins of rows left out of
+        training. Called by the combiner at prediction, with blocks of rows.
+        """
+        return None
+
     @property
     def support(self) -> IntArray | None:
-        """The support vectors as rows of the local problem; None if there is no such notion."""
+        """The support vectors as rows of the local problem, or None; called after training."""
         return None
 
     @property
     def tells_support(self) -> bool:
-        """Whether the model knows its support vectors."""
+        """Whether it knows its support vectors; called if the decomposer needs them."""
         return self.support is not None
 
     @property
     def duals(self) -> FloatArray | None:
-        """Signed dual values of the `support` rows, (m, columns), where the model has them."""
+        """Signed duals of the `support` rows, (m, columns), or None; called for warm starts."""
+        return None
+
+    @property
+    def fixed_scores(self) -> FloatArray | None:
+        """The scores (columns,) that all rows have, or None; called by `compile_tree`."""
         return None
 
     @property
     def facts(self) -> Mapping[str, float]:
-        """Facts about the training for the ledger, such as a solver's iterations."""
+        """Facts for the ledger, such as a solver's iterations; called once after training."""
         return {}
 
     @property
     def cost(self) -> Cost:
-        """The cost of predicting one row; unknown by default."""
+        """The cost of predicting one row; unknown by default. Called by `answer`."""
         return UNKNOWN
 
     def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
-        """Return `scores(X)` and their cost. Override if the cost differs by row."""
+        """Return `scores(X)` and their cost; called with rows X (n, d) if the cost is counted."""
         return self.scores(X), self.cost
 
     def labels(self, X: Matrix) -> IntArray:
-        """The predicted class of each row of X, (n,), from 0 .. k-1."""
+        """The classes (n,) of rows X (n, d), from 0 .. k-1; called if scores are not needed."""
         return winners(self.scores(X))
+
+    def lower(self, plan: Plan, n_features: int) -> Step | None:
+        """Add the scores of rows with `n_features` features to a plan.
+
+        Called when single rows are first predicted. None means: ask `scores` in Python.
+        """
+        fixed = self.fixed_scores
+        return None if fixed is None else plan.constant(n_features, fixed)
 
 
 def winners(scores: FloatArray) -> IntArray:
@@ -110,8 +146,20 @@ class Constant(LocalModel):
 
     value: float = 1.0
 
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        if not isfinite(self.value) or sizes.get("columns", 1) != 1:
+            raise ValueError(
+                f"Constant.value must be finite, for one column of scores, got {self.value} for "
+                f"{sizes.get('columns', 1)}"
+            )
+        return sizes
+
     def scores(self, X: Matrix) -> FloatArray:
         return np.full((X.shape[0], 1), self.value)
+
+    @property
+    def fixed_scores(self) -> FloatArray:
+        return np.array([self.value])
 
     @property
     def tells_support(self) -> bool:
@@ -126,11 +174,14 @@ class Constant(LocalModel):
 class Hyperplanes(LocalModel):
     """Linear scores `X @ weights + biases`, with weights (d, columns) and biases (columns,)."""
 
-    weights: FloatArray
-    biases: FloatArray
+    weights: FloatArray = attrs.field(metadata=axes("features", "columns"))
+    biases: FloatArray = attrs.field(metadata=axes("columns"))
 
     def scores(self, X: Matrix) -> FloatArray:
         return np.asarray(X @ self.weights) + self.biases
+
+    def lower(self, plan: Plan, n_features: int) -> Step | None:
+        return plan.affine(self.weights, self.biases)
 
     @property
     def cost(self) -> Cost:
@@ -138,14 +189,30 @@ class Hyperplanes(LocalModel):
 
 
 @attrs.frozen(eq=False)
-class Points:
+class Points(Stored):
     """Support vectors: rows `ids` of a pool that several models may share, or the whole pool.
 
     With a precomputed kernel the pool holds (m,) column numbers instead of (m, d) rows.
     """
 
     pool: Matrix
-    ids: IntArray | None = None
+    ids: IntArray | None = attrs.field(
+        default=None, metadata=axes("points", dtype=np.integer, at_least=0)
+    )
+
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        if sparse.issparse(self.pool) or np.ndim(self.pool) == 2:
+            check_matrix("Points.pool", self.pool, sizes.get("features", "features"))
+            sizes["features"] = self.pool.shape[1]
+        else:  # column numbers of a precomputed kernel
+            below = sizes.get("features")
+            rule = {"dtype": np.integer, "at_least": 0, "below": below}
+            check_array("Points.pool", self.pool, "points", **rule)
+        if self.ids is None:
+            return sizes | {"points": self.pool.shape[0]}
+        found = check_arrays(self)["points"]
+        check_array("Points.ids", self.ids, found, dtype=np.integer, below=self.pool.shape[0])
+        return sizes | {"points": found}
 
     def rows(self) -> Matrix:
         return self.pool if self.ids is None else self.pool[self.ids]
@@ -156,7 +223,7 @@ def _as_points(given: Any) -> Points:
 
 
 @attrs.frozen(eq=False, slots=False)
-class KernelExpansion(LocalModel):
+class KernelExpansion(PlainState, LocalModel):
     """Scores `kernel(X, points) @ coefficients + biases`.
 
     Parameters
@@ -189,6 +256,52 @@ class KernelExpansion(LocalModel):
     precision: str = "float64"
     effort: Mapping[str, float] = attrs.field(factory=dict)
 
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        self.kernel.check_stored()
+        numbered = not sparse.issparse(self.points.pool) and self.points.pool.ndim == 1
+        if numbered != (self.kernel.kind == "precomputed"):
+            raise ValueError(
+                "KernelExpansion.points must be column numbers for a precomputed kernel, and "
+                "rows for any other"
+            )
+        if self.precision not in ("float64", "float32"):
+            raise ValueError(
+                f"KernelExpansion.precision must be 'float64' or 'float32', got {self.precision!r}"
+            )
+        place = {key: sizes[key] for key in ("features",) if key in sizes}
+        points = self.points.check_stored(**place)["points"]
+        columns = self._check_pairs(points) if self.class_sizes is not None else None
+        width = sizes.get("columns", "columns")
+        if columns is not None and columns != sizes.get("columns", columns):
+            raise ValueError(
+                f"KernelExpansion.class_sizes has {columns} classes, but must have {width}"
+            )
+        if columns is None:
+            check_array("KernelExpansion.coefficients", self.coefficients, points, width)
+            width = self.coefficients.shape[1]
+            check_array("KernelExpansion.biases", self.biases, width)
+        check_array(
+            *("KernelExpansion.support_rows", self.support_rows, points),
+            dtype=np.integer,
+            at_least=0,
+        )
+        return sizes
+
+    def _check_pairs(self, points: int) -> int:
+        """Raise unless a one-against-one expansion has what all pairs need; return the classes."""
+        sizes: Any = self.class_sizes
+        title = "KernelExpansion"
+        check_array(f"{title}.class_sizes", sizes, "classes", dtype=np.integer, at_least=0)
+        k = len(sizes)
+        if k < 2 or sizes.max() > points or sizes.sum() != points:
+            raise ValueError(
+                f"{title}.class_sizes must be those of two or more classes with {points} points "
+                f"in all, got {k} with {sizes.sum()}"
+            )
+        check_array(f"{title}.coefficients", self.coefficients, points, k - 1)
+        check_array(f"{title}.biases", self.biases, k * (k - 1) // 2)
+        return k
+
     @classmethod
     def of_parts(
         cls, X: FloatArray, offsets: IntArray, kernels: Sequence[Kernel], betas: Any, outcomes: Any
@@ -208,15 +321,18 @@ class KernelExpansion(LocalModel):
             )
 
     def scores(self, X: Matrix) -> FloatArray:
-        decisions = evaluate(self.prepared, X)
-        if self.class_sizes is None:
-            return decisions
-        return pair_scores(decisions, len(self.class_sizes))
+        return self._combine(partial(evaluate, self.prepared), X, pair_scores)
+
+    def margins(self, X: Matrix) -> FloatArray:
+        return self._combine(partial(evaluate, self.prepared), X, pair_margins)
 
     def labels(self, X: Matrix) -> IntArray:
         if self.class_sizes is None:
             return winners(self.scores(X))
         return vote(self.prepared, X, precision=self.precision)
+
+    def lower(self, plan: Plan, n_features: int) -> Step | None:
+        return plan.expansion(self.prepared, n_features)
 
     @cached_property
     def prepared(self) -> Expansion:
@@ -225,12 +341,27 @@ class KernelExpansion(LocalModel):
             self.kernel, self.points.rows(), self.coefficients, self.biases, self.class_sizes
         )
 
-    def from_gram(self, gram: FloatArray) -> FloatArray:
-        """Scores from the kernel values (n, m) of n rows against the points."""
+    def from_gram(self, gram: FloatArray, votes: bool = True) -> FloatArray:
+        """Scores, or margins, from the kernel values (n, m) of n rows against the points."""
         if self.class_sizes is None:
             return np.asarray(gram @ self.coefficients + self.biases)
-        decisions = pair_decisions(gram, self.coefficients, self.biases, self.class_sizes)
-        return pair_scores(decisions, len(self.class_sizes))
+        parts = {"coefficients": self.coefficients, "biases": self.biases}
+        decide = partial(pair_decisions, class_sizes=self.class_sizes, **parts)
+        return self._combine(decide, gram, pair_scores if votes else pair_margins)
+
+    def _combine(
+        self,
+        decide: Callable[[Any], FloatArray],
+        rows: Any,
+        combine: Callable[[FloatArray, int], FloatArray],
+    ) -> FloatArray:
+        """Decisions of pairs as scores of classes, a few rows at a time; others as they are."""
+        if self.class_sizes is None:
+            return decide(rows)
+        k = len(self.class_sizes)
+        step = 1 + PAIR_VALUES // (k * k)
+        starts = range(0, max(rows.shape[0], 1), step)
+        return np.concatenate([combine(decide(rows[i : i + step]), k) for i in starts])
 
     def with_points(self, pool: Matrix, ids: IntArray) -> KernelExpansion:
         """The same expansion over rows `ids` (m,) of a pool."""
@@ -257,55 +388,3 @@ class KernelExpansion(LocalModel):
             kernel_evaluations=float(np.count_nonzero(self.coefficients)),
             unique_kernel_evaluations=float(len(self.support_rows)),
         )
-
-
-@attrs.frozen(eq=False)
-class MappedHyperplanes(LocalModel):
-    """Hyperplanes in the finite-dimensional feature space of a kernel."""
-
-    kernel: Kernel
-    hyperplanes: Hyperplanes
-
-    def scores(self, X: Matrix) -> FloatArray:
-        return self.hyperplanes.scores(self.kernel.feature_map(X))
-
-    @property
-    def cost(self) -> Cost:
-        return self.hyperplanes.cost
-
-
-@attrs.frozen(eq=False)
-class Wrapped(LocalModel):
-    """A fitted scikit-learn classifier of the classes 0 .. k-1. Its cost is unknown."""
-
-    estimator: Any
-
-    def scores(self, X: Matrix) -> FloatArray:
-        try:
-            return self._scores(X)
-        # Estimators report unsuitable input in various ways.
-        except (ValueError, TypeError, ArithmeticError, LookupError) as error:
-            name, why = type(self.estimator).__name__, " ".join(str(error).split())
-            raise DataError(f"{name} cannot predict {X.shape[0]} rows: {why}") from error
-
-    def _scores(self, X: Matrix) -> FloatArray:
-        if hasattr(self.estimator, "decision_function"):
-            decisions = np.asarray(self.estimator.decision_function(X), dtype=float)
-            return decisions[:, None] if decisions.ndim == 1 else decisions
-        if hasattr(self.estimator, "predict_proba"):
-            shares = np.asarray(self.estimator.predict_proba(X), dtype=float)
-            return shares[:, 1:] - shares[:, :1] if shares.shape[1] == 2 else shares
-        k = len(self.estimator.classes_)
-        hits = np.asarray(self.estimator.predict(X))[:, None] == np.arange(k)
-        return np.asarray(2.0 * hits[:, 1:] - 1.0 if k == 2 else hits, dtype=float)
-
-
-STORED_TYPES: tuple[type, ...] = (
-    Constant,
-    Hyperplanes,
-    KernelExpansion,
-    MappedHyperplanes,
-    Points,
-    Wrapped,
-    Kernel,
-)

@@ -1,7 +1,5 @@
 """Nested settings of components, also in lists: `learners__0__gamma`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,9 +1,10 @@
-"""Problem and Part: the data to learn from, and the pieces it is divided into."""
+"""Problem, Part and Seed: the data to learn from, its pieces, and their random numbers."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from operator import getitem
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import attrs
@@ -15,7 +16,7 @@ from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.kernels.kernel import Kernel, make_kernel
 
 #: First step of the path below a problem's seed, for each use of random numbers.
-DIVISION, PARTS, FOLDS = range(3)
+DIVISION, PARTS, FOLDS, HELD_OUT = range(4)
 
 #: The type and the help text of the `gamma` of every component with a kernel.
 Gamma: TypeAlias = Literal["scale", "auto"] | float
@@ -85,6 +86,8 @@ class Problem:
         How many cores a learner may use. Results must not depend on it.
     names : tuple of str, optional
         The names of the features, if they have any.
+    total_rows : int
+        How many rows the outermost problem has, of which this one is a part.
     whole, rows : Problem and (n,) int array, or None
         For a part with a task and all features: the problem that it is part of, and the ids of
         its rows there. Such parts overlap, so a learner can compute a value of the whole `once`
@@ -99,6 +102,9 @@ class Problem:
     start: FloatArray | None = None
     threads: int = attrs.field(default=1, metadata={"stored": False})
     names: tuple[str, ...] | None = None
+    total_rows: int = attrs.field(
+        default=attrs.Factory(lambda problem: problem.n_rows, takes_self=True)
+    )
     whole: Problem | None = attrs.field(
         default=None, init=False, repr=False, metadata={"stored": False}
     )
@@ -107,11 +113,19 @@ class Problem:
     )
     _memo: Memo = attrs.field(factory=Memo, init=False, repr=False, metadata={"stored": False})
 
+    def __attrs_post_init__(self) -> None:
+        kind = getattr(self.y, "dtype", None)
+        if kind is None or kind.kind not in "iu":
+            raise DataError(
+                "the y of a Problem must be an array of whole numbers, 0 to n_classes - 1, got "
+                + (f"dtype {kind}" if kind is not None else f"a {type(self.y).__name__}")
+            )
+
     def within(self, whole: Problem, rows: IntArray) -> Problem:
         """Return this problem as a part of another one, of which it holds the given rows."""
         inner = Problem(
             *(self.X, self.y, self.n_classes, self.seed, self.weights, self.start),
-            *(self.threads, self.names),
+            *(self.threads, self.names, self.total_rows),
         )
         object.__setattr__(inner, "whole", whole)
         object.__setattr__(inner, "rows", rows)
@@ -163,14 +177,19 @@ class Problem:
         return np.flatnonzero(self.y == label)
 
     def with_child_seed(self, *steps: int) -> Problem:
-        """Return the same problem with a child of its seed."""
-        return attrs.evolve(self, seed=self.seed.child(*steps))
+        """Return the same problem with a child of its seed; they share what is made `once`."""
+        child = attrs.evolve(self, seed=self.seed.child(*steps))
+        object.__setattr__(child, "_memo", self._memo)
+        return child
 
-    def subset(self, rows: IntArray) -> Problem:
-        """Return the problem of some of the rows, with the same classes."""
+    def subset(self, rows: IntArray, take: Callable[[Any, Any], Any] = getitem) -> Problem:
+        """Return the problem of some of the rows, with the same classes.
+
+        `take` is how to get rows of X.
+        """
         return attrs.evolve(
             self,
-            X=self.X[rows],
+            X=take(self.X, rows),
             y=self.y[rows],
             weights=None if self.weights is None else self.weights[rows],
             start=None if self.start is None else self.start[rows],
@@ -228,6 +247,12 @@ class Part:
         The learner of this part. None means the strategy's learner.
     start : (m,) float array, optional
         Signed duals by row, for learners with a warm start.
+    labels : (m,) int array, optional
+        Labels of its own instead of the classes of its rows, for what is learned on the side: a
+        gate, an error model. With a task, they are what its sides name.
+    n_labels : int, optional
+        How many labels there are. None means that `labels` are classes of the problem. The member
+        of a part with `n_labels` cannot predict classes: a router or a structure may hold it.
     about : mapping
         Small facts for the ledger.
     """
@@ -239,6 +264,8 @@ class Part:
     learner: Any = None
     start: FloatArray | None = None
     about: Mapping[str, Any] = attrs.field(factory=dict)
+    labels: IntArray | None = None
+    n_labels: int | None = None
 
     @property
     def rows(self) -> IntArray:
@@ -256,8 +283,16 @@ class Part:
 
 
 def part(*rows: IntArray, **others: Any) -> Part:
-    """Make a part from one or more disjoint sets of rows."""
-    return Part(np.concatenate([np.asarray(each, dtype=np.intp) for each in rows]), **others)
+    """Make a part from one or more disjoint sets of row ids."""
+    return Part(np.concatenate([_as_ids(each) for each in rows]), **others)
+
+
+def _as_ids(given: Any) -> IntArray:
+    rows = np.asarray(given)
+    if rows.size and rows.dtype.kind not in "iu":
+        hint = "; np.flatnonzero turns a mask into ids" if rows.dtype.kind == "b" else ""
+        raise DataError(f"part: row ids must be whole numbers, got dtype {rows.dtype}{hint}")
+    return rows.astype(np.intp, copy=False)
 
 
 def parts_by(home: IntArray, n_parts: int, **others: Any) -> list[Part]:

@@ -1,7 +1,5 @@
 """Report: the interface of plugins that describe runs, and the data that they are given."""
 
-from __future__ import annotations
-
 import csv
 import json
 from abc import ABC, abstractmethod
@@ -12,6 +10,7 @@ from typing import Any, ClassVar
 import attrs
 
 from dcsvm.base.errors import UsageError
+from dcsvm.base.plain_text import unquote_formula
 
 
 @attrs.frozen(eq=False)
@@ -29,6 +28,8 @@ class FinishedRun:
         The rows that `model` was fitted on.
     features : sequence of str
         The column names; empty if there are none.
+    shares : (n, classes), optional
+        Probabilities of the test rows, like `answers`.
     """
 
     model: Any
@@ -38,6 +39,7 @@ class FinishedRun:
     X_train: Any
     y_train: Any
     features: Sequence[str] = ()
+    shares: Any = None
 
 
 @attrs.frozen(eq=False)
@@ -85,7 +87,10 @@ class RunRecord:
             raise UsageError(f"{str(path)!r} cannot be read: {error}") from error
 
     def read_csv(self, name: str) -> list[dict[str, str]]:
-        """Return the lines of a CSV file by column; none if the run has not written it."""
+        """Return the lines of a CSV file by column; none if the run has not written it.
+
+        Texts are as they were before `quote_formula`.
+        """
         path = self.folder / name
         try:
             with path.open(newline="", encoding="utf-8") as file:
@@ -96,7 +101,10 @@ class RunRecord:
             return []
         except (OSError, ValueError, csv.Error) as error:
             raise UsageError(f"{str(path)!r} cannot be read: {error}") from error
-        return lines
+        return [
+            {unquote_formula(name): unquote_formula(text) for name, text in line.items()}
+            for line in lines
+        ]
 
 
 class Report(ABC):

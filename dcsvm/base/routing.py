@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 import numpy as np
 
 from dcsvm.base.problem import Part
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+from dcsvm.numeric.row_plan import Plan, Step
+from dcsvm.numeric.stored_arrays import Stored
 
 if TYPE_CHECKING:
     from dcsvm.base.member import Member
@@ -43,21 +45,34 @@ class Routing:
         return cls(np.arange(len(members)), members, None, hyperplanes, kernel_evaluations)
 
 
-class Router(ABC):
+class Router(Stored, ABC):
     """Decides which members are queried for a new row; returned by a decomposer.
 
     Subclasses are attrs classes listed in their decomposer's `stored_types`.
     """
 
+    #: Whether it shares rows out by weights that sum to one, so that a training row's largest
+    #: weight need not be that of a member whose part held it: for learned gates and blends.
+    soft: ClassVar[bool] = False
+
     @abstractmethod
     def route(self, X: Matrix) -> Routing:
         """Choose the members for rows X (n, d); called by the committee at prediction."""
+
+    def lower(self, plan: Plan, n_features: int) -> Step | None:
+        """Add the choice of members for rows with `n_features` features to a plan.
+
+        Called when single rows are first predicted. None means: ask `route` in Python.
+        """
+        return None
 
     def trace(self, x: Matrix) -> list[str]:
         """Explain in sentences how the single row x (1, d) is routed.
 
         Refer to a feature as `feature 3`: `explain` replaces this by its name. Values in
         `feature 3: 0.25 <= 0.5` are converted to the original units where possible.
+
+        Called by `explain` for each group with a router.
         """
         return []
 
@@ -79,16 +94,47 @@ class Router(ABC):
 
 @attrs.frozen(eq=False)
 class Division:
-    """The result of `divide`: the members that predict, their router, and held-back rows.
+    """The result of `divide`: who predicts, who is asked for which row, and how much each counts.
 
     A decomposer returns one if the members of its last stage are not the ones that predict, if
-    there are several groups, or if it holds rows back.
+    there are several groups, if it holds rows back, or if members have weights or a structure.
+
+    Parameters
+    ----------
+    router : Router, optional
+        Without one, every member is queried for every row.
+    members : sequence of Member, optional
+        The members that predict; None means those of the last stage.
+    held_back : (m,) int array, optional
+        Rows in no part, such as those held out for a choice.
+    groups : sequence of Division
+        Several divisions side by side, instead of members.
+    weights : (members,) array, optional
+        How much each member counts, as in boosting; multiplied with the router's weights. The
+        decomposer says "weights" in its `yields`.
+    structure : stored type, optional
+        What a combiner must know of the members, such as a tree over the classes. It sees it as
+        `committee.structure`. List its type in `stored_types`, and say in `yields` what it is.
     """
 
     router: Router | None = None
     members: Sequence[Member] | None = None
     held_back: IntArray | None = None
     groups: Sequence[Division] = ()
+    weights: FloatArray | None = None
+    structure: Any = None
+
+    def iterate_members(self) -> Iterator[Member]:
+        """Yield the members that predict, in the order of the committee."""
+        for group in self.groups:
+            yield from group.iterate_members()
+        yield from self.members or ()
+
+    def with_members(self, members: Iterator[Member]) -> Division:
+        """Return the same division with other members, taken in the order of the committee."""
+        groups = [group.with_members(members) for group in self.groups]
+        mine = None if self.members is None else [next(members) for _ in self.members]
+        return attrs.evolve(self, groups=groups, members=mine)
 
 
 @attrs.frozen(eq=False)

@@ -1,7 +1,5 @@
 """Row splitting: held-out shares and folds, stratified or not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import attrs

@@ -63,6 +63,11 @@ class StagedDivision:
     """
 
     def __init__(self, stages: Stages) -> None:
+        if not isinstance(stages, Generator):
+            raise ContractError(
+                "divide must yield lists of parts, one list for each stage; it returned "
+                f"{type(stages).__name__}"
+            )
         self._stages = stages
         self._members: Sequence[Member] = ()
         self.result = Division()
@@ -71,6 +76,8 @@ class StagedDivision:
         try:
             parts = next(self._stages)
             while True:
+                if isinstance(parts, Part):
+                    raise ContractError("divide must yield a list of parts, got a single Part")
                 yield parts
                 parts = self._stages.send(list(self._members))
         except StopIteration as stop:
@@ -91,21 +98,42 @@ def conclude(stages: Stages) -> Generator[list[Part], list[Member], Division]:
 
 def _as_division(returned: Any, members: Sequence[Member]) -> Division:
     if returned is None or isinstance(returned, Router):
-        return Division(router=returned, members=members)
-    if not isinstance(returned, Division):
+        division = Division(router=returned, members=members)
+    elif not isinstance(returned, Division):
         raise ContractError(
             f"divide must return a Router, a Division or None, got {type(returned).__name__}"
         )
-    if returned.members is None and not returned.groups:
-        return attrs.evolve(returned, members=members)
-    return returned
+    elif returned.members is None and not returned.groups:
+        division = attrs.evolve(returned, members=members)
+    else:
+        division = returned
+    return _checked(division)
+
+
+def _checked(division: Division) -> Division:
+    """The division; raise if a member cannot predict classes, or weights are not one for each."""
+    for member in division.members or ():
+        if member.part is not None and member.part.n_labels is not None:
+            raise ContractError(
+                "a part with n_labels of its own cannot predict classes: return the members that "
+                "predict in a Division, and keep the others in its router or structure"
+            )
+    if division.weights is None:
+        return division
+    weights, n_members = np.asarray(division.weights, dtype=float), len(division.members or ())
+    wrong = weights.shape != (n_members,) or not np.isfinite(weights).all()
+    if wrong or weights.min() < 0 or not weights.any():
+        raise ContractError(
+            f"the weights of a Division must be {n_members} numbers of at least zero, not all "
+            f"zero, got {np.array2string(weights, threshold=8)}"
+        )
+    return attrs.evolve(division, weights=weights)
 
 
 def support_of(*members: Member, warm: bool = False, **others: Any) -> Part:
     """Make a part of the members' support vectors.
 
-    All rows are used of a member whose part had a single class. A `warm` part starts from the
-    members' duals, if they have any.
+    A member whose part had a single class gives all rows. A `warm` part starts from their duals.
     """
     rows = union(_find_kept_rows(member) for member in members)
     return Part(rows, start=duals_of(*members, rows=rows) if warm else None, **others)

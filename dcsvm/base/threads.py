@@ -1,17 +1,63 @@
-"""Threads: the number of cores that work may use, and the limit of BLAS to one thread."""
+"""Threads: the number of cores that work may use, and the libraries of BLAS to limit."""
 
-from __future__ import annotations
-
+import functools
+import sys
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextvars import ContextVar
 from typing import Any
 
+from threadpoolctl import ThreadpoolController
+
 #: How many cores the work in this thread may use: more than one only while nothing else runs,
 #: as in a division or a job that is alone in its round.
 CORES: ContextVar[int] = ContextVar("cores", default=1)
-#: Arguments of `threadpool_limits`. Rounding in BLAS depends on the number of its threads.
-ONE_BLAS_THREAD: dict[str, Any] = {"limits": 1, "user_api": "blas"}
+#: Rows from which several threads of OpenMP are worth their meetings.
+MANY_ROWS = 50_000
+
+
+class _SharedLimit:
+    """A limit that several threads hold at a time: the last one gives the threads back."""
+
+    def __init__(self) -> None:
+        self.lock, self.holders = threading.Lock(), 0
+        self.limit: Any = None
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if not self.holders:
+                self.limit = find_blas(len(sys.modules)).limit(limits=1, user_api="blas")
+                self.limit.__enter__()
+            self.holders += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self.lock:
+            self.holders -= 1
+            if not self.holders:
+                self.limit.__exit__(None, None, None)
+
+
+#: Limits BLAS to one thread while any thread is in a `with` block of it, as in a worker.
+ONE_BLAS_THREAD = _SharedLimit()
+
+
+@functools.lru_cache(maxsize=1)
+def find_blas(n_modules: int) -> ThreadpoolController:
+    """Look for libraries of BLAS, which takes over a millisecond, once for as many modules.
+
+    Rounding depends on the number of BLAS threads, so whatever computes limits them to one.
+    """
+    return ThreadpoolController()
+
+
+def limit_openmp(n_rows: int) -> Any:
+    """Return a context in which OpenMP has one thread, or all CORES for many rows.
+
+    For few rows, threads that wait for each other on a busy machine take far more than one.
+    """
+    threads = CORES.get() if n_rows >= MANY_ROWS else 1
+    return find_blas(len(sys.modules)).limit(limits=threads, user_api="openmp")
 
 
 def for_each(work: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> None:

@@ -3,8 +3,6 @@
 Importing a module of COMMANDS adds its commands to `app`. Slow imports happen inside the commands.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 
 from dcsvm.cli.app import app
@@ -12,7 +10,7 @@ from dcsvm.cli.app import app
 __all__ = ["app", "main"]
 
 #: In the order of `dcsvm --help`.
-COMMANDS = ("run", "predict", "compare", "report", "recipes", "plugins", "model")
+COMMANDS = ("run", "predict", "explain", "compare", "report", "recipes", "plugins", "model")
 
 for _name in COMMANDS:
     import_module(f"dcsvm.cli.{_name}")

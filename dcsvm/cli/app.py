@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import sys
 import traceback
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dcsvm import __version__
-from dcsvm.base.errors import DcsvmError
+from dcsvm.base.errors import DcsvmError, UsageError
+from dcsvm.base.plain_text import escape_controls, write_raw
+from dcsvm.cli.interruption import leave, raise_on_signals
+from dcsvm.cli.quick_imports import import_sklearn
 
 # Importing scikit-learn takes a second: whatever needs it is imported inside the commands.
 if TYPE_CHECKING:
@@ -32,13 +37,37 @@ PluginFiles = Annotated[
     list[Path] | None,
     typer.Option("--plugin", metavar="FILE.py", help="Load this file as a plugin; repeatable."),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Work on this cluster of Dask: tcp://HOST:8786, or local:4 for processes here.",
+    ),
+]
+Tls = Annotated[
+    Path | None,
+    typer.Option(
+        "--cluster-tls",
+        metavar="FOLDER",
+        help="With --cluster: certificates ca.pem, cert.pem and key.pem; default: Dask's own.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Raw = Annotated[
+    bool,
+    typer.Option(
+        "--raw", help="Leave control characters and formulas in texts from the data as they are."
+    ),
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")]
 
 
 def _print_version(asked: bool) -> None:
     if asked:
-        typer.echo(f"dcsvm {__version__}")
+        from dcsvm.numeric import describe_implementation
+
+        typer.echo(f"dcsvm {__version__} ({describe_implementation()})")
         raise typer.Exit
 
 
@@ -47,14 +76,34 @@ def _options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Print the version.", callback=_print_version, is_eager=True
+            "--version",
+            help="Print the version and what runs: C or numpy.",
+            callback=_print_version,
+            is_eager=True,
         ),
     ] = False,
 ) -> None: ...
 
 
+@contextmanager
+def use_cluster(
+    address: str | None, jobs: int | None, tls: Path | None, memory: float | None = None
+) -> Iterator[None]:
+    """Work on the cluster that --cluster names, if it does."""
+    if address is None:
+        if tls is not None:
+            raise UsageError("--cluster-tls is for a cluster: name it with --cluster")
+        yield
+        return
+    from dcsvm.drive.cluster_address import connect
+
+    with connect(address, jobs, tls, memory):
+        yield
+
+
 def load_registry(files: list[Path] | None) -> Registry:
     """Everything installed and these files; what is broken is reported and skipped."""
+    import_sklearn()
     from dcsvm.drive.registry import default_registry
 
     registry = default_registry()
@@ -69,8 +118,13 @@ def load_registry(files: list[Path] | None) -> Registry:
 
 
 @contextmanager
-def report_errors(debug: bool, interrupted: str = "nothing was written") -> Iterator[None]:
-    """Print errors and warnings to standard error and set the exit code."""
+def report_errors(
+    debug: bool, interrupted: str = "nothing was written", *, raw: bool = False
+) -> Iterator[None]:
+    """Print errors and warnings to standard error and set the exit code.
+
+    Within, texts from the data do nothing in a terminal or a spreadsheet, unless `raw`.
+    """
     said: set[str] = set()
 
     def warn(message: Warning | str, *where: Any, **more: Any) -> None:
@@ -79,27 +133,38 @@ def report_errors(debug: bool, interrupted: str = "nothing was written") -> Iter
             say(f"warning: {message}")
 
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), raise_on_signals(), write_raw(raw):
             warnings.showwarning = warn
             yield
     except KeyboardInterrupt as interrupt:
-        from dcsvm.cli.interruption import leave
-
-        say(f"interrupted: {str(interrupt) or interrupted}")
-        leave(130)
+        with suppress(OSError):  # the terminal may be gone
+            say(f"interrupted: {str(interrupt) or interrupted}")
+        leave(128 + getattr(interrupt, "number", signal.SIGINT))
     except typer.Exit:
         raise
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except Exception as error:
         if debug:
-            traceback.print_exc()
+            say(traceback.format_exc())
         ours = isinstance(error, DcsvmError)
+        where = "".join(f", {note}" for note in getattr(error, "__notes__", ()))
         hint = "" if debug else " (--debug shows where)"
-        say(f"error: {error}" if ours else f"error: {type(error).__name__}: {error}{hint}")
+        told = f"{error}{where}" if ours else f"{type(error).__name__}: {error}{where}{hint}"
+        say(f"error: {told}")
         raise typer.Exit(error.exit_code if isinstance(error, DcsvmError) else 1) from error
 
 
 def say(message: str) -> None:
     """Print a message to standard error; standard output is for data."""
-    typer.echo(message, err=True)
+    typer.echo(escape_controls(message), err=True)
+
+
+def echo(text: str = "") -> None:
+    """Print a text to standard output, with its control characters spelled out."""
+    typer.echo(escape_controls(text))
+
+
+def echo_json(value: Any) -> None:
+    """Print a value as JSON, in ASCII."""
+    typer.echo(json.dumps(value, indent=2))

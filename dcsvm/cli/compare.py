@@ -1,15 +1,12 @@
 """`dcsvm compare`: runs side by side."""
 
-from __future__ import annotations
-
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from dcsvm.base.errors import UsageError
-from dcsvm.cli.app import AsJson, Debug, app, report_errors
+from dcsvm.cli.app import AsJson, Debug, Raw, app, echo, echo_json, report_errors
 from dcsvm.cli.text_tables import print_table
 
 
@@ -17,35 +14,36 @@ from dcsvm.cli.text_tables import print_table
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Folders of runs.", metavar="RUN RUN...")],
     as_json: AsJson = False,
+    raw: Raw = False,
     debug: Debug = False,
 ) -> None:
     """Compare runs: measures, what differs in recipes and choices, and McNemar's test."""
-    with report_errors(debug):
+    with report_errors(debug, raw=raw):
         if len(runs) < 2:
             raise UsageError("compare takes two runs or more")
         from dcsvm.experiments.comparison import compare_runs
 
         found = compare_runs(runs)
         if as_json:
-            typer.echo(json.dumps(found.as_dict(), indent=2))
+            echo_json(found.as_dict())
             return
         numbers = [[key, *map(_format_number, values)] for key, values in found.metrics.items()]
         print_table(("", *found.runs), numbers, numbers=True)
-        typer.echo()
+        echo()
         if found.differences:
             rows = [[key, *map(str, values)] for key, values in found.differences.items()]
             print_table(("in the recipe", *found.runs), rows)
         else:
-            typer.echo("the recipes are the same")
-        typer.echo()
+            echo("the recipes are the same")
+        echo()
         if found.chosen:
             rows = [[key, *map(str, values)] for key, values in found.chosen.items()]
             print_table(("chosen by the search", *found.runs), rows)
-            typer.echo()
+            echo()
         for sentence in found.cut_short:
-            typer.echo(sentence)
+            echo(sentence)
         for test in found.tests:
-            typer.echo(f"{test['first']} (first), {test['second']} (second): {test['statement']}")
+            echo(f"{test['first']} (first), {test['second']} (second): {test['statement']}")
 
 
 def _format_number(value: Any) -> str:

@@ -1,14 +1,14 @@
-"""Ctrl-C that takes effect at once, even while compiled code runs."""
-
-from __future__ import annotations
+"""Ctrl-C, SIGTERM and SIGHUP take effect at once, even while compiled code runs."""
 
 import contextvars
 import multiprocessing
 import os
+import signal
 import sys
 import threading
-from collections.abc import Callable
-from typing import NoReturn, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn, TypeVar
 
 Result = TypeVar("Result")
 
@@ -17,6 +17,36 @@ PATIENCE = 0.1
 #: How long, in seconds, work whose worker processes are gone may take to notice and clean up.
 GRACE = 3.0
 WORK = "dcsvm work"
+#: Signals that end a command like Ctrl-C; Windows has no SIGHUP.
+ENDING = [each for name in ("SIGTERM", "SIGHUP") if (each := getattr(signal, name, None))]
+
+
+class Terminated(KeyboardInterrupt):
+    """A signal other than that of Ctrl-C ends the command."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+@contextmanager
+def raise_on_signals() -> Iterator[None]:
+    """Raise Terminated on SIGTERM and SIGHUP, unless they are ignored, as after nohup."""
+    in_main = threading.current_thread() is threading.main_thread()
+    heard = [each for each in ENDING if in_main and signal.getsignal(each) is signal.SIG_DFL]
+
+    def stop(number: int, frame: Any) -> NoReturn:
+        for each in heard:  # a second signal must not disturb the end
+            signal.signal(each, signal.SIG_IGN)
+        raise Terminated(number)
+
+    try:
+        for each in heard:
+            signal.signal(each, stop)
+        yield
+    finally:
+        for each in heard:
+            signal.signal(each, signal.SIG_DFL)
 
 
 def run_interruptible(work: Callable[[], Result]) -> Result:
@@ -45,6 +75,8 @@ def run_interruptible(work: Callable[[], Result]) -> Result:
         while not done.wait(PATIENCE):
             pass
     except KeyboardInterrupt:
+        with suppress(ValueError):  # not in the main thread
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # some senders send it twice
         if _stop_workers() and done.wait(GRACE):
             thread.join(GRACE)
         raise
@@ -55,8 +87,9 @@ def run_interruptible(work: Callable[[], Result]) -> Result:
 
 def leave(exit_code: int) -> NoReturn:
     """End the process now; an ordinary exit would wait for work that goes on in threads."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):  # the terminal may be gone
+            stream.flush()
     if any(thread.name == WORK for thread in threading.enumerate()):
         os._exit(exit_code)
     sys.exit(exit_code)

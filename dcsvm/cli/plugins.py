@@ -1,8 +1,5 @@
 """`dcsvm plugins`: list and show components, start a new plugin."""
 
-from __future__ import annotations
-
-import json
 import re
 import shutil
 import sys
@@ -13,7 +10,17 @@ from typing import Annotated, Any, Literal
 import typer
 
 from dcsvm.base.errors import UnknownNameError, UsageError, did_you_mean
-from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, load_registry, report_errors, say
+from dcsvm.cli.app import (
+    AsJson,
+    Debug,
+    PluginFiles,
+    app,
+    echo,
+    echo_json,
+    load_registry,
+    report_errors,
+    say,
+)
 from dcsvm.cli.recipes import write_new
 from dcsvm.cli.text_tables import print_table
 
@@ -30,12 +37,15 @@ def plugins(
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
-    """List the components and recipes that plugins offer."""
+    """List the components and recipes that plugins offer, and the numeric implementation."""
     if context.invoked_subcommand is not None:
         context.obj = plugin
         return
     with report_errors(debug):
         registry = load_registry(plugin)
+        from dcsvm.numeric import describe_implementation
+
+        numeric = describe_implementation()
         offers = [offer for kind in _list_kinds() for offer in registry.of_kind(kind)]
         fields = ("kind", "name", "distribution", "version", "summary")
         rows = [{field: getattr(offer, field) for field in fields} for offer in offers]
@@ -44,9 +54,11 @@ def plugins(
                 {"plugin": each.plugin, "distribution": each.distribution, "reason": each.reason}
                 for each in registry.broken
             ]
-            typer.echo(json.dumps({"offers": rows, "broken": broken}, indent=2))
+            found = {"offers": rows, "broken": broken, "numeric": numeric}
+            echo_json(found)
         else:
             print_table(fields, [list(row.values()) for row in rows], wrapped=1)
+            say(f"numeric implementation: {numeric}")
 
 
 @plugins_app.command()
@@ -74,7 +86,7 @@ def show(
             raise UnknownNameError(f"no {what} is called {name!r}; {did_you_mean(name, names)}")
         described = [describe(offer) for offer in offers]
         if as_json:
-            typer.echo(json.dumps(described, indent=2))
+            echo_json(described)
             return
         for each in described:
             _print_description(each)
@@ -123,20 +135,20 @@ def _list_kinds() -> list[str]:
 
 def _print_description(described: dict[str, Any]) -> None:
     if described["kind"] == "recipe":
-        typer.echo(described["text"].rstrip("\n"))
+        echo(described["text"].rstrip("\n"))
         return
     title = f"{described['name']}: a {described['kind']} of {described['distribution']}"
-    typer.echo(f"{title} {described['version']}".rstrip())
-    typer.echo(f"\n{_wrap(described['about'])}\n")
+    echo(f"{title} {described['version']}".rstrip())
+    echo(f"\n{_wrap(described['about'])}\n")
     for word in ("yields", "accepts"):
         if word in described:
-            typer.echo(f"{word}: {', '.join(described[word]) or 'depends on its settings'}\n")
+            echo(f"{word}: {', '.join(described[word]) or 'depends on its settings'}\n")
     if described["settings"]:
         fields = ("setting", "default", "allowed", "help")
         rows = [[each[key] for key in fields] for each in described["settings"]]
         print_table(fields, rows, wrapped=2)
     else:
-        typer.echo("no settings")
+        echo("no settings")
 
 
 def _wrap(prose: str) -> str:

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dcsvm.base.errors import DataError, UsageError
-from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, load_registry, report_errors, say
+from dcsvm.cli.app import (
+    AsJson,
+    Cluster,
+    Debug,
+    PluginFiles,
+    Raw,
+    Tls,
+    app,
+    echo_json,
+    load_registry,
+    report_errors,
+    say,
+    use_cluster,
+)
+from dcsvm.cli.quick_imports import import_quickly
 
 if TYPE_CHECKING:
     from dcsvm.experiments.predict.predictor import Summary
@@ -21,7 +34,8 @@ def predict(
         Path, typer.Argument(help="A model file, or a run's folder.", metavar="MODEL")
     ],
     data: Annotated[
-        Path, typer.Argument(help="A data file with the columns of the model.", metavar="DATA")
+        list[Path],
+        typer.Argument(help="Data files with the columns of the model.", metavar="DATA..."),
     ],
     out: Annotated[
         Path | None,
@@ -41,6 +55,19 @@ def predict(
     scores: Annotated[
         bool, typer.Option("--scores", help="Write the scores of the classes, too.")
     ] = False,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Write the probabilities of the classes, too.")
+    ] = False,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold",
+            min=0.0,
+            max=1.0,
+            help="Of two classes, answer the rarer one from this probability on; default: the "
+            "likelier one.",
+        ),
+    ] = None,
     header: Annotated[
         bool,
         typer.Option("--header/--no-header", help="Whether a text file begins with names."),
@@ -49,54 +76,70 @@ def predict(
         int | None,
         typer.Option("--jobs", min=1, help="Threads that answer; default: all cores."),
     ] = None,
+    cluster: Cluster = None,
+    cluster_tls: Tls = None,
     plugin: PluginFiles = None,
     as_json: AsJson = False,
+    raw: Raw = False,
     debug: Debug = False,
 ) -> None:
-    """Answer the rows of a file, however large; columns may come in any order."""
-    with report_errors(debug):
+    """Answer the rows of files, however large; columns may come in any order."""
+    with report_errors(debug, raw=raw):
         if as_json and out is None:
             raise UsageError("--json prints a summary: name a file for the answers with --out")
-        summary = _predict(model, data, out, keep or [], scores, header, jobs, plugin)
+        with use_cluster(cluster, jobs, cluster_tls):
+            summary = _predict(
+                *(model, data, out, keep or [], scores, probabilities, threshold, header),
+                1 if cluster else jobs,
+                plugin,
+            )
         if as_json:
-            typer.echo(json.dumps(_as_dict(summary), indent=2))
+            echo_json(_as_dict(summary))
         _print_summary(summary, data, out)
 
 
 def _predict(
     model: Path,
-    data: Path,
+    data: list[Path],
     out: Path | None,
     keep: list[str],
     scores: bool,
+    probabilities: bool,
+    threshold: float | None,
     header: bool,
     jobs: int | None,
     plugin: list[Path] | None,
 ) -> Summary:
-    from joblib import cpu_count
-    from rich.console import Console
+    with import_quickly():
+        from joblib import cpu_count
+        from rich.console import Console
 
-    from dcsvm.datasets.file_formats import check_file
-    from dcsvm.experiments.model_summary import find_model_file
-    from dcsvm.experiments.predict.answer_writers import check_out
-    from dcsvm.experiments.predict.predictor import predict_file
-    from dcsvm.experiments.progress import TerminalProgress
-    from dcsvm.persistence.model_file import load
-    from dcsvm.toolbox.unwrap import find_classifier
+        from dcsvm.datasets.file_formats import check_file
+        from dcsvm.experiments.predict.answer_writers import check_out
+        from dcsvm.experiments.predict.predictor import predict_file
+        from dcsvm.experiments.progress import TerminalProgress
+        from dcsvm.experiments.run.model_of_run import find_model_file
+        from dcsvm.persistence.model_file import load
+        from dcsvm.toolbox.unwrap import find_classifier
 
-    load_registry(plugin)
+        load_registry(plugin)
+
     if out is not None:
         check_out(out)
-    check_file(data)
+    for each in data:
+        check_file(each)
     loaded = load(find_model_file(model))
     find_classifier(loaded).set_params(n_jobs=jobs or cpu_count())
     with TerminalProgress(Console(stderr=True)) as progress:
-        progress.on_step_begin(f"answering {data.name}", data.stat().st_size)
+        title = data[0].name if len(data) == 1 else f"{len(data)} files"
+        progress.on_step_begin(f"answering {title}", sum(each.stat().st_size for each in data))
         try:
             return predict_file(
                 *(loaded, data, out),
                 keep=keep,
                 scores=scores,
+                probabilities=probabilities,
+                threshold=threshold,
                 header=header,
                 on_bytes=progress.on_rows_done,
             )
@@ -106,16 +149,11 @@ def _predict(
 
 
 def _as_dict(summary: Summary) -> dict[str, object]:
-    return {
-        "n_rows": summary.n_rows,
-        "n_labelled": summary.n_labelled,
-        "accuracy": summary.accuracy,
-        "n_unlearned": summary.n_unlearned,
-        "unknown_levels": summary.unknown_levels,
-    }
+    shown = ("n_rows", "n_labelled", "accuracy", "n_unlearned", "unknown_levels")
+    return {name: getattr(summary, name) for name in shown}
 
 
-def _print_summary(summary: Summary, data: Path, out: Path | None) -> None:
+def _print_summary(summary: Summary, data: list[Path], out: Path | None) -> None:
     for column, count in summary.unknown_levels.items():
         one = count == 1
         found = "one value is a level" if one else f"{count} values are levels"
@@ -125,7 +163,7 @@ def _print_summary(summary: Summary, data: Path, out: Path | None) -> None:
         )
     if summary.n_strange_features:
         say(
-            f"warning: {data} has features beyond those of the model "
+            f"warning: {' and '.join(map(str, data))} has features beyond those of the model "
             f"(up to {summary.n_strange_features} more); they were left out"
         )
     if summary.n_unlearned:

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dcsvm.base.errors import UnknownNameError, UsageError, did_you_mean
-from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, load_registry, report_errors, say
+from dcsvm.cli.app import (
+    AsJson,
+    Debug,
+    PluginFiles,
+    app,
+    echo,
+    echo_json,
+    load_registry,
+    report_errors,
+    say,
+)
 from dcsvm.cli.text_tables import print_table
 
 if TYPE_CHECKING:
@@ -21,8 +31,8 @@ recipes_app = typer.Typer(
 app.add_typer(recipes_app, name="recipes")
 
 ORDER = (
-    "of those to try, the first are meant for no more rows than needed: "
-    "what goes further gives up more of an undivided model"
+    "of those to try, auto and what it tries come first; the others begin with those meant for "
+    "no more rows than needed: what goes further gives up more of an undivided model"
 )
 Name = Annotated[str, typer.Argument(help="A registered recipe.", metavar="NAME")]
 
@@ -37,25 +47,39 @@ def recipes(
     classes: Annotated[
         int | None, typer.Option("--classes", min=2, help="How many you have.")
     ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="FILE", help="Take these numbers from a data file."),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", metavar="COLUMN", help="The column of it with the classes."),
+    ] = None,
     plugin: PluginFiles = None,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
-    """List the recipes; with --rows, --features or --classes, those to try come first."""
+    """List the recipes; with --data, or --rows, --features, --classes, those to try first."""
     if context.invoked_subcommand is not None:
         context.obj = plugin
         return
     with report_errors(debug):
         registry = load_registry(plugin)
         given = {"rows": rows, "features": features, "classes": classes}
+        if target is not None and data is None:
+            raise UsageError("--target names a column of --data: give the file, too")
+        if data is not None:
+            found = _count_sizes(data, target)
+            say(f"{data}: " + ", ".join(f"{n:,} {key}" for key, n in found.items()))
+            given = {key: found[key] if n is None else n for key, n in given.items()}
         listed = _list_recipes(registry, {key: n for key, n in given.items() if n is not None})
         if as_json:
-            typer.echo(json.dumps(listed, indent=2))
+            echo_json(listed)
             return
         judged = ("try it",) if any(given.values()) else ()
         fields = ("name", *judged, "suits", "about")
         print_table(fields, [[each[field] for field in fields] for each in listed], wrapped=2)
-        if rows is not None:
+        if given["rows"] is not None:
             say(ORDER)
 
 
@@ -70,7 +94,7 @@ def show(
     """Show the text of a recipe."""
     with report_errors(debug):
         text = _find_text(name, load_registry([*(context.obj or []), *(plugin or [])]))
-        typer.echo(json.dumps({"name": name, "text": text}) if as_json else text.rstrip("\n"))
+        echo(json.dumps({"name": name, "text": text}) if as_json else text.rstrip("\n"))
 
 
 @recipes_app.command()
@@ -100,9 +124,9 @@ def init(
 ) -> None:
     """Write a commented recipe to start from; an existing file is never overwritten."""
     with report_errors(debug):
-        from dcsvm.experiments.scaffold import RECIPE
+        from dcsvm.experiments.scaffold import read_recipe
 
-        write_new(file, RECIPE)
+        write_new(file, read_recipe())
         say(f"next: name your file and its target in {file}, then: dcsvm run {file}")
 
 
@@ -113,7 +137,7 @@ def schema(context: typer.Context, plugin: PluginFiles = None, debug: Debug = Fa
         registry = load_registry([*(context.obj or []), *(plugin or [])])
         from dcsvm.experiments.recipe.json_schema import build_schema
 
-        typer.echo(json.dumps(build_schema(registry), indent=2))
+        echo_json(build_schema(registry))
 
 
 def write_new(place: Path, text: str) -> None:
@@ -139,19 +163,29 @@ def _find_text(name: str, registry: Registry) -> str:
     return str(offer.what)
 
 
+def _count_sizes(path: Path, target: str | None) -> dict[str, int]:
+    """Return the numbers of rows, features and classes of a data file."""
+    import numpy as np
+
+    from dcsvm.datasets.loading import read
+
+    is_number = target is not None and target.lstrip("-").isdecimal()
+    data = read(path, int(target) if target and is_number else target, missing="impute")
+    return {"rows": data.n_rows, "features": data.X.shape[1], "classes": len(np.unique(data.y))}
+
+
 def _list_recipes(registry: Registry, given: dict[str, int]) -> list[dict[str, Any]]:
     import tomllib
 
     from dcsvm.drive.registry import RECIPE
-    from dcsvm.experiments.recipe.applicability import SIZES, describe_range, find_unsuitable, rank
+    from dcsvm.experiments.recipe.applicability import SIZES, describe_range, find_unsuitable
 
-    offers = [
-        (tomllib.loads(offer.what).get("suits", {}), offer) for offer in registry.of_kind(RECIPE)
-    ]
+    offers = [(tomllib.loads(offer.what), offer) for offer in registry.of_kind(RECIPE)]
     if given:
-        offers.sort(key=lambda each: (bool(find_unsuitable(each[0], given)), rank(each[0], given)))
+        offers.sort(key=lambda each: _judge(each[0], given))
     listed = []
-    for suits, offer in offers:
+    for recipe, offer in offers:
+        suits = recipe.get("suits", {})
         beyond = find_unsuitable(suits, given)
         listed.append(
             {
@@ -165,3 +199,13 @@ def _list_recipes(registry: Registry, given: dict[str, int]) -> list[dict[str, A
             }
         )
     return listed
+
+
+def _judge(recipe: dict[str, Any], given: dict[str, int]) -> tuple[Any, ...]:
+    """A sort key: suitable recipes first, of these the portfolio's in its order, then the rest."""
+    from dcsvm.experiments.recipe.applicability import find_unsuitable, rank
+
+    suits = recipe.get("suits", {})
+    chooses = recipe.get("search", {}).get("use") == "portfolio"
+    place = 0.0 if chooses else float(recipe.get("auto", "inf"))
+    return bool(find_unsuitable(suits, given)), place, rank(suits, given)

@@ -1,13 +1,11 @@
 """The command `dcsvm report`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from dcsvm.cli.app import Debug, PluginFiles, app, load_registry, report_errors
+from dcsvm.cli.app import Debug, PluginFiles, app, echo, load_registry, report_errors
 
 
 @app.command()
@@ -22,4 +20,4 @@ def report(
         from dcsvm.experiments.run.reports import write_reports
 
         for path in write_reports(run):
-            typer.echo(path)
+            echo(str(path))

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,8 +15,22 @@ import attrs
 import typer
 
 from dcsvm.base.errors import CompositionError, DataError, SettingError, UsageError
-from dcsvm.cli.app import AsJson, Debug, PluginFiles, app, load_registry, report_errors, say
+from dcsvm.cli.app import (
+    AsJson,
+    Cluster,
+    Debug,
+    PluginFiles,
+    Raw,
+    Tls,
+    app,
+    echo_json,
+    load_registry,
+    report_errors,
+    say,
+    use_cluster,
+)
 from dcsvm.cli.text_tables import print_result
+from dcsvm.experiments.run.run_status import IfChanged
 
 if TYPE_CHECKING:
     from dcsvm.drive.registry import Registry
@@ -24,6 +39,17 @@ if TYPE_CHECKING:
     from dcsvm.experiments.run.lifecycle import CompletedRun, RunRequest
 
 MODEL_FILE = ".dcsvm"
+#: When the command began.
+STARTED = time.monotonic()
+#: What a data error advises, and the --set option that does it.
+OPTIONS = {
+    "`header = false`": "data.header=false",
+    '`encoding = "latin-1"`': "data.encoding=latin-1",
+    '`encoding = "utf-16"`': "data.encoding=utf-16",
+    'or say `decimal = ","`': "data.decimal=,",
+    "`day_first = true`": "data.day_first=true",
+}
+UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 RecipeName = Annotated[
     str | None,
     typer.Argument(help="A recipe file, or the name of a registered recipe.", metavar="RECIPE"),
@@ -38,6 +64,18 @@ Out = Annotated[
     ),
 ]
 
+Memory = Annotated[
+    str | None,
+    typer.Option("--memory", metavar="SIZE", help="What the run may take in all, such as 4GB."),
+]
+
+Seconds = Annotated[
+    float | None, typer.Option("--seconds", help="The time for a search: search.seconds.")
+]
+Score = Annotated[
+    str | None, typer.Option("--score", metavar="NAME", help="What it chooses by: search.score.")
+]
+
 
 @attrs.frozen
 class _Options:
@@ -50,6 +88,14 @@ class _Options:
     jobs: int | None
     seed: int | None
     plugins: tuple[Path, ...]
+    if_changed: IfChanged = "stop"
+    memory: float | None = None
+
+    @property
+    def is_quickstart(self) -> bool:
+        """Whether the run only shows what dcsvm does."""
+        has_data = any(each.startswith("--data ") for each in self.overrides)
+        return self.recipe in (None, "quickstart") and self.resume is None and not has_data
 
     @property
     def copy(self) -> Path | None:
@@ -77,11 +123,16 @@ def run(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Such as learner.C=10; repeatable."),
     ] = None,
+    seconds: Seconds = None,
+    score: Score = None,
     out: Out = None,
     jobs: Annotated[
         int | None,
         typer.Option("--jobs", min=1, help="Parts trained at the same time; default: all cores."),
     ] = None,
+    cluster: Cluster = None,
+    cluster_tls: Tls = None,
+    memory: Memory = None,
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="In place of the recipe's seed.")
     ] = None,
@@ -89,19 +140,29 @@ def run(
         Path | None,
         typer.Option("--resume", metavar="FOLDER", help="Go on with the run in this folder."),
     ] = None,
+    if_changed: Annotated[
+        IfChanged,
+        typer.Option(
+            "--if-changed",
+            help="With --resume, where data, plugins or dcsvm changed since the run began: stop, "
+            "restart (drop what is finished), or keep (go on, unless the data changed).",
+        ),
+    ] = "stop",
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Print the plan: parts, rows, memory and time; then stop."),
     ] = False,
     plugin: PluginFiles = None,
     as_json: AsJson = False,
+    raw: Raw = False,
     debug: Debug = False,
 ) -> None:
     """Run a recipe: read data, train, measure on held-out rows. Without RECIPE: the quickstart."""
-    with report_errors(debug):
-        overrides = (*_list_data_overrides(data, target), *(values or []))
+    with report_errors(debug, raw=raw):
+        overrides = (*_list_overrides(data, target, seconds, score), *(values or []))
         plugins = tuple(plugin or ())
-        wanted = _Options(recipe, overrides, out, resume, jobs, seed, plugins)
+        most = None if memory is None else _parse_size(memory)
+        wanted = _Options(recipe, overrides, out, resume, jobs, seed, plugins, if_changed, most)
         if dry_run:
             _print_plan(wanted, as_json)
             return
@@ -109,30 +170,54 @@ def run(
 
         from dcsvm.experiments.progress import TerminalProgress
 
-        with TerminalProgress(Console(stderr=True)) as progress:
+        with (
+            TerminalProgress(Console(stderr=True)) as progress,
+            use_cluster(cluster, jobs, cluster_tls, most),
+        ):
             progress.on_step_begin("starting")
             kept = _execute(wanted, progress)
-        if as_json:
-            found = {**kept.result.as_dict(), "folder": str(kept.folder)}
-            typer.echo(json.dumps(found, indent=2))
-        else:
-            print_result(kept.result)
-        if resume is not None:
-            say(_describe_resumed(kept.taken_over))
-        for sentence in kept.missing:
-            say(f"warning: {sentence}")
-        say(f"kept in {kept.folder}")
-        if resume is not None:
-            plugins = (*_find_plugins_before(resume), *plugins)
-        shown = recipe in (None, "quickstart") and resume is None and data is None
-        say(_suggest_next(kept, plugins, shown))
-        if kept.missing:
-            raise typer.Exit(5)
+        _print_completed(kept, wanted, as_json)
 
 
-def _list_data_overrides(data: str | None, target: str | None) -> list[str]:
-    """`--data` and `--target` as overrides; a file is seen from where the command is."""
-    given = (("--data", data), ("--target", target))
+def _print_completed(kept: CompletedRun, wanted: _Options, as_json: bool) -> None:
+    if as_json:
+        found = {**kept.result.as_dict(), "folder": str(kept.folder)}
+        echo_json(found)
+    else:
+        print_result(kept.result)
+    plugins = wanted.plugins
+    if wanted.resume is not None:
+        say(_describe_resumed(kept.taken_over))
+        plugins = (*_find_plugins_before(wanted.resume), *plugins)
+    for sentence in kept.missing:
+        say(f"warning: {sentence}")
+    say(f"kept in {kept.folder}")
+    if kept.missing:
+        raise typer.Exit(5)
+    if kept.result.trained[0].refitted is not None:
+        say(
+            f"the model there learned all {kept.result.n_kept:,} rows; the figures are those of "
+            f"the same pipeline learned from {kept.result.n_train:,}"
+        )
+    say(_suggest_next(kept, plugins, wanted.is_quickstart))
+
+
+def _parse_size(text: str) -> float:
+    """The bytes of a size such as 4GB or 500MB."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kmgt]?)b?", text.strip().lower())
+    if found is None or not float(found[1]):
+        raise UsageError(f"--memory must be a size such as 4GB or 500MB, got {text!r}")
+    return float(found[1]) * UNITS[found[2]]
+
+
+def _list_overrides(
+    data: str | None, target: str | None, seconds: float | None, score: str | None
+) -> list[str]:
+    """The short options as overrides; a file is seen from where the command is."""
+    given = (
+        *(("--data", data), ("--target", target)),
+        *(("--seconds", seconds), ("--score", score)),
+    )
     return [f"{option} {value}" for option, value in given if value is not None]
 
 
@@ -153,23 +238,32 @@ def _build_request(wanted: _Options, registry: Registry) -> RunRequest:
         wanted.overrides,
         tuple(map(str, wanted.plugins)),
         tuple(sys.argv[1:]),
+        wanted.memory,
     )
 
 
 def _execute(wanted: _Options, progress: TerminalProgress) -> CompletedRun:
     from dcsvm.cli.interruption import run_interruptible
     from dcsvm.experiments.run.folder import RunFolder
-    from dcsvm.experiments.run.lifecycle import execute, find_plugin_files, read_request
+    from dcsvm.experiments.run.lifecycle import (
+        execute,
+        find_plugin_files,
+        read_request,
+        update_software,
+    )
     from dcsvm.experiments.run.run_status import FINISHED, STATUS, resume_command
+    from dcsvm.persistence.model_file import MODEL
 
     if wanted.resume is not None:
         _check_resume_options(wanted)
         folder = RunFolder.find(wanted.resume)
         registry = load_registry([*find_plugin_files(folder), *wanted.plugins])
-        request = read_request(folder, registry, wanted.jobs)
+        request = read_request(folder, registry, wanted.jobs, wanted.memory)
         if folder.has(STATUS) and folder.read_json(STATUS).get("state") == "done":
             raise UsageError(f"the run in {str(folder.path)!r} is done: nothing is left to resume")
+        anew = update_software(request, folder, registry, wanted.if_changed)
     else:
+        anew = False
         registry = load_registry(list(wanted.plugins))
         request = _build_request(wanted, registry)
         if wanted.copy is not None:
@@ -177,15 +271,24 @@ def _execute(wanted: _Options, progress: TerminalProgress) -> CompletedRun:
         folder = request.begin(wanted.folder, registry)
     try:
         kept = run_interruptible(
-            lambda: execute(request, folder, progress, again=wanted.resume is not None)
+            lambda: execute(
+                *(request, folder, progress),
+                again=wanted.resume is not None,
+                anew=anew,
+                if_changed=wanted.if_changed,
+                began=STARTED,
+            )
         )
-    except KeyboardInterrupt:
-        folder.set_state("interrupted")
-        raise KeyboardInterrupt(f"{resume_command(folder.path)} goes on from here") from None
+    except KeyboardInterrupt as interrupt:
+        best = "; the best model so far is kept there" if folder.has(MODEL) else ""
+        interrupt.args = (f"{resume_command(folder.path)} goes on from here{best}",)
+        folder.try_state("interrupted")
+        raise
     except DataError as error:
         if wanted.resume is None:
             folder.remove()
-        raise DataError(f"{error}{_suggest_option(str(error), wanted)}") from error
+        lines = [f"{each}{_suggest_option(each, wanted)}" for each in str(error).split("\n")]
+        raise DataError("\n".join(lines)) from error
     except (CompositionError, SettingError):  # it would be so again
         raise
     except Exception:
@@ -206,18 +309,18 @@ def _suggest_option(sentence: str, wanted: _Options) -> str:
         return ""
     if sentence.endswith('`missing = "impute"`'):
         return " (--set data.missing=impute)"
-    if "`header = false`" in sentence:
-        return " (--set data.header=false)"
-    column = re.search(r"column '([^']+)'.*`drop`", sentence)
+    for key, option in OPTIONS.items():
+        if key in sentence:
+            return f" (--set {option})"
+    column = re.search(r"column '([^']+)'.*?list (?:it|the column) in `(drop|dates)`", sentence)
     if column is None:
         return ""
     from dcsvm.experiments.recipe import parse_override
 
-    said = f"data.drop={column[1]}"
-    if (
-        parse_override(said).table["data"]["drop"] != column[1]
-    ):  # what reads as a number, or has spaces
-        said = f"data.drop=[{json.dumps(column[1], ensure_ascii=False)}]"
+    name, key = column[1], column[2]
+    said = f"data.{key}={name}"
+    if parse_override(said).table["data"][key] != name:  # what reads as a number, or has spaces
+        said = f"data.{key}=[{json.dumps(name, ensure_ascii=False)}]"
     return f" (--set {shlex.quote(said)})"
 
 
@@ -261,9 +364,9 @@ def _print_plan(wanted: _Options, as_json: bool) -> None:
     from dcsvm.experiments.run.plan import plan_run
 
     request = _build_request(wanted, load_registry(list(wanted.plugins)))
-    planned = plan_run(request.recipe, request.seed, request.n_jobs)
+    planned = plan_run(request.recipe, request.seed, request.n_jobs, request.memory)
     if as_json:
-        typer.echo(json.dumps(planned.as_dict(), indent=2))
+        echo_json(planned.as_dict())
     else:
         print_plan(planned)
 

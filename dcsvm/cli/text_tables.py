@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from dcsvm.base.plain_text import escape_controls
+from dcsvm.cli.app import echo
+
 if TYPE_CHECKING:
     from dcsvm.experiments.run.plan import RunPlan
     from dcsvm.experiments.run.runner import RunResult
+    from dcsvm.experiments.run.search_result import SearchResult
 
 
 def print_table(
@@ -29,13 +33,13 @@ def print_table(
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for place, title in enumerate(header):
         table.add_column(
-            title,
+            escape_controls(title),
             justify="right" if numbers and place else "left",
             no_wrap=place < len(header) - wrapped,
             overflow="fold",
         )
     for row in rows:
-        table.add_row(*(str(value) for value in row))
+        table.add_row(*(escape_controls(str(value)) for value in row))
     with console.capture() as captured:
         console.print(table, markup=False)
     for line in captured.get().splitlines():
@@ -62,17 +66,24 @@ MEASURES = (
 
 def print_result(result: RunResult) -> None:
     """Print what was learned from what, and what came out."""
-    from dcsvm.experiments.run.text import compute_nsv_ratios
+    from dcsvm.experiments.run.text import (
+        compute_nsv_ratios,
+        describe_decision,
+        describe_rarest_class,
+    )
 
-    typer.echo(f"{result.recipe}: {result.about}" if result.about else result.recipe)
+    echo(f"{result.recipe}: {result.about}" if result.about else result.recipe)
     for line in _describe_data(result):
-        typer.echo(line)
+        echo(line)
     for each in result.trained:
         for found in each.found[-1:]:
+            if found.leaderboard:
+                print_leaderboard(found)
+                continue
             values = ", ".join(f"{key} = {value}" for key, value in found.values.items())
             by = "" if found.scored_by == "accuracy" else f"by {found.scored_by}; "
-            typer.echo(f"{each.measures.model}: {values} ({by}{found.stopped})")
-    typer.echo()
+            echo(f"{each.measures.model}: {values} ({by}{found.stopped})")
+    echo()
     flat = [each.flatten() for each in result.measures]
     for own, ratio in zip(flat, compute_nsv_ratios(flat), strict=True):
         own["nsv_ratio"] = ratio
@@ -88,6 +99,22 @@ def print_result(result: RunResult) -> None:
         if row[1:] != lines.get(_find_plain_measure(name), [""])[1:]
     ]
     print_table(("", *(each.model for each in result.measures)), rows, numbers=True)
+    for line in (
+        describe_decision(result.trained[0].model[-1]),
+        *describe_rarest_class(result.rarest),
+    ):
+        if line:
+            echo(line)
+
+
+def print_leaderboard(found: SearchResult) -> None:
+    """Print what a portfolio tried, how good it was, what it takes, and why the winner won."""
+    from dcsvm.experiments.run.text import list_leaderboard
+
+    echo()
+    print_table(*list_leaderboard(found), wrapped=1, numbers=True)
+    echo(f"chosen: {found.chosen}")
+    echo(found.stopped)
 
 
 def _describe_data(result: RunResult) -> Iterator[str]:
@@ -100,6 +127,7 @@ def _describe_data(result: RunResult) -> Iterator[str]:
         "none": "features as they are",
         "minmax": "features scaled to [0, 1]",
         "robust": "features scaled to median 0 and quartiles 1 apart",
+        "quantile": "features as ranks",
     }
     n_folds = len(np.unique(result.folds))
     rows = f"{result.n_train} rows to learn from, {result.n_test} held out"
@@ -179,12 +207,14 @@ def _find_plain_measure(name: str) -> str:
 
 def print_plan(plan: RunPlan) -> None:
     folds = f" in {plan.folds} folds" if plan.folds > 1 else ""
-    typer.echo(plan.recipe)
-    typer.echo(
+    echo(plan.recipe)
+    echo(
         f"{plan.data}: {plan.rows} rows, {plan.features} features, {plan.classes} classes; "
         f"{plan.n_train} rows to learn from, {plan.n_test} held out{folds}"
     )
-    typer.echo(f"{_describe_jobs(plan.jobs)}; parts of later stages, if any, are not foreseen\n")
+    if plan.portfolio:
+        echo(f"tries {', '.join(plan.portfolio)}")
+    echo(f"{_describe_jobs(plan.jobs)}; parts of later stages, if any, are not foreseen\n")
     lines = [
         ("parts", "parts", "{}"),
         ("  of one class only", "homogeneous", "{}"),
@@ -201,7 +231,7 @@ def print_plan(plan: RunPlan) -> None:
     seconds = [each.seconds for each in plan.candidates]
     rows.append(["seconds, about", *("under 1" if n < 1 else f"{n:.0f}" for n in seconds)])
     print_table(("", *(each.model for each in plan.candidates)), rows, numbers=True)
-    typer.echo("\nseconds of searching and training: measuring and the report come on top")
+    echo("\nseconds of searching and training: measuring and the report come on top")
 
 
 def _format_number(value: float | None, form: str) -> str:

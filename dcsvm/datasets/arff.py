@@ -1,7 +1,5 @@
 """Reader of ARFF files, dense and sparse: a header that declares the columns, then rows."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator
@@ -12,8 +10,9 @@ import numpy as np
 
 from dcsvm.base.errors import DataError
 from dcsvm.datasets.delimited import check_text, read_text_blocks
+from dcsvm.datasets.field_parsing import parse_field
 from dcsvm.datasets.file_formats import DataFile, wrap_read_errors
-from dcsvm.datasets.raw_table import ArrayBlock, Block, Table, check_duplicates, parse_field
+from dcsvm.datasets.raw_table import ArrayBlock, Block, Table, check_duplicates
 from dcsvm.numeric.text_fields import OTHER
 
 BLOCK_ROWS = 1 << 13

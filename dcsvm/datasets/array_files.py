@@ -1,7 +1,5 @@
 """Reader of NPZ files: arrays X and y, with or without a test set, dense or CSR."""
 
-from __future__ import annotations
-
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -13,9 +11,11 @@ import numpy as np
 from scipy import sparse
 
 from dcsvm.base.errors import DataError, did_you_mean
-from dcsvm.datasets.dataset import ColumnRoles, Dataset, Fact, build_conflict_error, parse_labels
+from dcsvm.datasets.column_roles import ColumnRoles, build_conflict_error
+from dcsvm.datasets.dataset import Dataset, Fact, parse_labels
 from dcsvm.datasets.file_formats import wrap_read_errors
 from dcsvm.datasets.raw_table import ArrayBlock, Block, SparseBlock, SparseTable, Table
+from dcsvm.numeric.array_types import narrow_indices
 from dcsvm.toolbox.table_schema import Column, TableSchema
 
 BLOCK_ROWS = 1 << 14
@@ -164,7 +164,7 @@ def _build_dataset(archive: Archive, X: Any, y: Any, roles: ColumnRoles) -> Data
     if sparse.issparse(X):
         if levels:
             raise DataError(f"{archive.title}: a sparse X cannot have categorical columns")
-        X = sparse.csr_array(X, dtype=float)
+        X = narrow_indices(sparse.csr_array(X, dtype=float))
         return Dataset(archive.title, X, y, names, schema=TableSchema((), "y", first_index=0))
     dropped = {_find_column(archive, names, each) for each in roles.drop}
     kept = [j for j in range(X.shape[1]) if j not in dropped]

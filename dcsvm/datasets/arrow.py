@@ -1,7 +1,5 @@
 """Reader of Parquet, Feather and Arrow files, which needs pyarrow."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +9,7 @@ import numpy as np
 
 from dcsvm.base.errors import DataError
 from dcsvm.datasets.file_formats import wrap_read_errors
-from dcsvm.datasets.raw_table import ArrayBlock, Block, Table, check_duplicates
+from dcsvm.datasets.raw_table import ArrayBlock, Table, check_duplicates
 
 BLOCK_ROWS = 1 << 15
 
@@ -28,7 +26,7 @@ class Arrow(Table):
             self.names = tuple(self._schema(pyarrow).names)
         check_duplicates(self.names, self.title)
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[ArrayBlock]:
         pyarrow = _pyarrow(self.path)
         first = 1
         with _wrap_arrow_errors(self.path, pyarrow):
@@ -40,6 +38,14 @@ class Arrow(Table):
                     ]
                     yield ArrayBlock(columns, range(first, first + batch.num_rows))
                 first += batch.num_rows
+
+    def count_bytes(self) -> int:
+        if self.path.suffix.lower() != ".parquet":
+            return 2 * self.path.stat().st_size
+        pyarrow = _pyarrow(self.path)
+        with _wrap_arrow_errors(self.path, pyarrow):
+            n_rows = pyarrow.parquet.read_metadata(self.path).num_rows
+        return 8 * int(n_rows) * len(self.names)
 
     def _schema(self, pyarrow: Any) -> Any:
         if self.path.suffix.lower() == ".parquet":

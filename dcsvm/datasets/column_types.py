@@ -1,14 +1,14 @@
 """Inference of column types: a column is read block by block, then classified."""
 
-from __future__ import annotations
-
 import re
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dcsvm.base.errors import DataError
-from dcsvm.datasets.raw_table import Block, Kinds, Table, parse_field
+from dcsvm.datasets.field_parsing import parse_field
+from dcsvm.datasets.raw_table import Block, Kinds, Table
 from dcsvm.numeric.array_types import FloatArray, IntArray
 from dcsvm.numeric.text_fields import NOTHING, NUMBER, OTHER
 
@@ -36,7 +36,8 @@ class ColumnReader:
     """All values of one column, as numbers or as strings.
 
     A column is read as text if it `is_category` or if more than half of its first block are not
-    numbers, and always as numbers if it `is_numeric`.
+    numbers, and always as numbers if it `is_numeric`. With a folder to `spill` to, its values are
+    kept there.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class ColumnReader:
         is_text: bool,
         is_category: bool = False,
         is_numeric: bool = False,
+        spill: Path | None = None,
     ) -> None:
         self.table, self.place, self.name = table, place, table.names[place]
         self.is_text, self.is_category, self.is_numeric = is_text, is_category, is_numeric
@@ -53,10 +55,12 @@ class ColumnReader:
         self.declared: tuple[str, ...] = table.levels.get(place, ())
         self.levels: dict[str, int] = {text: n for n, text in enumerate(self.declared)}
         self.level_places: list[int] = [0] * len(self.levels)
-        self.codes: list[IntArray] = []
-        self.values: list[FloatArray] = []
+        self.codes = ColumnStore(np.int32, None if spill is None else spill / f"{place}.i4")
+        self.values = ColumnStore(np.float64, None if spill is None else spill / f"{place}.f8")
+        self.clear()
         self.n_rows = self.n_missing = self.n_others = 0
         self.first_missing: int | None = None
+        self.gap = ""
         self.first_other: tuple[int, str] | None = None
         self.padded: str | None = None
         self.alien: tuple[int, str] | None = None
@@ -66,7 +70,7 @@ class ColumnReader:
         if self.is_text:
             self._add_texts(block)
         else:
-            values, kinds = block.numbers(self.place)
+            values, kinds = block.numbers(self.place, self.table.missing)
             others = int(np.count_nonzero(kinds == OTHER))
             mostly_text = 2 * others > np.count_nonzero(kinds != NOTHING)
             if mostly_text and not self.n_rows and not self.is_numeric:
@@ -91,7 +95,8 @@ class ColumnReader:
         numbers = np.empty(len(firsts), dtype=np.int32)
         for place, row in enumerate(firsts):
             text = block.text(row, self.place)
-            if parse_field(text)[0] == NOTHING and not (self.is_declared and text in self.levels):
+            known = self.is_declared and text in self.levels
+            if self._parse(text)[0] == NOTHING and not known:
                 numbers[place] = -1
                 continue
             if text not in self.levels:
@@ -100,14 +105,21 @@ class ColumnReader:
                 self.levels[text] = len(self.levels)
                 self.level_places.append(block.place(row))
             numbers[place] = self.levels[text]
-        self.codes.append(numbers[codes])
-        self._note_missing(block, self.codes[-1] < 0)
+        found = numbers[codes]
+        self.codes.append(found)
+        self._note_missing(block, found < 0)
 
     def _note_missing(self, block: Block, missing: npt.NDArray[np.bool_]) -> None:
         count = int(np.count_nonzero(missing))
         if count and self.first_missing is None:
-            self.first_missing = block.place(int(np.flatnonzero(missing)[0]))
+            row = int(np.flatnonzero(missing)[0])
+            self.first_missing, self.gap = block.place(row), block.text(row, self.place)
         self.n_missing += count
+
+    @property
+    def source(self) -> str:
+        """The name of the column of the file that this one was made of."""
+        return self.table.names[self.table.sources.get(self.place, self.place)]
 
     @property
     def is_text_after_all(self) -> bool:
@@ -124,7 +136,7 @@ class ColumnReader:
         values = self.all_values()
         return bool((np.isnan(values) | ((values >= 0) & (values == np.round(values)))).all())
 
-    def mistakes(self, allow_missing: bool) -> list[tuple[int, str]]:
+    def mistakes(self) -> list[tuple[int, str]]:
         """Return places and messages of invalid fields."""
         found = []
         other = self.first_other if not self.is_text else self._first_text_among_numbers()
@@ -135,19 +147,21 @@ class ColumnReader:
             listed = ", ".join(self.declared)
             message = f"{text!r} in column {self.name!r} is none of its levels: {listed}"
             found.append((place, message))
-        is_empty = self.n_missing == self.n_rows
-        if self.first_missing is not None and not allow_missing and not is_empty:
-            message = (
-                f"a value is missing in column {self.name!r}; fill it in, drop the column, or say "
-                '`missing = "impute"`'
-            )
-            found.append((self.first_missing, message))
         return found
+
+    def find_gap(self) -> tuple[int, str] | None:
+        """Return the place of the first missing value and what stands there."""
+        if self.first_missing is None or self.n_missing == self.n_rows:
+            return None
+        return self.first_missing, self.gap
+
+    def _parse(self, text: str) -> tuple[int, float]:
+        return parse_field(text, self.table.missing, self.table.decimal)
 
     def _first_text_among_numbers(self) -> tuple[int, str] | None:
         if self.is_category:
             return None
-        others = [text for text in self.levels if parse_field(text)[0] == OTHER]
+        others = [text for text in self.levels if self._parse(text)[0] == OTHER]
         if 2 * len(others) > len(self.levels):
             return None
         codes = self.all_codes()
@@ -159,9 +173,16 @@ class ColumnReader:
 
     def _not_a_number(self, text: str) -> str:
         if _DECIMAL_COMMA.fullmatch(text):
+            if self.table.decimal == ",":
+                return f"{text!r} in column {self.name!r} has a thousands separator; remove it"
             return (
-                f"{text!r} in column {self.name!r} has a comma; write numbers with a decimal "
-                "point and without thousands separators"
+                f"{text!r} in column {self.name!r} has a comma; write numbers without thousands "
+                'separators and with a decimal point, or say `decimal = ","`'
+            )
+        if self.table.decimal == "," and parse_field(text)[0] == NUMBER:
+            return (
+                f"{text!r} in column {self.name!r} has a point, but numbers have a decimal comma "
+                '(`decimal = ","`); correct it'
             )
         if text.lstrip("+-").lower() in ("inf", "infinity"):
             return f"{text!r} in column {self.name!r} is not finite"
@@ -175,24 +196,26 @@ class ColumnReader:
             "correct it, or list the column in `categorical`"
         )
 
-    def check_usable(self) -> None:
-        """Raise if the column holds dates, decimal commas or too many levels."""
+    def find_unusable(self) -> str:
+        """Return what is wrong with dates, decimal commas or too many levels; empty if nothing."""
         if not self.is_text or self.is_category or not self.levels:
-            return
+            return ""
         some = list(self.levels)[:100]
         text, where = some[0], self.table.where(self.level_places[0])
         if all(map(_DATE.fullmatch, some)):
-            raise DataError(
-                f"{where}: {text!r} in column {self.name!r} looks like a date or a time; convert "
-                "it to a number, such as an age in days, or list the column in `drop`"
+            return (
+                f"{where}: {text!r} in column {self.name!r} looks like a date or a time; list "
+                "the column in `dates` to learn from its year, month, day, weekday and seconds, "
+                "or in `drop`"
             )
         if all(map(_DECIMAL_COMMA.fullmatch, some)):
-            raise DataError(f"{where}: {self._not_a_number(text)}")
+            return f"{where}: {self._not_a_number(text)}"
         if self.kind == "category" and len(self.levels) > MANY_LEVELS:
-            raise DataError(
+            return (
                 f"{self.table.title}: column {self.name!r} has {len(self.levels)} different "
                 "strings, too many for a category; list it in `drop` or in `categorical`"
             )
+        return ""
 
     @property
     def kind(self) -> str:
@@ -247,22 +270,63 @@ class ColumnReader:
 
     def all_values(self) -> FloatArray:
         """Return the numbers of all rows, NaN where missing."""
-        if len(self.values) > 1:
-            self.values = [np.concatenate(self.values)]
-        return self.values[0] if self.values else np.zeros(0)
+        values: FloatArray = self.values.whole()
+        return values
 
     def all_codes(self) -> IntArray:
         """Return the codes of all rows in order of appearance, -1 where missing."""
-        return np.concatenate(self.codes) if self.codes else np.zeros(0, dtype=np.int32)
+        codes: IntArray = self.codes.whole()
+        return codes
 
-    def as_feature(self) -> FloatArray:
-        """Return the column of X: numbers, or indices into `final_levels`."""
+    def clear(self) -> None:
+        """Forget all values."""
+        self.codes.clear()
+        self.values.clear()
+
+    def as_feature(self, rows: Any = slice(None)) -> FloatArray:
+        """Return the column of X, or some of its rows: numbers, or indices into `final_levels`."""
         levels = self.final_levels
         if levels is None:
-            return self.all_values()
+            return np.asarray(self.all_values()[rows])
         place = {text: float(number) for number, text in enumerate(levels)}
         by_code = np.array([*(place[text] for text in self.levels), np.nan])
-        return by_code[self.all_codes()]
+        return np.asarray(by_code[self.all_codes()[rows]])
+
+
+class ColumnStore:
+    """Blocks of values, one after the other.
+
+    Parameters
+    ----------
+    dtype : dtype
+    path : path, optional
+        A file to be written; by default the values stay in memory.
+    """
+
+    def __init__(self, dtype: Any, path: Path | None = None) -> None:
+        self.dtype, self.path = np.dtype(dtype), path
+        self.kept: list[Any] = []
+
+    def append(self, values: Any) -> None:
+        if self.path is None:
+            self.kept.append(values)
+            return
+        with self.path.open("ab") as out:
+            out.write(np.ascontiguousarray(values, dtype=self.dtype).data)
+
+    def whole(self) -> Any:
+        """All values, (n,); those of a file are read where they are used."""
+        if self.path is not None:
+            has_values = self.path.exists() and self.path.stat().st_size
+            return np.memmap(self.path, self.dtype, "r") if has_values else np.zeros(0, self.dtype)
+        if len(self.kept) > 1:
+            self.kept = [np.concatenate(self.kept)]
+        return self.kept[0] if self.kept else np.zeros(0, self.dtype)
+
+    def clear(self) -> None:
+        self.kept = []
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
 
 
 def _order(text: str) -> tuple[int, float, str]:

@@ -1,7 +1,5 @@
 """Dataset: rows with labels, and what was inferred about the columns."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -21,22 +19,12 @@ _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 class Fact:
     """What was inferred about one column of a file, for display.
 
-    `kind` is "number", "category", "target", "id", "constant", "empty" or "dropped".
+    `kind` is "number", "category", "target", "id", "constant", "empty", "date" or "dropped".
     """
 
     column: str
     kind: str
     about: str = ""
-
-
-@attrs.frozen
-class ColumnRoles:
-    """What the user says about columns; see `dcsvm.datasets.loading.read`."""
-
-    categorical: Sequence[str | int] = ()
-    drop: Sequence[str | int] = ()
-    numeric: Sequence[str | int] = ()
-    allow_missing: bool = False
 
 
 @attrs.frozen(eq=False)
@@ -65,14 +53,6 @@ def check_dataset(data: Dataset) -> Dataset:
     if (data.y == data.y[0]).all():
         raise DataError(f"{data.title} has one class only ({data.y[0]}): {NEEDED}")
     return data
-
-
-def build_conflict_error(title: str, column: str) -> DataError:
-    """Return the error for a column that is listed as numeric and is categorical, too."""
-    return DataError(
-        f"{title}: column {column!r} cannot be listed in `numeric`: it is listed in "
-        "`categorical`, or the file declares its levels"
-    )
 
 
 def check_learnable(data: Dataset, train: IntArray) -> None:

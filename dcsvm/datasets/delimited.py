@@ -1,28 +1,21 @@
 """Reader of CSV and TSV files, with a detected delimiter and errors that name the line."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io
 import itertools
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import attrs
 import numpy as np
 
 from dcsvm.base.errors import DataError
-from dcsvm.datasets.file_formats import DataFile, wrap_read_errors
-from dcsvm.datasets.raw_table import (
-    Block,
-    Kinds,
-    Table,
-    check_duplicates,
-    is_padded,
-    parse_field,
-)
+from dcsvm.datasets.field_parsing import is_padded, parse_field
+from dcsvm.datasets.file_formats import UTF_8, DataFile, wrap_read_errors
+from dcsvm.datasets.raw_table import Block, Kinds, Table, check_duplicates
 from dcsvm.numeric.array_types import FloatArray, IntArray
 from dcsvm.numeric.text_fields import (
     AFTER_QUOTE,
@@ -40,14 +33,17 @@ LONGEST_ROW = 1 << 26
 #: Rows that a header is compared with.
 HEADER_ROWS = 200
 DELIMITERS = ",;\t|"
+#: A decimal comma becomes a point, and a point a comma, which no number has.
+_SWAP = bytes.maketrans(b",.", b".,")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class TextBlock(Block):
     """Rows of a text file whose first line is `first_line`."""
 
-    def __init__(self, cells: Cells, first_line: int) -> None:
+    def __init__(self, cells: Cells, first_line: int, decimal: str = ".") -> None:
         self.cells = cells
+        self.decimal = decimal
         self.first_line = first_line
         self.n_rows = cells.n_rows
 
@@ -58,7 +54,14 @@ class TextBlock(Block):
         return self.cells.field(row, column)
 
     def raw_numbers(self, column: int) -> tuple[FloatArray, Kinds]:
-        return self.cells.numbers(column)
+        return self._number_cells.numbers(column)
+
+    @cached_property
+    def _number_cells(self) -> Cells:
+        """The same fields with a decimal point, and with a comma for a point."""
+        if self.decimal == ".":
+            return self.cells
+        return attrs.evolve(self.cells, text=self.cells.text.translate(_SWAP))
 
     def find_padded(self, column: int) -> str | None:
         texts = (self.cells.field(row, column) for row in self.cells.find_leading_zeros(column))
@@ -71,10 +74,13 @@ class TextBlock(Block):
 class Delimited(Table):
     """A CSV or TSV file."""
 
-    def __init__(self, path: Path, header: bool = True) -> None:
+    def __init__(
+        self, path: Path, header: bool = True, encoding: str = UTF_8, decimal: str = "."
+    ) -> None:
         super().__init__(path)
         self.header = self.has_names = header
-        with wrap_read_errors(path), DataFile(path) as file:
+        self.encoding, self.decimal = encoding, decimal
+        with wrap_read_errors(path), DataFile(path, encoding) as file:
             head = _head(file)
         self.delimiter = self._find_delimiter(head)
         self.names = self._names(head)
@@ -85,7 +91,10 @@ class Delimited(Table):
     def _find_delimiter(self, head: bytes) -> str:
         """Return the most frequent delimiter of the first line."""
         if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise DataError(f"data file {self.title!r} is UTF-16; save it as UTF-8")
+            raise DataError(
+                f"data file {self.title!r} is UTF-16; save it as UTF-8, or say "
+                '`encoding = "utf-16"`'
+            )
         _check_zero_bytes(self, head, 1)
         first = head.removeprefix(_BYTE_ORDER_MARK).lstrip(b"\r\n ").partition(b"\n")[0]
         bare = re.sub(rb'"[^"]*"', b"", first)
@@ -145,7 +154,7 @@ def read_text_blocks(
 ) -> Iterator[Block]:
     """Yield the rows of a text file from byte `skip`, which is on line `line`."""
     path = Path(table.title)
-    with wrap_read_errors(path), DataFile(path) as file:
+    with wrap_read_errors(path), DataFile(path, table.encoding) as file:
         file.read(skip)
         text = file.read(BLOCK_BYTES).removeprefix(_BYTE_ORDER_MARK if not skip else b"")
         while text:
@@ -160,7 +169,7 @@ def read_text_blocks(
                 cells = attrs.evolve(cells, starts=starts, ends=ends, lines=lines_of)
                 header = False
             if cells.n_rows:
-                yield TextBlock(cells, line)
+                yield TextBlock(cells, line, table.decimal)
             if fault is not None:
                 check_text(table, text[consumed : consumed + 10_000].rpartition(b"\n")[0], line)
                 where = table.where(line + fault.line)
@@ -193,7 +202,8 @@ def check_text(table: Table, text: bytes, line: int) -> None:
         except UnicodeDecodeError as error:
             line += text[: error.start].count(b"\n")
             raise DataError(
-                f"{table.where(line)}: not UTF-8 ({error.reason}); save the file as UTF-8"
+                f"{table.where(line)}: not UTF-8 ({error.reason}); save the file as UTF-8, or "
+                'name its encoding, such as `encoding = "latin-1"`'
             ) from error
     _check_zero_bytes(table, text, line)
 

@@ -1,7 +1,5 @@
 """Data sets that need no file: those of scikit-learn, and generated ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

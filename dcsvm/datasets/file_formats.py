@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import lzma
 import zlib
@@ -13,6 +14,7 @@ from typing import Any, BinaryIO, cast
 
 from dcsvm.base.errors import DataError
 
+UTF_8 = "utf-8"
 COMPRESSED = (".gz", ".bz2", ".xz")
 _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 
@@ -36,11 +38,29 @@ def check_file(path: Path) -> None:
         raise DataError(f"data file {str(path)!r} is empty")
 
 
+def find_encoding(name: str) -> str:
+    """Return the usual name of an encoding of text, or raise."""
+    try:
+        found = codecs.lookup(name)
+        "x".encode(found.name)
+    except (LookupError, ValueError) as error:
+        raise DataError(
+            f"no encoding is called {name!r}; common ones are 'utf-8', 'latin-1', 'cp1252' and "
+            "'utf-16'"
+        ) from error
+    return found.name
+
+
 @contextmanager
 def wrap_read_errors(path: Path) -> Iterator[None]:
     """Turn errors while a file is read into a DataError that names the file."""
     try:
         yield
+    except UnicodeError as error:
+        encoding = getattr(error, "encoding", "text")
+        raise DataError(
+            f"data file {str(path)!r} is not {encoding}: {error}; name its encoding as `encoding`"
+        ) from error
     except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
         # gzip and bz2 raise an OSError without strerror if their data are damaged.
         reason = getattr(error, "strerror", None)
@@ -50,17 +70,27 @@ def wrap_read_errors(path: Path) -> Iterator[None]:
 
 
 class DataFile:
-    """A data file as a stream of bytes, decompressed if its first bytes say so."""
+    """A data file as a stream of bytes, decompressed if its first bytes say so.
 
-    def __init__(self, path: Path) -> None:
+    Text in another encoding is turned into UTF-8.
+    """
+
+    def __init__(self, path: Path, encoding: str = UTF_8) -> None:
         self.raw = path.open("rb")
         start = self.raw.read(6)
         self.raw.seek(0)
         opener = next((each for magic, each in _OPENERS.items() if start.startswith(magic)), None)
         self.stream = self.raw if opener is None else cast(BinaryIO, opener(self.raw))
+        self.decoder = None if encoding == UTF_8 else codecs.getincrementaldecoder(encoding)()
 
     def read(self, size: int) -> bytes:
-        return self.stream.read(size)
+        if self.decoder is None:
+            return self.stream.read(size)
+        text, given = "", b" "
+        while given and not text:  # a block may end within a letter
+            given = self.stream.read(size)
+            text = self.decoder.decode(given, final=not given)
+        return text.encode()
 
     @property
     def bytes_read(self) -> int:

@@ -8,10 +8,9 @@ From a file to a model::
     model.fit(data.X[halves.train], data.y[halves.train])
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -20,12 +19,14 @@ from dcsvm.base.row_splitting import TrainTestRows, hold_out
 from dcsvm.datasets.arff import Arff
 from dcsvm.datasets.array_files import open_npz, read_npz
 from dcsvm.datasets.arrow import Arrow
-from dcsvm.datasets.dataset import ColumnRoles, Dataset, Fact, check_dataset, check_learnable
+from dcsvm.datasets.column_roles import ColumnRoles
+from dcsvm.datasets.dataset import Dataset, Fact, check_dataset, check_learnable
 from dcsvm.datasets.delimited import Delimited
 from dcsvm.datasets.embedded import EMBEDDED
-from dcsvm.datasets.file_formats import check_file, find_suffix
+from dcsvm.datasets.file_formats import UTF_8, check_file, find_encoding, find_suffix
 from dcsvm.datasets.raw_table import SparseTable, Table
 from dcsvm.datasets.svmlight import Svmlight, read_sparse
+from dcsvm.datasets.table_folder import NpyTable, TableFolder
 from dcsvm.datasets.table_reader import read_table
 from dcsvm.toolbox.table_preparation import Missing
 from dcsvm.toolbox.table_schema import Column, TableSchema
@@ -53,10 +54,22 @@ READERS: dict[str, Callable[[Path, bool], Table | SparseTable]] = {
     ".parquet": Arrow,
     ".feather": Arrow,
     ".arrow": Arrow,
+    ".npy": NpyTable,
 }
 
 #: Suffixes of files that do not say which column is the target.
-NEED_TARGET = frozenset({".csv", ".tsv", ".parquet", ".feather", ".arrow"})
+NEED_TARGET = frozenset({".csv", ".tsv", ".parquet", ".feather", ".arrow", ".npy"})
+
+#: Suffixes of files whose rows can stay on disk, as those of a folder of them can.
+MAPPABLE = frozenset({".parquet", ".feather", ".arrow", ".npy"})
+
+#: Tables of more bytes than this stay on disk, unless a memory limit says otherwise.
+MAPPED_BYTES = 1 << 30
+
+#: Suffixes of text files whose encoding and decimal sign can be named.
+TEXT = frozenset({".csv", ".tsv"})
+#: Suffixes of files of numbers.
+NUMERIC = frozenset({".svm", ".svmlight", ".libsvm", ".npz"})
 
 
 def read(
@@ -69,60 +82,88 @@ def read(
     drop: Sequence[str | int] = (),
     numeric: Sequence[str | int] = (),
     missing: Missing = "error",
+    missing_values: Sequence[str] | None = None,
+    dates: Sequence[str | int] = (),
+    day_first: bool | None = None,
+    encoding: str = UTF_8,
+    decimal: Literal[".", ","] = ".",
+    spill: str | Path | None = None,
 ) -> Dataset:
-    """Read a data file, or an embedded set by its name.
+    """Read a data file, a folder of Parquet, Feather or Arrow files, or an embedded set by name.
 
     Parameters
     ----------
     source : str or path
-        A string is the name of an embedded set, if there is one; a path is always a file, which is
-        read according to its suffix.
+        The name of an embedded set, or a file, which is read according to its suffix.
     target : str or int, optional
-        The column with the classes: its name, or its number (1 is the first, -1 the last). Not
-        needed for formats that define it.
+        The column with the classes, unless the format defines it: its name, or its number (1 is
+        the first, -1 the last).
     rows : int, optional
         Number of rows of a generated set.
     header : bool
-        Whether the first line of a text file holds the column names. Without it, columns are
-        called column1, column2, ...
+        Whether a text file begins with names. Without it, columns are column1, column2, ...
     categorical : sequence of str or int
         Columns of numbers that are categories. Columns of strings always are.
     drop : sequence of str or int
         Columns to leave out.
     numeric : sequence of str or int
-        Columns to read as numbers, even if they look like row counters, ids or codes with leading
-        zeros.
+        Columns to read as numbers, though they look like row counters, ids or codes.
     missing : {"error", "impute", "mark"}
         With "error", raise if a value is missing. Otherwise it is NaN in X.
+    missing_values : sequence of str, optional
+        The words that count as missing beside an empty field, in any case, in place of `?`, `NA`,
+        `N/A`, `NaN`, `null` and `none`.
+    dates : sequence of str or int
+        Columns that become year, month, day, weekday (Monday is 0) and seconds since midnight.
+    day_first : bool, optional
+        Whether dates such as 03/04/2024 begin with the day. Without it, they are errors.
+    encoding : str
+        Of CSV and TSV files, such as "latin-1".
+    decimal : {".", ","}
+        What stands before the fraction of a number in CSV and TSV files.
+    spill : str or path, optional
+        An empty folder. The table is then read block by block, and X is mapped from a file there.
 
     Returns
     -------
     Dataset
         X is (n, d): dense, with categories as indices of their levels in `schema`, or CSR.
-
-    Raises
-    ------
-    DataError
-        With the file, and with the line and the column if there are any.
     """
     if isinstance(source, str) and source in EMBEDDED:
         return load_embedded(source, rows)
     path = Path(source)
-    check_file(path)
-    roles = ColumnRoles(categorical, drop, numeric, missing != "error")
-    if check_suffix(path) == ".npz":
-        return check_dataset(read_npz(path, roles))
-    table = open_table(path, header)
-    if isinstance(table, Svmlight):
-        return check_dataset(read_sparse(table))
+    roles = ColumnRoles(categorical, drop, numeric, dates, day_first, missing != "error")
+    if not path.is_dir():
+        check_file(path)
+        if check_suffix(path) in NUMERIC:
+            return check_dataset(_read_numbers(path, roles))
+    table = open_table(path, header, encoding, decimal)
     assert isinstance(table, Table)
-    return check_dataset(read_table(table, target, roles))
+    if missing_values is not None:
+        table.missing = frozenset(word.strip().lower() for word in missing_values)
+    return check_dataset(read_table(table, target, roles, None if spill is None else Path(spill)))
 
 
-def open_table(path: Path, header: bool = True) -> Table | SparseTable:
-    """Open a data file whose rows can be read block by block."""
+def _read_numbers(path: Path, roles: ColumnRoles) -> Dataset:
+    if roles.dates:
+        raise DataError(f"data file {str(path)!r} has numbers only, and no column of `dates`")
+    return read_npz(path, roles) if check_suffix(path) == ".npz" else read_sparse(Svmlight(path))
+
+
+def open_table(
+    path: Path, header: bool = True, encoding: str = UTF_8, decimal: str = "."
+) -> Table | SparseTable:
+    """Open a data file, or a folder of them, whose rows can be read block by block."""
+    if path.is_dir():
+        return TableFolder(path)
     check_file(path)
-    return READERS[check_suffix(path)](path, header)
+    reader, encoding = READERS[check_suffix(path)], find_encoding(encoding)
+    if reader is Delimited:
+        return Delimited(path, header, encoding, decimal)
+    for key, is_usual in (("encoding", encoding == UTF_8), ("decimal", decimal == ".")):
+        if not is_usual:
+            raise DataError(f"data file {str(path)!r}: {key} is for CSV and TSV files only")
+    return reader(path, header)
 
 
 def check_suffix(path: Path) -> str:
@@ -134,6 +175,18 @@ def check_suffix(path: Path) -> str:
             f"available: {', '.join(READERS)}"
         )
     return suffix
+
+
+def count_bytes(source: str | Path) -> int:
+    """Return about how many bytes the numbers of a table take in memory; 0 if unknown.
+
+    Known of Parquet, Feather, Arrow and `.npy` files and folders, without reading them.
+    """
+    path = Path(source)
+    if not path.is_dir() and find_suffix(path) not in MAPPABLE:
+        return 0
+    table = open_table(path)
+    return table.count_bytes() if isinstance(table, Table) else 0
 
 
 def load_embedded(name: str, rows: int | None = None) -> Dataset:

@@ -1,11 +1,9 @@
 """Tables that are read in blocks of rows, whose fields are numbers, strings or missing."""
 
-from __future__ import annotations
-
 import functools
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dcsvm.base.errors import DataError
+from dcsvm.datasets.field_parsing import MISSING, is_padded, parse_field
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.text_fields import NOTHING, NUMBER, OTHER
-
-#: Strings that stand for a missing value, in lower case.
-MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
 
 Kinds = npt.NDArray[np.uint8]
 
@@ -27,6 +23,8 @@ class Block(ABC):
     """Some rows of a table, column by column."""
 
     n_rows: int
+    #: What stands before the fraction of a number: a point or a comma.
+    decimal = "."
 
     @abstractmethod
     def place(self, row: int) -> int:
@@ -54,18 +52,22 @@ class Block(ABC):
         different = [self.text(row, column) for row in firsts]
         return [different[code] for code in codes.tolist()]
 
-    def numbers(self, column: int) -> tuple[FloatArray, Kinds]:
-        """Return the same as `raw_numbers`, with unusual spellings of numbers parsed, too."""
+    def numbers(self, column: int, missing: frozenset[str] = MISSING) -> tuple[FloatArray, Kinds]:
+        """Return the same as `raw_numbers`, unusual numbers and missing words parsed."""
         values, kinds = self.raw_numbers(column)
+        for number in _list_numbers(missing):  # such as -999
+            gaps = values == number
+            values[gaps], kinds[gaps] = np.nan, NOTHING
         others = np.flatnonzero(kinds == OTHER)
         if len(others) > 8:
             codes, firsts = self.distinct(column)
-            judged = [parse_field(self.text(row, column)) for row in firsts]
+            judged = [parse_field(self.text(row, column), missing, self.decimal) for row in firsts]
             kinds[others] = np.array([kind for kind, _ in judged], dtype=np.uint8)[codes[others]]
             values[others] = np.array([value for _, value in judged])[codes[others]]
         else:
             for row in others.tolist():
-                kinds[row], values[row] = parse_field(self.text(row, column))
+                text = self.text(row, column)
+                kinds[row], values[row] = parse_field(text, missing, self.decimal)
         return values, kinds
 
 
@@ -84,11 +86,24 @@ class Table(ABC):
     ends_with_target = False
     has_names = True
     has_lines = True
+    #: The words that count as missing, in lower case.
+    missing = MISSING
+    #: How numbers and text are written, in a file of text.
+    decimal = "."
+    encoding = "utf-8"
+    #: Columns that were made of others, and of which: the parts of dates.
+    sources: Mapping[int, int] = {}
+    #: Places and messages of invalid fields that the table itself found so far.
+    mistakes: Sequence[tuple[int, str]] = ()
     #: How much of the file has been read, for progress.
     bytes_read = 0
 
     def __init__(self, path: Path) -> None:
         self.path, self.title, self.levels = path, str(path), {}
+
+    def count_bytes(self) -> int:
+        """Return about how many bytes its numbers take in memory; 0 if unknown."""
+        return 0
 
     @abstractmethod
     def blocks(self) -> Iterator[Block]:
@@ -166,28 +181,17 @@ class ArrayBlock(Block):
         return numbers, firsts
 
 
-@functools.lru_cache(maxsize=100_000)
-def parse_field(text: str) -> tuple[int, float]:
-    """Return NOTHING, NUMBER or OTHER for a field that is not a plain number, and its value."""
-    if text.lower() in MISSING:
-        return NOTHING, np.nan
-    try:
-        number = float(text)
-    except ValueError:
-        return OTHER, np.nan
-    return (NUMBER, number) if np.isfinite(number) and "_" not in text else (OTHER, np.nan)
-
-
-def is_padded(text: str) -> bool:
-    """Return whether a field is an integer with leading zeros."""
-    return len(text) > 1 and text[0] == "0" and text.isascii() and text.isdigit()
-
-
 def check_duplicates(names: Sequence[str], where: str) -> None:
     """Raise if two columns have the same name."""
     for name, count in Counter(names).items():
         if count > 1:
             raise DataError(f"{where}: two columns are called {name!r}; rename one")
+
+
+@functools.cache
+def _list_numbers(missing: frozenset[str]) -> list[float]:
+    judged = [parse_field(word, frozenset()) for word in missing]
+    return [number for kind, number in judged if kind == NUMBER]
 
 
 def _as_text(value: Any) -> str:

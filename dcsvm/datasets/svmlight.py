@@ -1,7 +1,5 @@
 """Reader of sparse rows in SVMlight and LIBSVM format: `label index:value index:value`."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterator
@@ -15,7 +13,7 @@ from dcsvm.base.errors import DataError
 from dcsvm.datasets.dataset import Dataset
 from dcsvm.datasets.file_formats import DataFile, wrap_read_errors
 from dcsvm.datasets.raw_table import SparseBlock, SparseTable
-from dcsvm.numeric.array_types import Matrix
+from dcsvm.numeric.array_types import Matrix, narrow_indices
 from dcsvm.toolbox.table_schema import TableSchema
 
 BLOCK_BYTES = 1 << 22
@@ -112,7 +110,7 @@ def read_sparse(table: Svmlight) -> Dataset:
     width = max(block.X.shape[1] for block in blocks)
     X = sparse.vstack([set_width(block.X, width) for block in blocks], "csr")
     first = 0 if not X.nnz or int(X.indices.min()) == 0 else 1
-    X = sparse.csr_array(X[:, first:])
+    X = narrow_indices(sparse.csr_array(X[:, first:]))
     y: Any = np.concatenate([block.labels for block in blocks])
     return Dataset(table.title, X, y, (), schema=TableSchema((), "label", first_index=first))
 
@@ -120,5 +118,7 @@ def read_sparse(table: Svmlight) -> Dataset:
 def set_width(X: Matrix, width: int) -> Matrix:
     """Return the same rows with more columns, or with fewer."""
     if X.shape[1] > width:
-        return sparse.csr_array(X[:, :width])
-    return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
+        return narrow_indices(sparse.csr_array(X[:, :width]))
+    return narrow_indices(
+        sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
+    )

@@ -1,49 +1,66 @@
-"""Reading a table as a Dataset: column references, types, and errors by line."""
+"""Reading a table as a Dataset: all columns by their types, with errors by line."""
 
-from __future__ import annotations
-
-import json
 import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dcsvm.base.errors import DataError, did_you_mean
+from dcsvm.base.errors import DataError
+from dcsvm.datasets.column_roles import (
+    ColumnRoles,
+    Reference,
+    build_conflict_error,
+    find_column,
+    find_target,
+)
 from dcsvm.datasets.column_types import FEW_LEVELS, ColumnReader
-from dcsvm.datasets.dataset import ColumnRoles, Dataset, Fact, build_conflict_error, parse_labels
-from dcsvm.datasets.raw_table import Table, parse_field
+from dcsvm.datasets.dataset import Dataset, Fact, parse_labels
+from dcsvm.datasets.date_columns import DatedTable
+from dcsvm.datasets.field_parsing import MISSING, parse_field
+from dcsvm.datasets.raw_table import Table
 from dcsvm.numeric.array_types import FloatArray
+from dcsvm.numeric.mapped_rows import BLOCK_ROWS, MappedRows
 from dcsvm.numeric.text_fields import NUMBER
 from dcsvm.toolbox.table_schema import Column, TableSchema
 
-Reference = str | int
+#: Mistakes that are listed; of more, the number is told.
+MOST_TOLD = 10
 
 
-def read_table(table: Table, target: Reference | None, roles: ColumnRoles) -> Dataset:
-    """Read a whole table."""
-    place = _find_target(table, target)
-    categories = {_find_column(table, each, "categorical") for each in roles.categorical}
-    dropped = {_find_column(table, each, "drop") for each in roles.drop}
-    numbers = {_find_column(table, each, "numeric") for each in roles.numeric}
+def read_table(
+    table: Table, target: Reference | None, roles: ColumnRoles, spill: Path | None = None
+) -> Dataset:
+    """Read a whole table; with a folder to `spill` to, the features stay in a file there."""
+    place = find_target(table, target)
+    categories = {find_column(table, each, "categorical") for each in roles.categorical}
+    dropped = {find_column(table, each, "drop") for each in roles.drop}
+    numbers = {find_column(table, each, "numeric") for each in roles.numeric}
     if place in dropped:
         raise DataError(
             f"{table.title}: {table.names[place]!r} is the target and cannot be dropped"
         )
+    dates = sorted(find_column(table, each, "dates") for each in roles.dates)
+    _check_dates(table, dates, place, categories | dropped | numbers)
+    if dates:
+        table = DatedTable(table, dates, roles.day_first)
+        dropped |= set(dates)
+        numbers |= set(table.sources)
     categories |= set(table.levels)
     if numbers & categories:
         raise build_conflict_error(table.title, table.names[min(numbers & categories)])
     columns = {
-        j: ColumnReader(table, j, j == place or j in categories, j in categories, j in numbers)
+        j: ColumnReader(
+            table, j, j == place or j in categories, j in categories, j in numbers, spill
+        )
         for j in range(len(table.names))
         if j not in dropped
     }
     _read_columns(table, columns)
-    again = {
-        j: ColumnReader(table, j, is_text=True)
-        for j, column in columns.items()
-        if column.is_text_after_all
-    }
-    padded = {j: text for j in again if columns[j].is_code and (text := columns[j].padded)}
+    misread = [j for j, column in columns.items() if column.is_text_after_all]
+    padded = {j: text for j in misread if columns[j].is_code and (text := columns[j].padded)}
+    again = {j: ColumnReader(table, j, is_text=True, spill=spill) for j in misread}
     if again:  # the first block looked like numbers: read the whole column as text
         _read_columns(table, again)
         columns.update(again)
@@ -55,38 +72,20 @@ def read_table(table: Table, target: Reference | None, roles: ColumnRoles) -> Da
             f"{text!r}, and is read as {kind}; list it in `categorical`, `numeric` or `drop`",
             stacklevel=2,
         )
-    return _build_dataset(table, columns, place, dropped)
+    return _build_dataset(table, columns, place, dropped, spill)
 
 
-def _find_target(table: Table, target: Reference | None) -> int:
-    if target is None:
-        if table.ends_with_target:
-            return len(table.names) - 1
-        raise DataError(
-            f"{table.title}: the target column is not given; available: {', '.join(table.names)}"
-        )
-    return _find_column(table, target, "the target")
-
-
-def _find_column(table: Table, reference: Reference, role: str) -> int:
-    """Return the index of a column by its name or its number: 1 is the first, -1 the last."""
-    if isinstance(reference, int):
-        n = len(table.names)
-        if not 1 <= abs(reference) <= n:
+def _check_dates(table: Table, dates: list[int], target: int, others: set[int]) -> None:
+    """Raise if a date column is something else, too."""
+    for place in dates:
+        name = table.names[place]
+        if place == target:
+            raise DataError(f"{table.title}: {name!r} is the target and cannot be in `dates`")
+        if place in others or place in table.levels:
             raise DataError(
-                f"{table.title} has no column number {reference}, which [data] names as {role}; "
-                f"it has {n}, and the first is 1"
+                f"{table.title}: column {name!r} cannot be listed in `dates`: it is listed in "
+                "`categorical`, `drop` or `numeric`, too, or the file declares its levels"
             )
-        return reference - 1 if reference > 0 else n + reference
-    if reference not in table.names:
-        several = [each.strip() for each in reference.split(",")]
-        hint = did_you_mean(reference, table.names)
-        if len(several) > 1 and set(several) <= {*table.names}:
-            hint = f"several are a list: {json.dumps(several, ensure_ascii=False)}"
-        raise DataError(
-            f"{table.title} has no column {reference!r}, which [data] names as {role}; {hint}"
-        )
-    return table.names.index(reference)
 
 
 def _read_columns(table: Table, columns: dict[int, ColumnReader]) -> None:
@@ -98,20 +97,34 @@ def _read_columns(table: Table, columns: dict[int, ColumnReader]) -> None:
 def _check_columns(
     table: Table, columns: dict[int, ColumnReader], target: int, allow_missing: bool
 ) -> None:
-    """Raise for the mistake on the earliest line, or for an unusable column."""
-    mistakes = []
+    """Raise for all invalid fields, by line, and for all unusable columns."""
+    gaps = [] if allow_missing else _find_gaps([columns[j] for j in columns if j != target])
+    mistakes = [*gaps, *table.mistakes]
     for j, column in columns.items():
         if j != target:
-            mistakes += column.mistakes(allow_missing)
+            mistakes += column.mistakes()
         elif column.first_missing is not None:
             message = f"the target {column.name!r} is missing{_note_measurements(column)}"
             mistakes.append((column.first_missing, message))
-    if mistakes:
-        place, message = min(mistakes)
-        raise DataError(f"{table.where(place)}: {message}")
-    for j, column in columns.items():
-        if j != target:
-            column.check_usable()
+    told = [f"{table.where(place)}: {message}" for place, message in sorted(mistakes)]
+    told += filter(None, (columns[j].find_unusable() for j in columns if j != target))
+    if len(told) > MOST_TOLD:
+        told = [*told[:MOST_TOLD], f"{table.title}: {len(told) - MOST_TOLD} more such mistakes"]
+    if told:
+        raise DataError("\n".join(told))
+
+
+def _find_gaps(columns: list[ColumnReader]) -> list[tuple[int, str]]:
+    """Return the place of the first missing value, with a message that names all such columns."""
+    gaps = [(gap, column.source) for column in columns if (gap := column.find_gap())]
+    if not gaps:
+        return []
+    (place, text), name = min(gaps)
+    others = [repr(each) for each in dict.fromkeys(each for _, each in gaps) if each != name]
+    also = f" (and in {', '.join(others[:5])}{', ...' * (len(others) > 5)})" if others else ""
+    word = f" ({text!r} counts as missing, see `missing_values`)" if text else ""
+    advice = '; fill it in, drop the column, or say `missing = "impute"`'
+    return [(place, f"a value is missing in column {name!r}{also}{word}{advice}")]
 
 
 def _note_measurements(column: ColumnReader) -> str:
@@ -127,12 +140,18 @@ def _note_measurements(column: ColumnReader) -> str:
 
 
 def _build_dataset(
-    table: Table, columns: dict[int, ColumnReader], target: int, dropped: set[int]
+    table: Table,
+    columns: dict[int, ColumnReader],
+    target: int,
+    dropped: set[int],
+    spill: Path | None,
 ) -> Dataset:
     kinds = {j: "target" if j == target else columns[j].kind for j in columns}
     features = [j for j, kind in kinds.items() if kind in ("number", "category")]
     facts = [
-        Fact(name, "dropped") if j in dropped else Fact(name, kinds[j], columns[j].about)
+        Fact(name, _name_unread(j, table))
+        if j in dropped
+        else Fact(name, kinds[j], columns[j].about)
         for j, name in enumerate(table.names)
     ]
     schema = TableSchema(
@@ -140,12 +159,50 @@ def _build_dataset(
         table.names[target],
         tuple(table.names[j] for j, kind in kinds.items() if kind == "id"),
         tuple(fact.column for fact in facts if fact.kind in ("constant", "empty", "dropped")),
+        missing_values=None if table.missing == MISSING else tuple(sorted(table.missing)),
+        **_describe_writing(table),
     )
     labels = _read_labels(table, columns[target])
-    X: FloatArray = np.empty((len(labels), len(features)))
-    for place, j in enumerate(features):
-        X[:, place] = columns.pop(j).as_feature()
+    mine = {j: columns[j] for j in features}
+    X = _join(mine, len(labels)) if spill is None or not mine else _join_in_file(mine, spill)
+    for column in columns.values():
+        column.clear()
     return Dataset(table.title, X, labels, schema.names, schema=schema, facts=tuple(facts))
+
+
+def _name_unread(place: int, table: Table) -> str:
+    return "date" if place in table.sources.values() else "dropped"
+
+
+def _describe_writing(table: Table) -> dict[str, Any]:
+    """Return how dates, numbers and text of a table are written, for its schema."""
+    dates = table.dates if isinstance(table, DatedTable) else []
+    return {
+        "dates": tuple(table.names[place] for place in dates),
+        "day_first": table.day_first if isinstance(table, DatedTable) else None,
+        "decimal": table.decimal,
+        "encoding": table.encoding,
+    }
+
+
+def _join(columns: dict[int, ColumnReader], n_rows: int) -> FloatArray:
+    X: FloatArray = np.empty((n_rows, len(columns)))
+    for place, column in enumerate(columns.values()):
+        X[:, place] = column.as_feature()
+        column.clear()
+    return X
+
+
+def _join_in_file(columns: Mapping[int, ColumnReader], spill: Path) -> MappedRows:
+    """Write the rows of columns that are in files to another one, block by block."""
+    n_rows = next(iter(columns.values())).n_rows
+
+    def blocks() -> Iterator[FloatArray]:
+        for start in range(0, n_rows, BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
+            yield np.column_stack([column.as_feature(rows) for column in columns.values()])
+
+    return MappedRows.write(spill / "X.npy", blocks(), len(columns))
 
 
 def _read_labels(table: Table, column: ColumnReader) -> Any:

@@ -2,10 +2,9 @@
 
 A member scores only the classes in its part: its `code` is 0 for the others. Combinations ignore
 them, and a class that no member scores is NaN. As scikit-learn expects finite scores, NaN is
-replaced here.
+replaced here. A part with a single class has no learner: `subproblem.py` answers it with a
+`Constant`.
 """
-
-from __future__ import annotations
 
 import numpy as np
 

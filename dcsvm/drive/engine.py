@@ -1,62 +1,38 @@
-"""Engine: trains parts in parallel with joblib, at any depth of nesting."""
+"""Engine: trains parts in parallel on an executor, at any depth of nesting."""
 
 from __future__ import annotations
 
+import gc
+import sys
 import time
-from collections.abc import Generator, Iterator
-from typing import Any, Protocol, TypeAlias, TypeVar
+import warnings
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import attrs
 import joblib
-from threadpoolctl import threadpool_limits
 
-from dcsvm.base.learner import LocalLearner, Steps
+from dcsvm.base.learner import Steps
 from dcsvm.base.models import LocalModel
 from dcsvm.base.stages import together
-from dcsvm.base.threads import CORES, ONE_BLAS_THREAD
+from dcsvm.base.subproblem import FitResult, run_batch
+from dcsvm.base.threads import CORES, find_blas
+from dcsvm.drive.executor import CHOSEN, Executor, Numbered, Runnable
 from dcsvm.drive.observers import Observer
-from dcsvm.drive.subproblem import run_batch
 from dcsvm.drive.validation import check_jobs
+
+if TYPE_CHECKING:
+    from dcsvm.drive.memory_limit import MemoryLimit
 
 Result = TypeVar("Result")
 
 #: The largest number of small jobs in one call, and the least number of calls per core.
 TOGETHER, CALLS = 64, 4
+#: Rounds of so many small jobs make objects that garbage collection would visit again and again.
+MANY_JOBS = 2000
 #: In rounds with fewer jobs, nested strategies are split to keep all cores busy.
 FEW_JOBS = 32
-
-
-class Done(Protocol):
-    """The result of a Runnable."""
-
-    @property
-    def n_rows(self) -> int: ...
-
-    @property
-    def seconds(self) -> float: ...
-
-
-class Runnable(Protocol):
-    """A job that the engine can run: a Subproblem, or other work on a part."""
-
-    @property
-    def learner(self) -> LocalLearner: ...
-
-    @property
-    def n_rows(self) -> int: ...
-
-    @property
-    def can_be_batched(self) -> bool: ...
-
-    @property
-    def is_nested(self) -> bool: ...
-
-    def key(self) -> str: ...
-
-    def run(self) -> Any: ...
-
-
-Numbered: TypeAlias = tuple[int, Runnable]
 
 
 class Checkpoints(Protocol):
@@ -70,13 +46,78 @@ class Checkpoints(Protocol):
     def put(self, key: str, outcome: Any) -> None: ...
 
 
+class LocalExecutor(Executor):
+    """Runs jobs with joblib: in threads where their learner releases the GIL, or in processes.
+
+    With a limit of memory, jobs wait until they fit, and one that never can raises.
+    """
+
+    def __init__(self, memory: MemoryLimit | None = None) -> None:
+        self.memory = memory
+
+    def count_cores(self, n_jobs: int | None) -> int:
+        return int(joblib.effective_n_jobs(n_jobs))
+
+    def stream(self, jobs: list[Numbered], n_jobs: int | None) -> Iterator[tuple[int, Any]]:
+        cores = self.count_cores(n_jobs)
+        if self.memory is not None and jobs:
+            self.memory.count_fitting(jobs, cores)
+        if len(jobs) < 2 or cores == 1:
+            for bundle in bundle_jobs(jobs, TOGETHER):
+                yield from run_bundle(bundle, cores)
+            return
+        for prefer, releases in (("threads", True), ("processes", False)):
+            mine = [(number, job) for number, job in jobs if job.learner.releases_gil is releases]
+            if len(mine) == 1:  # it may use all cores, and needs no worker
+                yield from run_bundle(mine, cores)
+            elif mine:
+                at_a_time, run = self._fit_in(mine, n_jobs, cores, releases)
+                parallel = joblib.Parallel(
+                    at_a_time, prefer=prefer, return_as="generator_unordered"
+                )
+                bundles = bundle_jobs(sort_jobs(mine), min(TOGETHER, len(mine) // (CALLS * cores)))
+                outcomes = parallel(joblib.delayed(run)(bundle) for bundle in bundles)
+                with _close_quietly(outcomes):
+                    for done in outcomes:
+                        yield from done
+
+    def _fit_in(
+        self, jobs: list[Numbered], n_jobs: int | None, cores: int, in_threads: bool
+    ) -> tuple[int | None, Callable[[Sequence[Numbered]], Any]]:
+        """How many jobs run at a time, and the function that runs some of them."""
+        if self.memory is None:
+            return n_jobs, run_bundle
+        if in_threads:
+            return n_jobs, self.memory.guard(run_bundle)
+        return self.memory.count_fitting(jobs, cores, workers=cores), run_bundle
+
+
+@contextmanager
+def _close_quietly(outcomes: Any) -> Iterator[None]:
+    """Stop the jobs that are left without joblib's advice: who stopped them knows why."""
+    try:
+        yield
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            outcomes.close()
+
+
+LOCAL = LocalExecutor()
+
+
+def choose_executor() -> Executor:
+    """The executor of the enclosing `with cluster(...)` block, or the local one."""
+    return CHOSEN.get() or LOCAL
+
+
 @attrs.define
 class Engine:
     """Runs the jobs of each round in parallel.
 
     In rounds of fewer than FEW_JOBS jobs, and with checkpoints, the jobs of nested strategies
-    join the round. Results do not depend on `n_jobs` or the joblib backend, to the last bit: a
-    job's seed is its path in the division, and BLAS has one thread per job.
+    join the round. Results do not depend on `n_jobs` or the executor, to the last bit: a job's
+    seed is its path in the division, and BLAS has one thread per job.
     """
 
     n_jobs: int | None = attrs.field(
@@ -84,10 +125,11 @@ class Engine:
     )
     observers: tuple[Observer, ...] = ()
     checkpoints: Checkpoints | None = None
+    executor: Executor = attrs.field(factory=choose_executor)
 
     def run(self, steps: Generator[list[Any], list[Any], Result]) -> Result:
         """Run `steps` to the end, with one BLAS thread per job, and return its result."""
-        with threadpool_limits(**ONE_BLAS_THREAD):
+        with find_blas(len(sys.modules)).limit(limits=1, user_api="blas"), _keep_collection():
             return self.drive(steps)
 
     def drive(self, steps: Generator[list[Any], list[Any], Result]) -> Result:
@@ -105,13 +147,21 @@ class Engine:
                 CORES.reset(before)
             outcomes = self._round(jobs)
 
+    def count_cores(self) -> int:
+        """How many jobs run at the same time."""
+        return self.executor.count_cores(self.n_jobs)
+
     def _cores(self) -> int:
-        return int(joblib.effective_n_jobs(self.n_jobs))
+        """The cores of this process, for a division; all of them, if the jobs run elsewhere."""
+        elsewhere = self.n_jobs is None and not isinstance(self.executor, LocalExecutor)
+        return int(joblib.effective_n_jobs(-1 if elsewhere else self.n_jobs))
 
     def _round(self, jobs: list[Runnable]) -> list[Any]:
         few = len(jobs) < FEW_JOBS or self.checkpoints is not None
         if few and any(job.is_nested for job in jobs):
             return self.drive(together(_steps_of(job) for job in jobs))
+        if len(jobs) >= MANY_JOBS and all(job.can_be_batched for job in jobs):
+            gc.disable()
         for observer in self.observers:
             observer.on_round_begin(len(jobs))
         outcomes: dict[int, Any] = {}
@@ -140,27 +190,22 @@ class Engine:
             yield number, outcome
 
     def _train(self, jobs: list[Numbered]) -> Iterator[tuple[int, Any]]:
-        cores = self._cores()
-        if len(jobs) < 2 or cores == 1:
-            for bundle in _bundles(jobs, TOGETHER):
-                before = CORES.set(cores)
-                try:
-                    done = _run(bundle)
-                finally:
-                    CORES.reset(before)
-                yield from done
-            return
-        for prefer, releases in (("threads", True), ("processes", False)):
-            mine = [(number, job) for number, job in jobs if job.learner.releases_gil is releases]
-            # Largest first, so that no large part is left for the end.
-            mine.sort(key=lambda numbered: -numbered[1].n_rows)
-            if mine:
-                parallel = joblib.Parallel(
-                    self.n_jobs, prefer=prefer, return_as="generator_unordered"
-                )
-                bundles = _bundles(mine, min(TOGETHER, len(mine) // (CALLS * cores)))
-                for done in parallel(joblib.delayed(_run)(bundle) for bundle in bundles):
-                    yield from done
+        bytes_read = {number: job.bytes_read for number, job in jobs}
+        for number, outcome in self.executor.stream(jobs, self.n_jobs):
+            if bytes_read[number]:
+                outcome = add_account(outcome, bytes_read=bytes_read[number])
+            yield number, outcome
+
+
+@contextmanager
+def _keep_collection() -> Iterator[None]:
+    """Enable garbage collection again, if it was."""
+    enabled = gc.isenabled()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _steps_of(job: Any) -> Generator[list[Runnable], list[Any], Any]:
@@ -180,10 +225,15 @@ def _steps_of(job: Any) -> Generator[list[Runnable], list[Any], Any]:
 
 def run_inline(steps: Steps) -> LocalModel:
     """Run steps in the calling thread, for a nested strategy inside a worker."""
-    return Engine(n_jobs=1).drive(steps)
+    return Engine(n_jobs=1, executor=LOCAL).drive(steps)
 
 
-def _bundles(jobs: list[Numbered], size: int) -> Iterator[list[Numbered]]:
+def sort_jobs(jobs: list[Numbered]) -> list[Numbered]:
+    """Largest first, so that no large part is left for the end."""
+    return sorted(jobs, key=lambda numbered: -numbered[1].n_rows)
+
+
+def bundle_jobs(jobs: list[Numbered], size: int) -> Iterator[list[Numbered]]:
     """Yield jobs in order: up to `size` small ones of one learner together, others alone."""
     bundle: list[Numbered] = []
     for number, job in jobs:
@@ -199,7 +249,28 @@ def _bundles(jobs: list[Numbered], size: int) -> Iterator[list[Numbered]]:
         yield bundle
 
 
-def _run(bundle: list[Numbered]) -> list[tuple[int, Any]]:
+def run_bundle(bundle: Sequence[Numbered], cores: int = 1) -> list[tuple[int, Any]]:
+    """Run the jobs of a bundle, each with `cores`; called in a worker."""
     numbers, jobs = zip(*bundle, strict=True)
-    outcomes = run_batch(jobs) if len(jobs) > 1 else [jobs[0].run()]
-    return list(zip(numbers, outcomes, strict=True))
+    began = time.time()
+    before = CORES.set(cores)
+    try:
+        outcomes = run_batch(jobs) if len(jobs) > 1 else [jobs[0].run()]
+    except Exception as error:
+        more = f" or one of {len(jobs) - 1} trained with it" if len(jobs) > 1 else ""
+        error.add_note(f"in part {jobs[0].title} of {jobs[0].n_rows:,} rows{more}")
+        raise
+    finally:
+        CORES.reset(before)
+    done = []
+    for number, outcome in zip(numbers, outcomes, strict=True):
+        done.append((number, add_account(outcome, began=began)))
+        began += outcome.seconds
+    return done
+
+
+def add_account(outcome: Any, **account: Any) -> Any:
+    """The outcome, with facts on how its job was run if it is the result of a part."""
+    if not isinstance(outcome, FitResult):
+        return outcome
+    return attrs.evolve(outcome, account={**outcome.account, **account})

@@ -1,43 +1,99 @@
 """Fitted strategies, and their prediction in chunks of rows."""
 
-from __future__ import annotations
-
+import functools
+import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import attrs
 import joblib
 import numpy as np
-from threadpoolctl import threadpool_limits
+from scipy import sparse
 
 from dcsvm.base.combiner import Combination
-from dcsvm.base.errors import ContractError
+from dcsvm.base.errors import CompositionError, ContractError, SettingError
 from dcsvm.base.models import Cost, LocalModel, winners
-from dcsvm.base.threads import ONE_BLAS_THREAD
+from dcsvm.base.stored_fields import PlainState
+from dcsvm.base.threads import find_blas
 from dcsvm.drive.absent_classes import floor_masked
+from dcsvm.drive.calibration import Calibration, exponentiate, level_ties
 from dcsvm.drive.committee.committee import Committee
+from dcsvm.drive.committee.lowering import lower_strategy
 from dcsvm.drive.validation import check_jobs
+from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+from dcsvm.numeric.plan_runner import PlanRunner
+from dcsvm.numeric.row_plan import Plan, Step
 
 Answer = TypeVar("Answer")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 #: Rows per chunk. It grows with the number of regions, for enough rows in each, up to a limit. It
 #: does not depend on the machine, so neither do the results.
 CHUNK_ROWS, EACH_REGION, MOST_ROWS = 2**15, 256, 2**18
 #: Below this many rows, limiting the threads of BLAS would take longer than the prediction.
 SMALL = 256
+#: Up to this many rows are predicted by the plan.
+FEW = 32
 
 
-@attrs.frozen(eq=False)
-class FittedStrategy(LocalModel):
+@attrs.frozen(eq=False, repr=False, slots=False)
+class FittedStrategy(PlainState, LocalModel):
     """A committee with its combination: the model of a DivideAndConquerClassifier."""
 
     committee: Committee
     combination: Combination
+    calibration: Calibration | None = None
     ledger: list[Any] = attrs.field(factory=list, metadata={"stored": False})
+    #: The plan for a few rows, once one was asked for: None if there is none.
+    _plans: list[PlanRunner | None] = attrs.field(
+        factory=list, init=False, metadata={"stored": False}
+    )
+
+    def __repr__(self) -> str:
+        members, groups = len(self.committee.members), len(self.committee.groups)
+        sizes = f"{members} member{'s' * (members > 1)} in {groups} group{'s' * (groups > 1)}"
+        return f"FittedStrategy({sizes}, {type(self.combination).__name__})"
+
+    def with_committee(self, committee: Committee) -> "FittedStrategy":
+        """Return the same strategy with another committee; raise if it cannot be combined."""
+        if committee.n_classes != self.committee.n_classes:
+            raise SettingError(
+                f"the committee is one of {committee.n_classes} classes, but the classifier has "
+                f"{self.committee.n_classes}"
+            )
+        try:
+            self.combination.check_committee(committee)
+        except ValueError as error:
+            raise CompositionError(
+                f"these members cannot be combined as the former ones were: {error}"
+            ) from error
+        return attrs.evolve(self, committee=committee)
+
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        columns = 1 if self.committee.n_classes == 2 else self.committee.n_classes
+        if sizes.get("columns", columns) != columns:
+            raise ValueError(
+                f"FittedStrategy has {columns} columns of scores, but must have {sizes['columns']}"
+            )
+        if "features" in sizes:
+            self.committee.check_stored(features=sizes["features"])
+            self.combination.check_committee(self.committee)
+        if self.calibration is not None:
+            self.calibration.check_stored(
+                classes=self.committee.n_classes,
+                members=len(self.committee.members),
+                **{key: sizes[key] for key in ("features",) if key in sizes},
+            )
+            known = [each.label_classes is not None for each in self.committee.members]
+            if self.calibration.source == "members" and not all(known):
+                raise ValueError("FittedStrategy has a member whose scores are not of classes")
+        return sizes
 
     def scores(self, X: Matrix) -> FloatArray:
-        return _in_columns(self._combine(self.committee, X))
+        plan = self._plan(X)
+        scores = None if plan is None else plan.scores(X)
+        return _in_columns(self._combine(self.committee, X)) if scores is None else scores
 
     def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
         committee = self.committee.with_counter(X.shape[0])
@@ -46,18 +102,95 @@ class FittedStrategy(LocalModel):
         return scores, committee.cost_counter.cost(self.committee.members)
 
     def labels(self, X: Matrix) -> IntArray:
-        labels = self.combination.labels(self.committee, X)
+        plan = self._plan(X)
+        labels = None if plan is None else plan.labels(X)
+        if labels is None:
+            labels = self.combination.labels(self.committee, X)
         return winners(self.scores(X)) if labels is None else labels
+
+    def lower(self, plan: Plan, n_features: int) -> Step | None:
+        return lower_strategy(plan, self.committee, self.combination, n_features)
+
+    def compile(self, n_features: int) -> PlanRunner | None:
+        """The strategy as a plan; None if its combination can be asked in Python only."""
+        if not self._plans:
+            plan = Plan()
+            root = self.lower(plan, n_features)
+            self._plans.append(None if root is None else PlanRunner(plan, root))
+        return self._plans[0]
+
+    def _plan(self, X: Matrix) -> PlanRunner | None:
+        """The plan for rows X, if it is faster than asking members one by one."""
+        if X.shape[0] > FEW or native.library is None or sparse.issparse(X) or not X.shape[0]:
+            return None
+        return self.compile(X.shape[1])
+
+    def margins(self, X: Matrix) -> FloatArray:
+        return _in_columns(floor_masked(self.class_margins(X)))
+
+    def class_margins(self, X: Matrix) -> FloatArray:
+        """The margins of rows X by class, (n, n_classes), NaN where no member knows a class."""
+        margins = self.combination.margins(self.committee.without_votes(), X)
+        self._check_shape(margins, X, "margins")
+        return margins
+
+    def log_probabilities(self, X: Matrix) -> FloatArray:
+        """The logarithms of the probabilities of rows X, (n, n_classes), of a calibrated model."""
+        calibration = self.calibration
+        assert calibration is not None
+        if calibration.source == "margins":
+            homes = None if calibration.regions is None else self.committee.find_homes(X)
+            effects = calibration.effects
+            logs = calibration.apply(
+                self.class_margins(X),
+                lambda rows: self.committee.unseen(X[rows]),
+                homes,
+                None if effects is None else effects.evaluate(X),
+            )
+        else:
+            logs = calibration.complete(self.member_probabilities(X))
+        return level_ties(logs)
+
+    def decide(self, X: Matrix) -> IntArray:
+        """The classes (n,) of a calibrated model: the likeliest ones, or of the least cost."""
+        assert self.calibration is not None
+        logs = self.log_probabilities(X)
+        return self.calibration.decide(
+            logs if self.calibration.costs is None else exponentiate(logs)
+        )
+
+    def log_odds(self, X: Matrix) -> FloatArray:
+        """Log-odds of the second of two classes, (n, 1); log-probabilities of several classes."""
+        logs = self.log_probabilities(X)
+        return logs[:, 1:] - logs[:, :1] if logs.shape[1] == 2 else logs
+
+    def member_probabilities(self, X: Matrix) -> FloatArray:
+        """The probabilities of the combination; rows sum to less where members lack classes."""
+        said = self.combination.probabilities(self.committee, X)
+        if said is None:
+            raise ContractError(
+                f"{type(self.combination).__name__}.probabilities returned None for new rows"
+            )
+        return said
+
+    def probabilities(self, X: Matrix) -> FloatArray | None:
+        if self.calibration is None:
+            return self.combination.probabilities(self.committee, X)
+        return exponentiate(self.log_probabilities(X))
 
     def _combine(self, committee: Committee, X: Matrix) -> FloatArray:
         """Return a finite score for each row and class: (n, classes)."""
         scores = self.combination.combine(committee, X)
-        if scores.shape != (X.shape[0], committee.n_classes):
-            raise ContractError(
-                f"{type(self.combination).__name__}.combine returned shape {scores.shape} "
-                f"where ({X.shape[0]}, {committee.n_classes}) was expected"
-            )
+        self._check_shape(scores, X, "combine")
         return floor_masked(scores)
+
+    def _check_shape(self, scores: FloatArray, X: Matrix, method: str) -> None:
+        wanted = (X.shape[0], self.committee.n_classes)
+        if scores.shape != wanted:
+            raise ContractError(
+                f"{type(self.combination).__name__}.{method} returned shape {scores.shape} "
+                f"where {wanted} was expected"
+            )
 
     def find_division(self, X: Matrix) -> tuple[Committee, Matrix]:
         """The committee below strategies of a single member, and rows X as it sees them."""
@@ -83,6 +216,20 @@ class FittedStrategy(LocalModel):
         raise ContractError("the cost of a strategy differs by row: use answer(X)")
 
 
+def answer_dask(ask: Method) -> Method:
+    """Let a method of a classifier answer dataframes and arrays of Dask lazily."""
+
+    @functools.wraps(ask)
+    def call(self: Any, X: Any) -> Any:
+        if not hasattr(X, "__dask_graph__"):
+            return ask(self, X)
+        from dcsvm.drive.dask_collections import answer
+
+        return answer(ask, self, X)
+
+    return cast(Method, call)
+
+
 def ask_in_chunks(
     model: LocalModel, question: Callable[[Matrix], Answer], X: Matrix, n_jobs: int | None = None
 ) -> list[Answer]:
@@ -91,7 +238,7 @@ def ask_in_chunks(
         check_jobs(n_jobs)
     if X.shape[0] < SMALL:
         return [question(X)]
-    with threadpool_limits(**ONE_BLAS_THREAD):
+    with find_blas(len(sys.modules)).limit(limits=1, user_api="blas"):
         if X.shape[0] <= CHUNK_ROWS or X.shape[0] <= (size := chunk_size(model)):
             return [question(X)]
         chunks = (X[start : start + size] for start in range(0, X.shape[0], size))
@@ -123,3 +270,11 @@ def _in_columns(scores: FloatArray) -> FloatArray:
 def _by_row(cost: Cost, n_rows: int) -> FloatArray:
     counts = (cost.kernel_evaluations, cost.unique_kernel_evaluations, cost.hyperplanes)
     return np.stack([np.broadcast_to(count, (n_rows,)) for count in counts])
+
+
+def is_finite(X: FloatArray) -> bool:
+    """Whether all numbers are finite; many numbers are checked by their sum."""
+    if X.size < 4096:
+        return bool(np.isfinite(X).all())
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(X.sum()))

@@ -10,8 +10,6 @@ the registry loads the plugin::
         return [Halves]
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pluggy

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from dcsvm.drive.engine import Done, Runnable
+    from dcsvm.drive.executor import Done, Runnable
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport

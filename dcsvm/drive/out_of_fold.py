@@ -31,12 +31,13 @@ def training_answers(
     generator = problem.seed.child(FOLDS).generator()
     fold_of = deal_folds_by_class(problem.y, problem.n_classes, combiner.folds, generator)
     # Folds are divided with the same seed, so that random subspaces are the same.
-    committees = yield from together(
+    divisions = yield from together(
         strategy.train(
             problem.subset(np.flatnonzero(fold_of != fold)), problem.seed.child(FOLDS, fold), []
         )
         for fold in range(combiner.folds)
     )
+    committees = [Committee.of(division, problem.n_classes) for division in divisions]
     fold_of[fold_of < 0] = len(committees)
     answers = np.empty((problem.n_rows, len(committee.table_code)))
     for fold, other in enumerate([*committees, committee]):

@@ -1,7 +1,5 @@
 """Registry of components, recipes and reports, loaded from plugins."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import importlib.util
 import inspect
@@ -222,15 +220,6 @@ class Registry:
         )
         same = all(new is old for new, old in zip(resolved, given, strict=True))
         return given if same else resolved
-
-    def stored_types(self) -> set[type]:
-        """All types that registered components may store in a model file."""
-        return {
-            stored
-            for offer in self.offers.values()
-            if offer.kind in KINDS
-            for stored in offer.what.stored_types
-        }
 
     def _load(self, point: importlib.metadata.EntryPoint) -> None:
         distribution = _distribution(point)

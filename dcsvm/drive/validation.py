@@ -1,24 +1,32 @@
-"""Validation before training: compatible components, rows, labels, weights and n_jobs."""
+"""Validation of components, rows, labels and n_jobs, before training and before prediction.
 
-from __future__ import annotations
+`classifier.py` calls it: `_problem` encodes the labels, and `check_rows` compares the features
+with those of `fit`. Row weights are computed in `row_weights.py`.
+"""
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator, Mapping
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal, TypeVar, cast, get_args
 
 import numpy as np
-from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from scipy import sparse
+from sklearn.utils.validation import validate_data
 
 from dcsvm.base.combiner import Combiner
 from dcsvm.base.decomposer import GROUPS, Decomposer, Repeat
 from dcsvm.base.errors import CompositionError, DataError, SettingError
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.member import Member
+from dcsvm.drive.decisions import BEST, SCORES, build_costs
 from dcsvm.drive.registry import Registry, default_registry
-from dcsvm.numeric.array_types import FloatArray
+from dcsvm.numeric.array_types import FloatArray, narrow_indices
 from dcsvm.toolbox.table_schema import DATES
 
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+#: Where probabilities come from: nowhere; the members or else a sigmoid or scaling; a sigmoid
+#: (or softmax) with shifts by class; or one common temperature.
+Method = Literal["off", "auto", "scaling", "temperature"]
 MISSING = (
     "X contains NaN, a missing value: put an imputer in front, as in "
     'make_pipeline(TablePreparation(missing="impute"), classifier) or '
@@ -34,10 +42,27 @@ NO_NUMBER = ("could not convert string to float", "float() argument must be", "T
 """How sentences of Python and numpy begin that are about values that are no numbers."""
 
 
+def learn_from_dask(fit: Fit) -> Fit:
+    """Let the method `fit` of a classifier take dataframes and arrays of Dask."""
+
+    @functools.wraps(fit)
+    def call(self: Any, X: Any, *more: Any, **named: Any) -> Any:
+        if not hasattr(X, "__dask_graph__"):
+            return fit(self, X, *more, **named)
+        from dcsvm.drive.dask_collections import gather
+
+        return gather(fit, self, X, *more, **named)
+
+    return cast(Fit, call)
+
+
 def validate_input(classifier: Any, *given: Any, **options: Any) -> Any:
-    """Rows, and labels where given, by scikit-learn's checks; NaN and texts with a way out."""
+    """Rows, and labels where given, by scikit-learn's checks; NaN and texts with a way out.
+
+    Sparse rows get 32-bit indices.
+    """
     try:
-        return validate_data(classifier, *given, accept_sparse="csr", dtype=np.float64, **options)
+        found = validate_data(classifier, *given, accept_sparse="csr", dtype=np.float64, **options)
     except (ValueError, TypeError) as error:
         if str(error).startswith("Input X contains NaN"):
             raise DataError(MISSING) from error
@@ -46,10 +71,15 @@ def validate_input(classifier: Any, *given: Any, **options: Any) -> Any:
         date = find_date(given[0])
         if date is not None:
             raise DataError(DATES.format(column=date)) from error
-        found = find_text(given[0])
-        if found is None:
+        text = find_text(given[0])
+        if text is None:
             raise
-        raise DataError(TEXTS.format(column=found[0], text=found[1])) from error
+        raise DataError(TEXTS.format(column=text[0], text=text[1])) from error
+    rows = found[0] if isinstance(found, tuple) else found
+    if not sparse.issparse(rows):
+        return found
+    rows = narrow_indices(rows)
+    return (rows, *found[1:]) if isinstance(found, tuple) else rows
 
 
 def find_text(X: Any) -> tuple[Any, str] | None:
@@ -83,12 +113,6 @@ def is_number(text: str) -> bool:
     return True
 
 
-def check_weights(X: Any, y: Any, sample_weight: Any, class_weight: Any = None) -> FloatArray:
-    """Return the weights (n,) of rows and classes together; raise if one is negative."""
-    weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-    return np.asarray(weights * compute_sample_weight(class_weight, y))
-
-
 def check_labels(y: Any) -> None:
     """Raise if only some labels are strings; numpy would convert the others to strings."""
     if not isinstance(y, list | tuple):
@@ -104,6 +128,61 @@ def check_labels(y: Any) -> None:
         f"y mixes texts with other labels: {text!r}, and {other!r} in row {place}; make all of "
         "them texts or all of them numbers, and leave out rows without a label"
     )
+
+
+def check_method(method: Any) -> Method:
+    """Return `probability`; raise unless it is a known method."""
+    if method not in get_args(Method):
+        known = ", ".join(repr(each) for each in get_args(Method))
+        raise SettingError(f"probability must be one of {known}, got {method!r}")
+    found: Method = method
+    return found
+
+
+def has_probabilities(classifier: Any) -> bool:
+    """Whether a classifier has probabilities, or will have some once it is fitted."""
+    model = getattr(classifier, "model_", None)
+    return bool(classifier.probability != "off" if model is None else model.calibration)
+
+
+def check_decision(threshold: Any, costs: Any, probability: Any) -> None:
+    """Raise unless a classifier can decide by this threshold or these costs."""
+    is_number = isinstance(threshold, (int, float)) and not isinstance(threshold, bool)
+    is_best = isinstance(threshold, str) and threshold.removeprefix(BEST) in SCORES
+    if threshold is not None and not is_best and not (is_number and 0.0 <= threshold <= 1.0):
+        known = ", ".join(repr(BEST + name) for name in SCORES)
+        raise SettingError(
+            f"threshold must be None, a number from 0 to 1 or one of {known}, got {threshold!r}"
+        )
+    if costs is not None:
+        _check_costs(costs)
+    name = "threshold" if costs is None else "costs"
+    if threshold is not None and costs is not None:
+        raise SettingError("threshold and costs both decide on labels: leave out one of them")
+    if probability == "off" and (threshold is not None or costs is not None):
+        raise SettingError(f'{name} needs probabilities: set probability to "auto"')
+
+
+def _check_costs(costs: Any) -> None:
+    rows: list[Any] = list(costs.values()) if isinstance(costs, Mapping) else []
+    inner = [list(row.values()) if isinstance(row, Mapping) else [row] for row in rows]
+    numbers = [each for row in inner for each in row]
+    if not numbers or not all(
+        type(each) in (int, float) and 0.0 <= each < np.inf for each in numbers
+    ):
+        raise SettingError(
+            "costs must be a table of what it costs to miss a row of a class, or of such tables "
+            f"by the class that is answered, with finite numbers of at least 0, got {costs!r}"
+        )
+
+
+def find_costs(threshold: Any, costs: Any, classes: Any) -> FloatArray | None:
+    """The costs by class, if there are some; raise if they name a class that is not there."""
+    if threshold is not None and len(classes) != 2:
+        raise SettingError(
+            f"a threshold decides between two classes, and y has {len(classes)}: give costs"
+        )
+    return None if costs is None else build_costs(costs, classes)
 
 
 def check_jobs(n_jobs: Any) -> None:
@@ -123,6 +202,24 @@ def check_compatible(
     for each in (*iterate_nested(decomposer), learner):
         each.check()
     check_support(decomposer, learner, registry)
+    check_row_weights(decomposer, learner, registry)
+
+
+def check_row_weights(decomposer: Decomposer, learner: LocalLearner, registry: Registry) -> None:
+    """Raise if the decomposer weighs rows and the learner refuses row weights."""
+    needing = next((each for each in iterate_nested(decomposer) if each.needs_row_weights), None)
+    if needing is None or learner.row_weights != "refused":
+        return
+    learners = [
+        offer.name
+        for offer in registry.of_kind("learner")
+        if offer.what.row_weights in ("exact", "approximate")
+    ]
+    raise CompositionError(
+        f"learner {_title(learner)!r} does not fit decomposer {_title(needing)!r}, which "
+        "gives rows unequal weights: it refuses them; learners that fit: "
+        f"{', '.join(learners) or 'none'}"
+    )
 
 
 def check_composition(decomposer: Decomposer, combiner: Combiner, registry: Registry) -> None:

@@ -1,7 +1,5 @@
 """Runs side by side: their measures, what differs in recipes and choices, McNemar's test."""
 
-from __future__ import annotations
-
 import csv
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence

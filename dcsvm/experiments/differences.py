@@ -12,9 +12,10 @@ from dcsvm.drive.registry import KINDS, Registry
 
 MISSING = "not given"
 #: Keys of a recipe that are for people: they change nothing.
-WORDS = ("name", "about", "suits")
+WORDS = ("name", "about", "suits", "auto")
 #: The order of the rest.
-ORDER = ("data", "split", "class_weight", *KINDS, "search", "measure", "compare")
+CHOICES = ("class_weight", "probability", "threshold", "costs")
+ORDER = ("data", "split", *CHOICES, *KINDS, "search", "measure", "compare")
 Table = Mapping[str, Any]
 
 

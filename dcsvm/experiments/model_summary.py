@@ -1,34 +1,19 @@
 """Summary of a model file as plain data: structure, parts, size and cost."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dcsvm.base.errors import ModelFileError, UsageError
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.experiments.recipe import to_toml
 from dcsvm.experiments.recipe.serialize import serialize_classifier
-from dcsvm.experiments.run.run_status import STATUS, find_status
+from dcsvm.experiments.run.text import describe_decision
 from dcsvm.inspection.parameters import size_of
-from dcsvm.persistence.model_file import MODEL, load
+from dcsvm.persistence.model_file import load
 from dcsvm.persistence.model_file_format import open_archive
 from dcsvm.toolbox.unwrap import find_classifier, find_preparation
-
-
-def find_model_file(path: Path) -> Path:
-    """The model file itself, or the one in a run's folder; a UsageError where a run has none."""
-    if not path.exists():
-        raise ModelFileError(f"{str(path)!r} does not exist: name a model file or a run's folder")
-    if not path.is_dir() or (path / MODEL).is_file():
-        return path / MODEL if path.is_dir() else path
-    found = find_status(path)
-    if found.state == "partial":
-        raise UsageError(f"the run in {str(path)!r} kept no model; its {STATUS} says why")
-    raise UsageError(found.sentence)
 
 
 def summarize_model(path: Path) -> dict[str, Any]:
@@ -50,6 +35,7 @@ def summarize_model(path: Path) -> dict[str, Any]:
         "scikit-learn": manifest["sklearn_version"],
         "plugins": manifest["plugins"],
         "pipeline": to_toml({**data, **serialize_classifier(model)}).splitlines(),
+        "decision": describe_decision(model),
         "classes": [str(label) for label in model.classes_.tolist()],
         "features": int(loaded.n_features_in_),
         "groups": len(model.model_.committee.groups),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -11,16 +12,22 @@ from rich.table import Column
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from dcsvm.drive.engine import Done, Runnable
+    from dcsvm.drive.executor import Done, Runnable
+from dcsvm.base.plain_text import escape_controls
 from dcsvm.drive.observers import Observer
 
 #: Seconds of training grow about like this power of the rows: kernel machines are seen between
 #: 1.5 (few support vectors) and 2.2 (many).
 GROWTH = 1.8
+#: Seconds between two lines of progress where there is no terminal.
+LINE_SECONDS = 5.0
 
 
 class TerminalProgress(Observer):
-    """One line on standard error with a bar and the time left; nothing where nobody looks.
+    """One line on standard error with a bar and the time left.
+
+    Where standard error is no terminal, a line is written at the end of every `LINE_SECONDS`, so
+    that a log shows that the run goes on; a run that is shorter writes none.
 
     A step counts rows until the engine begins a round, and parts from then on; or what it says it
     counts, such as the combinations of a search. How long a single part will take is forecast from
@@ -36,15 +43,17 @@ class TerminalProgress(Observer):
         self.seconds_by_work = 0.0
         self.work_squared = 0.0
         self.progress = Progress(
-            TextColumn("{task.description}", table_column=Column(no_wrap=True)),
+            TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
             BarColumn(bar_width=16),
-            TextColumn("{task.fields[count]}", table_column=Column(no_wrap=True)),
+            TextColumn("{task.fields[count]}", markup=False, table_column=Column(no_wrap=True)),
             TimeElapsedColumn(),
             TimeLeft(Column(no_wrap=True)),
             console=console,
             transient=True,
             disable=not self.shown,
         )
+        self.console = console
+        self.began = self.told = time.monotonic()
         self.task = self.progress.add_task("", total=None, count="", forecast=None, limit=None)
 
     def __enter__(self) -> TerminalProgress:
@@ -57,14 +66,17 @@ class TerminalProgress(Observer):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.progress.stop()
+        if self.shown:  # rich before 15 writes an empty line even if disabled
+            self.progress.stop()
 
     def on_step_begin(self, title: str, n_rows: int = 0) -> None:
         self.title, self.n_rows, self.round, self.what = title, n_rows, 0, ""
         self._reset(title, n_rows or None)
+        self._tell()
 
     def on_rows_done(self, n_rows: int) -> None:
         self.progress.advance(self.task, n_rows)
+        self._tell()
 
     def on_count_begin(self, what: str, n: int, seconds: float | None = None) -> None:
         """Count `n` of something; there are `seconds` for it at the most."""
@@ -75,6 +87,7 @@ class TerminalProgress(Observer):
     def on_count(self) -> None:
         self.progress.advance(self.task)
         self._show_count()
+        self._tell()
 
     def wants_pilot(self) -> bool:
         """Whether someone looks, and nothing was seen yet to judge the time of a part by."""
@@ -93,6 +106,18 @@ class TerminalProgress(Observer):
         if not self.what:
             self.progress.advance(self.task)
             self._show_count()
+        self._tell()
+
+    def _tell(self) -> None:
+        """Write a line, if the last one was long enough ago and there is no terminal."""
+        now = time.monotonic()
+        if self.shown or now - self.told < LINE_SECONDS:
+            return
+        self.told = now
+        task = self.progress.tasks[0]
+        share = f", {task.completed / task.total:.0%}" if task.total else ""
+        line = f"{now - self.began:.0f} s: {self.title}{share}"
+        self.console.print(Text(escape_controls(line)), soft_wrap=True)
 
     def _reset(
         self,
@@ -103,12 +128,12 @@ class TerminalProgress(Observer):
     ) -> None:
         self.progress.reset(
             *(self.task,),
-            total=total,
-            description=title,
+            description=escape_controls(title),
             count="",
             forecast=forecast,
             limit=limit,
         )
+        self.progress.tasks[0].total = total  # `reset` takes None for the total of before
 
     def _show_count(self) -> None:
         task = self.progress.tasks[0]

@@ -1,10 +1,9 @@
 """Compiled trees: fast prediction of single rows, and export as C code."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 import string
+from importlib.resources import files
 from math import isfinite
 from typing import Any
 
@@ -16,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from dcsvm.base.errors import CompositionError, DataError
 from dcsvm.base.member import Member
-from dcsvm.base.models import Constant, winners
-from dcsvm.classifier import is_finite
+from dcsvm.base.models import winners
+from dcsvm.drive.fitted import is_finite
 from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.numeric.native import address
@@ -73,6 +72,10 @@ class CompiledTree:
             *(address(self.offset), address(self.factor), 1, leaf, leaf + 4),
         )
         self._answers = self.labels.tolist()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Build it again from its fields, since its pointers are not valid elsewhere."""
+        return CompiledTree, (self.tree, self.labels, self.offset, self.factor)
 
     def predict(self, X: Any) -> Any:
         """Predict the labels of rows X (n, d)."""
@@ -167,15 +170,12 @@ def compile_tree(classifier: Any) -> CompiledTree:
 
 def _find_answer(member: Member, number: int) -> int:
     """Return the class that a constant member predicts."""
-    fixed = getattr(member.model, "fixed_scores", None)
-    if isinstance(member.model, Constant):
-        fixed = [member.model.value]
-    if fixed is None:
+    scores = member.model.fixed_scores
+    if scores is None:
         raise CompositionError(
             f"compile_tree: member {number} is a {type(member.model).__name__}, whose answers "
             "depend on the row; the learner majority gives one answer"
         )
-    scores = np.asarray(fixed)
     if len(member.code) > 1:
         return int(member.code.argmax(axis=1)[winners(scores[None, :])[0]])
     side = 1 if scores[0] > 0 else -1
@@ -202,7 +202,7 @@ def _find_scaling(preparation: TablePreparation) -> tuple[FloatArray | None, Flo
     """Return offset and factor of a preparation; None if it does not scale."""
     if any(each.kind != "number" for each in preparation.features()):
         raise CompositionError(
-            "compile_tree: categories and indicators of missing values cannot be compiled; "
+            "compile_tree: categories, ranks and indicators of missing values cannot be compiled; "
             "turn such columns into numbers and impute missing values before fit, or drop them"
         )
     scaling = preparation.scaling_
@@ -213,43 +213,6 @@ def _find_scaling(preparation: TablePreparation) -> tuple[FloatArray | None, Flo
             "compile_tree: a scaling of sparse rows cannot be compiled, only one of dense rows"
         )
     return scaling.offset, scaling.factor
-
-
-C_SOURCE = """\
-/* A tree of hyperplanes: {nodes} nodes, {features} features. */
-#include <float.h>
-#include <stdint.h>
-
-enum {{ FEATURES = {features}, NODES = {nodes}, LANES = 16 }};
-static const float weights[][FEATURES] = {{
-{weights}}};
-static const double thresholds[] = {{{thresholds}}};
-/* Left and right: a node, or ~leaf. */
-static const int32_t children[][2] = {{{children}}};
-static const int32_t labels[] = {{{labels}}};
-const char *const {name}_labels[] = {{{answers}}};
-{scaling}
-static float single(double value) {{
-    return value > FLT_MAX ? FLT_MAX : value < -FLT_MAX ? -FLT_MAX : (float)value;
-}}
-
-int {name}(const double *x) {{
-    float row[FEATURES];
-    int32_t node = NODES ? 0 : ~0;
-    for (int j = 0; j < FEATURES; j++) row[j] = single({value});
-    while (node >= 0) {{
-        /* Products of floats are exact in double, and the sums have one order: the same bits with
-           any compiler. */
-        double sums[LANES] = {{0.0}};
-        for (int j = 0; j < FEATURES; j++)
-            sums[j % LANES] += (double)row[j] * (double)weights[node][j];
-        for (int half = LANES / 2; half; half /= 2)
-            for (int l = 0; l < half; l++) sums[l] += sums[l + half];
-        node = children[node][!(sums[0] <= thresholds[node])];
-    }}
-    return labels[~node];
-}}
-"""
 
 
 def _c_source(compiled: CompiledTree, name: str) -> str:
@@ -263,7 +226,8 @@ def _c_source(compiled: CompiledTree, name: str) -> str:
             f"static const double {word}[] = {{{_doubles(values)}}};\n"
             for word, values in (("offset", compiled.offset), ("factor", compiled.factor))
         )
-    return C_SOURCE.format(
+    template = (files("dcsvm.inspection") / "compiled_tree.c.txt").read_text(encoding="utf-8")
+    return string.Template(template).substitute(
         name=name,
         nodes=len(tree.thresholds),
         features=tree.n_features,

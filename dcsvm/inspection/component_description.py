@@ -1,7 +1,5 @@
 """Descriptions of registered components and recipes as plain data."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """Explanation of one prediction: its route, the members asked and the largest contributions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Any
@@ -165,9 +163,9 @@ def _pair(model: KernelExpansion, best: int, second: int) -> tuple[FloatArray, f
 
 def _labels(member: Member, names: Names) -> list[Any] | None:
     """Return the classes of a model's points, if they are sorted by class."""
-    sizes = getattr(member.model, "class_sizes", None)
-    if sizes is None:
+    if not isinstance(member.model, KernelExpansion) or member.model.class_sizes is None:
         return None
+    sizes = member.model.class_sizes
     called = [names.classes[label] for label in member.code.argmax(axis=1)]
     return [label for label, size in zip(called, sizes, strict=True) for _ in range(size)]
 

@@ -1,7 +1,5 @@
 """Number of parameters of a fitted classifier, with shared support vectors counted once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -9,7 +7,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dcsvm.base.models import Constant, Hyperplanes, KernelExpansion, MappedHyperplanes
+from dcsvm.base.mapped_hyperplanes import MappedHyperplanes
+from dcsvm.base.models import Constant, Hyperplanes, KernelExpansion
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.numeric import IntArray

@@ -1,6 +1,4 @@
-"""Scores of the same rows by the models of one part, for many parameter values."""
-
-from __future__ import annotations
+"""Scores of held-out rows by the models of one part, for many parameter values."""
 
 from functools import cached_property
 from threading import Lock
@@ -10,29 +8,29 @@ import numpy as np
 from dcsvm.base.member import Member
 from dcsvm.base.models import Cost, KernelExpansion, LocalModel
 from dcsvm.base.problem import Problem
-from dcsvm.drive.subproblem import LocalProblem
+from dcsvm.base.subproblem import LocalProblem
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.backend import rbf_values
 from dcsvm.numeric.kernels.distances import Floats, squared_distances
 from dcsvm.numeric.kernels.kernel import Kernel
 
-#: Distances between asked rows and all of a problem whose parts overlap that are kept for all of
-#: these, and for how many values of gamma kernel values are kept with them.
+#: The largest number of distances kept for all parts of a problem with overlapping parts, and the
+#: number of values of gamma for which kernel values are kept, too.
 SHARED_DISTANCES, SHARED_GAMMAS = 2**24, 4
-#: Kernel values between asked and learned rows that are worked out for all models together.
-#: Beyond, each model's own points are fewer and packing them pays.
+#: The largest number of kernel values that are computed for all models of a part together. Above,
+#: computing those of each model's support vectors is faster.
 FEW_VALUES = 1_000_000
 
 
 class PartQueries:
-    """Rows to score with every model of one part; shared kernel values are computed once.
+    """Held-out rows to score with every model of one part; kernel values are computed once.
 
     Parameters
     ----------
     X : (n, d) array or CSR matrix
         Features as the divided problem has them.
     rows : (m,) int array
-        The rows of X that ask.
+        The rows of X to score.
     cut : LocalProblem
         The part.
     """
@@ -42,7 +40,7 @@ class PartQueries:
         self.gamma, self.values = 0.0, np.empty((0, 0))
         self.overlap: Overlap | None = None
         if cut.n_classes == 1:
-            self.X: Matrix = np.empty((len(rows), 0))  # no feature is looked at
+            self.X: Matrix = np.empty((len(rows), 0))  # the features are not used
             return
         self.X = X[rows] if cut.view is None else cut.view.apply(X[rows])
         dense = isinstance(self.X, np.ndarray) and isinstance(cut.problem.X, np.ndarray)
@@ -53,22 +51,22 @@ class PartQueries:
             # The overlap keeps the array, so that no other one gets its number.
             self.overlap = whole.once(("asked", id(X)), lambda: Overlap(X, whole))
 
-    def answer(self, model: LocalModel) -> tuple[FloatArray, Cost]:
-        """The model's scores of the rows, and what one row's answer takes."""
+    def answer(self, model: LocalModel, votes: bool = True) -> tuple[FloatArray, Cost]:
+        """The scores of the rows, or their margins without `votes`, and the cost of one row."""
         if isinstance(model, KernelExpansion) and model.kernel.kind == "rbf":
             if self.overlap is not None:
                 gram = self.overlap.compute_gram(
                     model.kernel.gamma, self.cut.rows[model.support_rows]
                 )
-                return model.from_gram(gram), model.cost
+                return model.from_gram(gram, votes), model.cost
             if self.shares:
-                return model.from_gram(
-                    self._compute_gram(model.kernel)[:, model.support_rows]
-                ), model.cost
-        return Member(model, self.cut.code).answer(self.X)
+                gram = self._compute_gram(model.kernel)[:, model.support_rows]
+                return model.from_gram(gram, votes), model.cost
+        scores, cost = Member(model, self.cut.code).answer(self.X)
+        return scores if votes else model.margins(self.X), cost
 
     def _compute_gram(self, kernel: Kernel) -> FloatArray:
-        """Kernel values between the asked rows and all that were learned."""
+        """Kernel values between the rows to score and all training rows of the part."""
         if self.gamma != kernel.gamma:
             room = self.values if self.values.size else None
             self.gamma, self.values = kernel.gamma, rbf_values(self._distances, kernel.gamma, room)
@@ -85,9 +83,9 @@ class Overlap:
     Parameters
     ----------
     X : (n, d) array
-        The rows that ask.
+        The rows to score.
     whole : Problem
-        The problem that the parts were cut from.
+        The divided problem.
     """
 
     def __init__(self, X: FloatArray, whole: Problem) -> None:
@@ -96,7 +94,7 @@ class Overlap:
         self.values: dict[float, FloatArray] = {}
 
     def compute_gram(self, gamma: float, points: IntArray) -> FloatArray:
-        """Kernel values (n, m) between the rows that ask and these m rows of the whole."""
+        """Kernel values (n, m) between the rows to score and these m rows of the whole."""
         with self.lock:
             if gamma not in self.values and len(self.values) < SHARED_GAMMAS:
                 self.values[gamma] = rbf_values(self.distances, gamma)

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import attrs
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dcsvm.base.component import check_value, component
@@ -21,7 +21,7 @@ from dcsvm.base.routing import Level
 from dcsvm.classifier import DivideAndConquerClassifier, Strategy
 from dcsvm.drive.engine import Engine
 from dcsvm.drive.observers import CallbackSupport, SklearnCallbacks, with_callbacks
-from dcsvm.drive.registry import default_registry
+from dcsvm.drive.registry import KINDS, default_registry
 from dcsvm.drive.validation import without_levels
 from dcsvm.model_selection.levels import (
     FixedDivision,
@@ -34,6 +34,7 @@ from dcsvm.model_selection.levels import (
 from dcsvm.model_selection.path_job import Cell
 from dcsvm.model_selection.validation_rows import ValidationSplit
 from dcsvm.numeric.array_types import FloatArray
+from dcsvm.numeric.probability_scores import PROBABILITY_SCORES
 
 #: The values of C and gamma that the TD paper tries: 63 cells.
 PAPER_GRID: Mapping[str, Sequence[float]] = {
@@ -43,12 +44,17 @@ PAPER_GRID: Mapping[str, Sequence[float]] = {
 LEARNER, DECOMPOSER = "learner__", "decomposer__"
 
 
+def _has_probabilities(search: GranularitySearch) -> bool:
+    return hasattr(getattr(search, "best_estimator_", search.estimator), "predict_proba")
+
+
 @component
 class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Finds how finely to divide, and the learner's parameters, by held-out rows.
+    """Searches for the granularity of a division and the parameters of its learner.
 
-    Searching all parameters where parts are smallest is cheap; the best few of them are then
-    tried on ever larger parts, for as long as that pays. Any decomposer with levels will do.
+    All parameters are tried on the smallest parts, where that is cheap, and the best few of them
+    on ever larger parts, as long as the score on held-out rows improves. The decomposer must have
+    levels.
 
     Parameters
     ----------
@@ -57,41 +63,42 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         Values by name, for settings of the learner: `{"learner__C": [1, 10]}`. None means C in
         10^-1 .. 10^5 and gamma in 10^-4 .. 10^4.
     top : int, default=5
-        How many cells of the finest level are tried at coarser ones.
+        How many cells of the finest level are tried at coarser levels.
     factor : int, default=4
-        How much larger the parts of the next level are.
+        The growth of the parts from one level to the next.
     min_gain : float, default=0.005
-        The search ends where a coarser level gains less accuracy than this.
+        The search stops at a level that gains less accuracy than this.
     levels : int, optional
-        How many levels are tried at the most. 1: the grid on the division as it is.
-    scoring : "accuracy" or "balanced_accuracy", default="accuracy"
-        What cells are judged by; balanced, every class counts alike, however many rows it has.
+        The maximum number of levels. 1 searches the grid on the division as it is.
+    scoring : "accuracy", "balanced_accuracy", "log_loss", "brier", "roc_auc", \
+"average_precision" or "calibration_error", default="accuracy"
+        The score of a cell. Balanced accuracy gives every class the same weight. The others are
+        scores of probabilities, learned from halves of the held-out rows; losses are negative.
     validation : float or array of row numbers, default=0.2
-        The rows to hold out: a share of every class, or these. Not used if `fit` is given some.
+        The rows to hold out: a share of every class, or row numbers. Ignored if `fit` gets some.
     per_part : bool, default=False
-        Whether each part takes the parameters that are best for its own held-out rows. The level's
-        score is then a maximum over many small samples, and flatters itself.
+        Whether each part uses the parameters that are best for its own held-out rows. The score
+        of a level is then a maximum over many small samples, and too optimistic.
     seconds : float, optional
-        The time budget: no coarser level is begun once it is used up.
+        The time budget; no further level is started after it.
     refit : bool or "training", default=True
-        Learn all rows with the best parameters when the search is done, as scikit-learn's searches
-        do, undivided if that was best; "training": only the rows that were not held out, with the
-        division that was searched (as the paper does, and always so with `per_part`); False: only
-        search.
+        True: fit all rows with the best parameters, as the searches of scikit-learn do, undivided
+        if that was best. "training": fit only the rows that were not held out, with the division
+        that was searched, as the paper does; always so with `per_part`. False: only search.
     n_jobs : int, optional
-        How many parts are worked on at the same time. The result does not depend on it.
+        How many parts are trained at the same time; does not affect the result.
     random_state : int, RandomState instance or None
-        Chooses the rows to hold out, and the estimator's own random state if it has none.
+        Selects the held-out rows, and is the random state of the estimator if it has none.
 
     Attributes
     ----------
     best_params_ : dict
-        For `estimator.set_params`: the level's settings and the best cell there.
+        The settings of the best level and its best cell, for `estimator.set_params`.
     best_score_ : float
         Its accuracy on the held-out rows.
     best_estimator_ : DivideAndConquerClassifier
     undivided_ : bool
-        Whether it was best not to divide.
+        Whether the undivided problem scored best.
     part_params_ : list of dict
         With `per_part`: the best cell of each part of the chosen level.
     results_ : dict of arrays
@@ -99,7 +106,7 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         each name, `mean_test_score`, `rank_test_score`, `nsv` (kernel evaluations for a held-out
         row), `seconds` of work.
     stopped_ : str
-        Why the search ended.
+        Why the search stopped.
 
     Examples
     --------
@@ -126,7 +133,15 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
     factor: int = attrs.field(default=4, metadata={"limits": {"at_least": 2}})
     min_gain: float = 0.005
     levels: int | None = attrs.field(default=None, metadata={"limits": {"at_least": 1}})
-    scoring: Literal["accuracy", "balanced_accuracy"] = "accuracy"
+    scoring: Literal[
+        "accuracy",
+        "balanced_accuracy",
+        "log_loss",
+        "brier",
+        "roc_auc",
+        "average_precision",
+        "calibration_error",
+    ] = "accuracy"
     validation: Any = 0.2
     per_part: bool = False
     seconds: float | None = attrs.field(default=None, metadata={"limits": {"above": 0}})
@@ -151,9 +166,14 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         X_val: Any = None,
         y_val: Any = None,
     ) -> GranularitySearch:
-        """Like `fit`, on an engine of one's own: watched, or with checkpoints."""
+        """Like `fit`, on a given engine, which may have observers and checkpoints."""
         for name in self.get_params(deep=False):
             check_value(type(self), name, getattr(self, name))
+        if self.per_part and self.scoring in PROBABILITY_SCORES:
+            raise SettingError(
+                f"granularity_search: per_part compares the parts by accuracy, not by "
+                f"{self.scoring!r}: leave out one of them"
+            )
         validate_data(self, X, skip_check_array=True)
         random_state = check_random_state(self.random_state)
         estimator, strategy = self._resolve(random_state)
@@ -170,9 +190,10 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
             raise CompositionError(f"{lacking}; for any other there is GridSearchCV")
         callbacks = [SklearnCallbacks(self)] if getattr(self, "_skl_callbacks", ()) else []
         engine = attrs.evolve(engine, observers=(*engine.observers, *callbacks))
-        work = None if self.seconds is None else self.seconds * effective_n_jobs(engine.n_jobs)
+        work = None if self.seconds is None else self.seconds * engine.count_cores()
         search = LevelSearch(
-            self.top, self.factor, self.min_gain, self.per_part, work, self.levels
+            *(self.top, self.factor, self.min_gain, self.per_part, work, self.levels),
+            self.scoring,
         )
         steps, best, self.stopped_ = engine.run(search.steps(strategy, problem, held_out, cells))
         self.classes_ = estimator.classes_
@@ -198,8 +219,18 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         """Scores of rows X: (n, n_classes), or (n,) for two classes, positive for the second."""
         return self._get_best().decision_function(X)
 
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator, unused-ignore]
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probabilities of the classes for rows X (n, d): (n, n_classes)."""
+        return self._get_best().predict_proba(X)  # type: ignore[no-any-return]
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator, unused-ignore]
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """The logarithms of `predict_proba`."""
+        return self._get_best().predict_log_proba(X)  # type: ignore[no-any-return]
+
     def cost(self, X: Any) -> Cost:
-        """What it takes to answer rows X, counted row by row."""
+        """The cost of predicting each row of X."""
         return self._get_best().cost(X)
 
     def __sklearn_tags__(self) -> Any:
@@ -211,11 +242,11 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
     def _get_best(self) -> DivideAndConquerClassifier:
         check_is_fitted(self, "results_")
         if not self.refit:
-            raise AttributeError("refit is False: nothing was learned with the best parameters")
+            raise AttributeError("refit is False, so no model was fitted with the best parameters")
         return self.best_estimator_
 
     def _resolve(self, random_state: Any) -> tuple[DivideAndConquerClassifier, Strategy]:
-        """The estimator with components for names and a seed of its own, and its strategy."""
+        """The estimator with components instead of names and with a seed, and its strategy."""
         if not isinstance(self.estimator, DivideAndConquerClassifier):
             raise SettingError(
                 "granularity_search: estimator must be a DivideAndConquerClassifier, got "
@@ -230,11 +261,11 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
             )
         if estimator.random_state is None:
             estimator.random_state = int(random_state.randint(2**31 - 1))
-        estimator.set_params(**attrs.asdict(strategy, recurse=False))
+        estimator.set_params(**{kind: getattr(strategy, kind) for kind in KINDS})
         return estimator, strategy
 
     def _list_cells(self, strategy: Strategy) -> list[Cell]:
-        """The grid as settings of the learner; each is tried on, so that bad values fail here."""
+        """The grid as settings of the learner; raise if a value is not allowed."""
         known = strategy.learner.get_params()
         cells: list[Cell] = []
         for point in ParameterGrid(PAPER_GRID if self.param_grid is None else self.param_grid):
@@ -280,7 +311,7 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         return chosen
 
     def undivided_params(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]:
-        """Of the decomposer, what leaves rows X undivided; nothing if no level of it does."""
+        """The settings of the decomposer that leave rows X undivided; empty if none do."""
         estimator, strategy = self._resolve(check_random_state(self.random_state))
         problem = estimator._problem(X, y, sample_weight).with_child_seed(DIVISION)
         levels = strategy.decomposer.levels(problem, self.factor)
@@ -288,7 +319,7 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
 
 
 def _name_params(step: Step, place: int) -> dict[str, Any]:
-    """The parameters of an estimator with a level's settings and one of its cells."""
+    """The parameters of an estimator for a level and one of its cells."""
     return _prefix_level(step.level) | _prefix_cell(step.cells[place])
 
 
@@ -301,7 +332,7 @@ def _prefix_cell(cell: Cell) -> dict[str, Any]:
 
 
 def _tabulate(steps: Sequence[Step]) -> dict[str, Any]:
-    """What was tried and what it was worth, as scikit-learn's `cv_results_` lays it out."""
+    """The results of all cells, in the layout of scikit-learn's `cv_results_`."""
     params = [_name_params(step, place) for step in steps for place in range(len(step.cells))]
     sizes = [len(step.cells) for step in steps]
     scores = np.concatenate([step.verdict.scores for step in steps])

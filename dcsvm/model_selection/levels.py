@@ -16,18 +16,22 @@ from dcsvm.base.learner import LocalLearner
 from dcsvm.base.problem import DIVISION, PARTS, Part, Problem
 from dcsvm.base.routing import Division, Level, Router, Routing
 from dcsvm.base.stages import Stages
+from dcsvm.base.subproblem import Subproblem, check_parts
 from dcsvm.classifier import Strategy
-from dcsvm.drive.subproblem import Subproblem, check_parts
 from dcsvm.model_selection.path_job import (
     Cell,
     HeldOut,
     PathJob,
     PathOutcome,
     RecordedAnswers,
+    build_recorded,
     combine_answers,
+    rate_margins,
 )
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+from dcsvm.numeric.probability_scores import PROBABILITY_SCORES
 
+ACCURACY = "accuracy"
 USED_UP = "the time budget was used up"
 
 
@@ -46,6 +50,7 @@ class LevelSearch:
     per_part: bool
     seconds: float | None = None
     levels: int | None = None
+    scoring: str = ACCURACY
 
     def steps(
         self, strategy: Strategy, problem: Problem, held_out: HeldOut, cells: Sequence[Cell]
@@ -57,7 +62,8 @@ class LevelSearch:
                 continue  # no two parts of the finer level were joined
             check_parts(parts_of(level), problem, strategy.decomposer)
             plan = LevelJudge(
-                level, problem, strategy.learner, strategy.combiner, held_out, self.per_part
+                *(level, problem, strategy.learner, strategy.combiner, held_out, self.per_part),
+                self.scoring,
             )
             step = Step(level, cells, (yield from plan.judge(cells)))
             steps.append(step)
@@ -143,6 +149,7 @@ class LevelJudge:
     combiner: Combiner
     held_out: HeldOut
     by_part: bool = False
+    scoring: str = ACCURACY
 
     def judge(self, cells: Sequence[Cell]) -> Generator[list[PathJob], list[PathOutcome], Verdict]:
         """Work for an engine: every cell on every part that a held-out row asks."""
@@ -155,6 +162,7 @@ class LevelJudge:
         ]
         pairs = np.concatenate([routing.row for routing in routings])
         alone = len(groups) == 1 and len(np.unique(pairs)) == len(pairs)
+        alone = alone and not self.is_probable
         parts = parts_of(self.level)
         places = [place for place in range(len(parts)) if len(asked[place])]
         outcomes = yield [self._build_job(parts[p], p, cells, asked[p], alone) for p in places]
@@ -178,7 +186,13 @@ class LevelJudge:
     ) -> PathJob:
         seed = self.problem.seed.child(PARTS, 0, place)
         job = Subproblem(self.problem, part, part.learner or self.learner, seed)
-        return PathJob(job, cells, self.combiner, self.held_out, rows, alone, self.by_part)
+        ways = (alone, self.by_part, not self.is_probable)
+        return PathJob(job, cells, self.combiner, self.held_out, rows, *ways)
+
+    @property
+    def is_probable(self) -> bool:
+        """Whether probabilities are scored, and not labels."""
+        return self.scoring in PROBABILITY_SCORES
 
     def _score(
         self,
@@ -186,7 +200,7 @@ class LevelJudge:
         groups: Sequence[tuple[int, Router | None]],
         cell: int,
     ) -> float:
-        told, codes = [], []
+        told, codes, sizes = [], [], []
         silent = np.zeros((1, self.problem.n_classes), dtype=np.int8)
         for rows, outcome in members:
             told.append(
@@ -195,6 +209,10 @@ class LevelJudge:
                 )
             )
             codes.append(silent if outcome is None else outcome.code)
+            sizes.append(0 if outcome is None else outcome.n_rows)
+        if self.is_probable:
+            model = build_recorded(told, codes, groups, self.combiner, self.problem, sizes)
+            return rate_margins(self.scoring, model, self.held_out)
         everyone = np.arange(self.held_out.n_rows)
         winners = combine_answers(told, codes, groups, self.combiner, self.problem, len(everyone))
         return self.held_out.share(winners == self.held_out.y, everyone)

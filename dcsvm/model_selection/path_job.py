@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any, TypeAlias, cast
 
 import attrs
 import numpy as np
 
 from dcsvm.base.combiner import Combiner
+from dcsvm.base.digest import digest
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.member import Member
 from dcsvm.base.models import LocalModel, winners
 from dcsvm.base.problem import Problem
 from dcsvm.base.routing import Router
-from dcsvm.drive.committee.committee import Committee, Group
-from dcsvm.drive.digest import digest
+from dcsvm.base.row_splitting import deal_folds_by_class
+from dcsvm.base.subproblem import LocalProblem, Subproblem
+from dcsvm.drive.calibration import Calibration, exponentiate, fit_curve
+from dcsvm.drive.committee.committee import Committee
+from dcsvm.drive.committee.group import Group
 from dcsvm.drive.fitted import FittedStrategy
-from dcsvm.drive.subproblem import LocalProblem, Subproblem
 from dcsvm.model_selection.candidate_scoring import PartQueries
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
+from dcsvm.numeric.mapped_rows import take_rows
+from dcsvm.numeric.probability_scores import LOSSES, score_probabilities
+from dcsvm.numeric.row_plan import Plan, Step
+
+#: Each half of the rows that are rated by probabilities has the curve of the other one.
+HALVES = 2
 
 #: Answers of several cells are combined together up to so many rows.
 JUDGED_ROWS = 50_000
@@ -29,13 +37,23 @@ JUDGED_ROWS = 50_000
 Cell: TypeAlias = Mapping[str, Any]
 
 
-@attrs.frozen(eq=False, slots=False)
+@attrs.frozen(eq=False)
 class HeldOut:
-    """Rows to judge by: X (n, d), classes y (n,) with -1 for unknown ones, weights (n,)."""
+    """Rows to judge by: X (n, d), classes y (n,) with -1 for unknown ones, weights (n,).
+
+    `total` is the weight of all held-out rows, if these are some of them.
+    """
 
     X: Matrix
     y: IntArray
     weights: FloatArray
+    total: float = attrs.field(
+        default=attrs.Factory(lambda held_out: float(held_out.weights.sum()), takes_self=True)
+    )
+
+    def subset(self, rows: IntArray) -> HeldOut:
+        """Some of the rows, to be sent to another process."""
+        return HeldOut(take_rows(self.X, rows), self.y[rows], self.weights[rows], self.total)
 
     @property
     def n_rows(self) -> int:
@@ -43,20 +61,17 @@ class HeldOut:
 
     def share(self, right: BoolArray, rows: IntArray) -> float:
         """The weight of those of `rows` that were answered right, as a share of all held out."""
-        return float(self.weights[rows][right].sum() / self._total)
-
-    @cached_property
-    def _total(self) -> float:
-        return float(self.weights.sum())
+        return float(self.weights[rows][right].sum() / self.total)
 
 
 @attrs.frozen(eq=False)
 class PathJob:
     """A part to be trained with every cell, and the held-out rows that ask it: engine's work.
 
-    Nothing is kept of a model but what it is worth; unless its rows ask others too (`alone` is
-    False): then its answers are kept, to be combined with the others', and what it is worth by
-    itself is worked out only where parts are compared one by one (`by_part`).
+    Without `votes`, answers are margins. Nothing is kept of a model but what it is worth; unless
+    its rows ask others too (`alone` is False): then its answers are kept, to be combined with the
+    others', and what it is worth by itself is worked out only where parts are compared one by one
+    (`by_part`).
     """
 
     job: Subproblem
@@ -66,6 +81,14 @@ class PathJob:
     rows: IntArray
     alone: bool
     by_part: bool
+    votes: bool = True
+
+    def __reduce__(self) -> Any:
+        held_out, rows = self.held_out, self.rows
+        if not self.job.shares_problem:
+            held_out, rows = held_out.subset(rows), np.arange(len(rows))
+        ways = (self.alone, self.by_part, self.votes)
+        return PathJob, (self.job, self.cells, self.combiner, held_out, rows, *ways)
 
     @property
     def learner(self) -> LocalLearner:
@@ -74,6 +97,22 @@ class PathJob:
     @property
     def n_rows(self) -> int:
         return self.job.n_rows
+
+    @property
+    def title(self) -> str:
+        return f"search {self.job.title}"
+
+    @property
+    def shared(self) -> tuple[Any, ...]:
+        return (*self.job.shared, self.held_out) if self.job.shared else ()
+
+    @property
+    def bytes_read(self) -> int:
+        return self.job.bytes_read
+
+    @property
+    def bytes_needed(self) -> float:
+        return self.job.bytes_needed
 
     @property
     def can_be_batched(self) -> bool:
@@ -86,7 +125,7 @@ class PathJob:
     def key(self) -> str:
         judged_by = (self.held_out.X[self.rows], self.held_out.y[self.rows], self.held_out.weights)
         cells = [dict(cell) for cell in self.cells]
-        ways = (self.alone, self.by_part)
+        ways = (self.alone, self.by_part, *(() if self.votes else (False,)))
         return digest(self.job.key(), cells, self.combiner, self.rows, *judged_by, *ways)
 
     def run(self) -> PathOutcome:
@@ -99,7 +138,7 @@ class PathJob:
         last = None
         for places, model in self._fit_models(cut):
             if model is not last:  # cells that mean the same share their model
-                values, cost = asked.answer(model)
+                values, cost = asked.answer(model, self.votes)
                 last = model
             if self.alone or self.by_part:
                 waiting.append((places, values))
@@ -180,8 +219,14 @@ class RecordedAnswers:
         places = np.searchsorted(self.rows, X[:, 0].astype(np.intp))
         return np.asarray(self.values[places])
 
+    def margins(self, X: Matrix) -> FloatArray:
+        return self.scores(X)
+
     def labels(self, X: Matrix) -> IntArray:
         return winners(self.scores(X))
+
+    def lower(self, plan: Plan, n_features: int) -> Step | None:
+        return None
 
 
 def combine_answers(
@@ -193,13 +238,55 @@ def combine_answers(
     n_rows: int,
 ) -> IntArray:
     """The winning class of rows 0 .. n_rows - 1, from what the members told of them."""
+    composite = build_recorded(told, codes, groups, combiner, problem)
+    return composite.labels(number_rows(n_rows))
+
+
+def build_recorded(
+    told: Sequence[RecordedAnswers],
+    codes: Sequence[IntArray],
+    groups: Iterable[tuple[int, Router | None]],
+    combiner: Combiner,
+    problem: Problem,
+    sizes: Sequence[int] | None = None,
+) -> FittedStrategy:
+    """A strategy that repeats what members told, trained on `sizes` rows, of rows by number."""
     members = tuple(
-        Member(cast(LocalModel, one), code) for one, code in zip(told, codes, strict=True)
+        Member(cast(LocalModel, one), code, n_rows=size)
+        for one, code, size in zip(told, codes, sizes or [0] * len(told), strict=True)
     )
     seats, first = [], 0
     for size, router in groups:
         seats.append(Group(first, first + size, router))
         first += size
     committee = Committee(members, tuple(seats), problem.n_classes)
-    composite = FittedStrategy(committee, combiner.fit(committee, problem, None))
-    return composite.labels(np.arange(n_rows, dtype=float)[:, None])
+    return FittedStrategy(committee, combiner.fit(committee, problem, None))
+
+
+def number_rows(n_rows: int) -> FloatArray:
+    """The rows (n, 1) that recorded answers know."""
+    return np.arange(n_rows, dtype=float)[:, None]
+
+
+def rate_margins(scoring: str, model: FittedStrategy, held_out: HeldOut) -> float:
+    """A score of probabilities, the larger the better, of a model that repeats its margins."""
+    rows = number_rows(held_out.n_rows)
+    margins, unseen = model.class_margins(rows), model.committee.unseen(rows)
+    y, weights = held_out.y, held_out.weights
+    fold_of = deal_folds_by_class(
+        np.maximum(y, 0), margins.shape[1], HALVES, np.random.default_rng(0)
+    )
+    logs = np.zeros_like(margins)
+    for fold in range(HALVES):
+        learned, rated = np.flatnonzero((fold_of != fold) & (y >= 0)), fold_of == fold
+        curve = _fit(margins[learned], y[learned], weights[learned])
+        logs[rated] = curve.apply(margins[rated], unseen[rated].__getitem__)
+    logs[fold_of < 0] = np.log(1.0 / margins.shape[1])
+    found = score_probabilities(scoring, exponentiate(logs), y, weights)
+    return -found if scoring in LOSSES else found
+
+
+def _fit(margins: FloatArray, y: IntArray, weights: FloatArray) -> Calibration:
+    shares = np.bincount(y, weights, minlength=margins.shape[1])
+    curve: dict[str, Any] = fit_curve(margins, y, weights)
+    return Calibration("margins", shares=shares / max(shares.sum(), 1e-300), **curve)

@@ -18,7 +18,8 @@ from dcsvm.base.errors import DataError, SettingError
 from dcsvm.base.problem import Problem
 from dcsvm.base.row_splitting import hold_out_by_class
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.drive.validation import check_labels, check_weights, validate_input
+from dcsvm.drive.row_weights import compute_row_weights
+from dcsvm.drive.validation import check_labels, validate_input
 from dcsvm.model_selection.path_job import HeldOut
 from dcsvm.numeric.array_types import IntArray
 
@@ -88,7 +89,7 @@ class ValidationSplit:
         if X.shape[0] != len(y):
             raise DataError(f"X_val has {X.shape[0]} rows, but y_val has {len(y)} labels")
         known = _encode_labels(estimator.classes_, y)
-        weights = check_weights(X, y, weights)
+        weights = compute_row_weights(X, y, weights)
         if balanced:
             own = np.unique(y, return_inverse=True)[1]
             totals = np.bincount(own, weights)

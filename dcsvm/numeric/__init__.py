@@ -1,103 +1,100 @@
-"""The numeric core: kernels, dual solvers, trees and fast kernel expansions."""
+"""The numeric core: kernels, hyperplanes, trees and fast kernel expansions."""
 
+from dcsvm.numeric import backend, native
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
-from dcsvm.numeric.backend import gram_from_distances, rbf_gram
 from dcsvm.numeric.clusters import Clusters, fair_prices, kernel_kmeans
 from dcsvm.numeric.duplicate_rows import UniqueRows, merge_duplicates
-from dcsvm.numeric.expansion.expansion import Expansion, evaluate, prepare
-from dcsvm.numeric.expansion.pair_votes import vote, vote_one, walk, walk_one
-from dcsvm.numeric.kernels.distances import manhattan_distances, products, squared_distances
-from dcsvm.numeric.kernels.gram import Gram, as_gram
+from dcsvm.numeric.expansion.expansion import Expansion, class_sums, evaluate, prepare
+from dcsvm.numeric.expansion.packed_coefficients import PairColumns
+from dcsvm.numeric.expansion.pair_votes import vote, walk
+from dcsvm.numeric.kernels.distances import (
+    Floats,
+    Rows,
+    as_dense,
+    as_rows,
+    manhattan_distances,
+    products,
+    row_slices,
+    squared_distances,
+)
 from dcsvm.numeric.kernels.kernel import Kernel, KernelMatrices, make_kernel
-from dcsvm.numeric.linear.dual_coordinate_descent import DualSettings, fit_linear_dual
 from dcsvm.numeric.linear.pegasos_solver import (
     Float32Rows,
     Hyperplane,
     PegasosSettings,
     best_bias,
+    exact_products,
     fit_pegasos,
+    solve_pegasos,
 )
+from dcsvm.numeric.mapped_rows import MappedRows
 from dcsvm.numeric.moments import block_products, covariance, directions, means
-from dcsvm.numeric.native import implementation
-from dcsvm.numeric.svm.large_solver import solve_large
-from dcsvm.numeric.svm.multiclass import iterate_grams, solve_grid, solve_pairs, solve_rest
-from dcsvm.numeric.svm.multiclass_coefficients import OneVsOneSolution, OneVsRestSolution
-from dcsvm.numeric.svm.size_dispatch import solve_pairs_large, solve_part
-from dcsvm.numeric.svm.solver import (
-    ConvergenceWarning,
-    Solution,
-    make_feasible,
-    solve,
-    solve_parts,
-    solve_path,
-    solve_tasks,
+from dcsvm.numeric.native import (
+    NumpyFallbackWarning,
+    address,
+    describe_implementation,
+    implementation,
 )
-from dcsvm.numeric.trees.alternating_optimization import optimize_oblique
-from dcsvm.numeric.trees.axis_tree import AxisTree, round_thresholds
-from dcsvm.numeric.trees.box_neighbors import BoxNeighbors
+from dcsvm.numeric.row_plan import Plan, Step
+from dcsvm.numeric.stored_arrays import Stored, axes, check_array, check_arrays, check_matrix
+from dcsvm.numeric.trees.feature_bins import FeatureBins
+from dcsvm.numeric.trees.histogram_tree import TreeGrowth
 from dcsvm.numeric.trees.hyperplane_tree import PlaneTree
-from dcsvm.numeric.trees.oblique_growth import GrowthSettings, grow_oblique
 
 __all__ = [
-    "AxisTree",
     "BoolArray",
-    "BoxNeighbors",
     "Clusters",
-    "ConvergenceWarning",
-    "DualSettings",
     "Expansion",
+    "FeatureBins",
     "Float32Rows",
     "FloatArray",
-    "Gram",
-    "GrowthSettings",
+    "Floats",
     "Hyperplane",
     "IntArray",
     "Kernel",
     "KernelMatrices",
+    "MappedRows",
     "Matrix",
-    "OneVsOneSolution",
-    "OneVsRestSolution",
+    "NumpyFallbackWarning",
+    "PairColumns",
     "PegasosSettings",
+    "Plan",
     "PlaneTree",
-    "Solution",
+    "Rows",
+    "Step",
+    "Stored",
+    "TreeGrowth",
     "UniqueRows",
-    "as_gram",
+    "address",
+    "as_dense",
+    "as_rows",
+    "axes",
+    "backend",
     "best_bias",
     "block_products",
+    "check_array",
+    "check_arrays",
+    "check_matrix",
+    "class_sums",
     "covariance",
+    "describe_implementation",
     "directions",
     "evaluate",
+    "exact_products",
     "fair_prices",
-    "fit_linear_dual",
     "fit_pegasos",
-    "gram_from_distances",
-    "grow_oblique",
     "implementation",
-    "iterate_grams",
     "kernel_kmeans",
-    "make_feasible",
     "make_kernel",
     "manhattan_distances",
     "means",
     "merge_duplicates",
-    "optimize_oblique",
+    "native",
     "prepare",
     "products",
-    "rbf_gram",
-    "round_thresholds",
-    "solve",
-    "solve_grid",
-    "solve_large",
-    "solve_pairs",
-    "solve_pairs_large",
-    "solve_part",
-    "solve_parts",
-    "solve_path",
-    "solve_rest",
-    "solve_tasks",
+    "row_slices",
+    "solve_pegasos",
     "squared_distances",
     "vote",
-    "vote_one",
     "walk",
-    "walk_one",
 ]

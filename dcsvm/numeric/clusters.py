@@ -1,7 +1,5 @@
 """Kernel k-means, with prices that balance the sizes of clusters."""
 
-from __future__ import annotations
-
 import attrs
 import numpy as np
 import numpy.typing as npt

@@ -1,7 +1,5 @@
 """Duplicate rows, merged into one with a count."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import attrs

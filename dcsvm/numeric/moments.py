@@ -1,7 +1,5 @@
 """Means, covariances and eigenvectors, for linear transforms of features."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Fast parsing of delimited text: fields of rows, numbers and distinct texts."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

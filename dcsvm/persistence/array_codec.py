@@ -1,7 +1,5 @@
 """Arrays in a model file: arrays of one dtype are concatenated into a few .npy entries."""
 
-from __future__ import annotations
-
 import io
 import math
 from collections.abc import Callable

@@ -1,19 +1,52 @@
-"""Atomic file writes: write to a temporary file, then rename it."""
+"""Atomic file writes: write to a temporary file, then rename it; and what a full disk is told."""
 
-from __future__ import annotations
-
+import errno
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from dcsvm.base.errors import DiskFullError
 
-def write_atomically(path: Path, content: bytes | str) -> None:
-    """Write a file so that it never exists half written, even if the process is killed."""
-    with open_atomically(path) as handle:
-        handle.write(content.encode() if isinstance(content, str) else content)
+#: Errors of a full device, a used quota and a limit on the size of files.
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+def write_atomically(path: Path, content: bytes | str, *, title: Path | None = None) -> None:
+    """Write a file so that it never exists half written; errors call it `title` or its path."""
+    encoded = content.encode() if isinstance(content, str) else content
+    with explain_full_disk(title or path, len(encoded)), open_atomically(path) as handle:
+        handle.write(encoded)
+
+
+@contextmanager
+def explain_full_disk(path: str | Path, n_bytes: int | None = None) -> Iterator[None]:
+    """Raise a DiskFullError that says where there is no room, and how much is needed if known."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        needed = "" if n_bytes is None else f"it takes {_format_bytes(n_bytes)}, and "
+        folder = _find_folder(Path(path))
+        free = f"{_format_bytes(shutil.disk_usage(folder).free)} are free in {str(folder)!r}"
+        reason = (error.strerror or "no room").lower()
+        raise DiskFullError(f"cannot write {str(path)!r}: {reason}; {needed}{free}") from error
+
+
+def _find_folder(path: Path) -> Path:
+    """Return the innermost folder of a path that exists."""
+    return next(each for each in path.absolute().parents if each.is_dir())
+
+
+def _format_bytes(n: int) -> str:
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n >= size:
+            return f"{n / size:,.1f} {unit}"
+    return f"{n} bytes"
 
 
 @contextmanager

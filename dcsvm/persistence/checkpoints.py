@@ -1,7 +1,5 @@
 """Checkpoints: finished parts on disk, so that an interrupted run can be resumed."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -16,8 +14,9 @@ from typing import Any, cast
 import attrs
 
 from dcsvm.base.errors import DcsvmError, UsageError
+from dcsvm.base.subproblem import FitResult
 from dcsvm.drive.registry import Registry, default_registry
-from dcsvm.drive.subproblem import FitResult
+from dcsvm.persistence.atomic_write import explain_full_disk
 from dcsvm.persistence.decoder import Decoder
 from dcsvm.persistence.encoder import OBJECTS, Encoder
 from dcsvm.persistence.model_file_format import FormatError, ModelArchive
@@ -50,6 +49,11 @@ class CheckpointLog:
         Lists the types that results may hold.
     kinds : sequence of attrs classes
         The types of results that are kept; others are ignored.
+
+    Attributes
+    ----------
+    n_before : int
+        Results that the file held when it was opened.
     """
 
     def __init__(
@@ -63,7 +67,10 @@ class CheckpointLog:
         self._refused = False
         self._file = open(path, "a+b")  # noqa: SIM115 - stays open during the run
         _lock_file(self._file, path)
+        # Written without a buffer: what found no room must not be written again by `close`.
+        self._out = open(path, "ab", buffering=0)  # noqa: SIM115
         self._index = _scan_records(self._file)
+        self.n_before = len(self._index)
 
     def __len__(self) -> int:
         return len(self._index)
@@ -100,19 +107,35 @@ class CheckpointLog:
             return
         checksum = _checksum(content)
         head = HEAD.pack(MAGIC, len(content), checksum, key.encode())
-        with self._lock:
-            self._file.seek(0, os.SEEK_END)
-            start = self._file.tell() + HEAD.size
-            self._file.write(head + content)
-            self._file.flush()
+        with self._lock, explain_full_disk(self.path, len(head) + len(content)):
+            start = self._append(head + content) + HEAD.size
             self._index[key] = (start, len(content), checksum)
             if time.monotonic() - self._synced > SYNC_SECONDS:
-                os.fsync(self._file.fileno())
+                os.fsync(self._out.fileno())
                 self._synced = time.monotonic()
+
+    def _append(self, record: bytes) -> int:
+        """Write a record at the end, whole or not at all; return where it starts."""
+        start, left = os.fstat(self._out.fileno()).st_size, memoryview(record)
+        try:
+            while left:
+                left = left[self._out.write(left) :]
+        except OSError:
+            self._out.truncate(start)
+            raise
+        return start
+
+    def clear(self) -> None:
+        """Drop all results."""
+        with self._lock:
+            self._out.truncate(0)
+            self._index.clear()
+            self.n_before = 0
 
     def close(self) -> None:
         with self._lock:
             self._file.close()
+            self._out.close()
 
     def discard(self) -> None:
         """Close and delete the file."""

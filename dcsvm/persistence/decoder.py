@@ -1,15 +1,16 @@
 """Decoding of model files: builds registered types only and imports nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
 import attrs
 import numpy as np
 
+from dcsvm.base.stored_fields import stored_fields
+from dcsvm.numeric.stored_arrays import Stored, check_arrays
 from dcsvm.persistence.array_codec import unpack_arrays
-from dcsvm.persistence.encoder import OBJECTS, SPARSE_TYPES, stored_fields
+from dcsvm.persistence.encoder import OBJECTS, SPARSE_TYPES
+from dcsvm.persistence.field_types import check_types
 from dcsvm.persistence.model_file_format import FormatError, ModelArchive
 from dcsvm.persistence.sklearn_estimators import load_estimator
 from dcsvm.persistence.stored_types import Catalogue
@@ -35,7 +36,9 @@ class Decoder:
         ]
         builders = [self._choose_builder(**each) for each in stored["types"]]
         for kind, *fields in stored["objects"]:
-            self.tables["object"].append(builders[kind]([self.decode(each) for each in fields]))
+            built = builders[kind]([self.decode(each) for each in fields])
+            _check_object(built)
+            self.tables["object"].append(built)
 
     def decode(self, encoded: Any) -> Any:
         """Decode one JSON value."""
@@ -63,10 +66,7 @@ class Decoder:
         if kind == "scalar":
             return _look_up(self.tables["array"], content)[()]
         if kind == "random_state":
-            keys, *others = content
-            state = np.random.RandomState()
-            state.set_state(("MT19937", self.decode(keys), *others))
-            return state
+            return _restore_random_state(self.decode(content[0]), *content[1:])
         raise FormatError(f"is damaged: it has a value of the unknown kind {kind!r}")
 
     def _build_matrix(self, name: str, shape: list[int], *parts: Any) -> Any:
@@ -111,6 +111,18 @@ class Decoder:
         return build
 
 
+def _check_object(built: Any) -> None:
+    """Raise FormatError if a stored object holds what its class does not allow."""
+    try:
+        check_types(built)
+        if isinstance(built, Stored):
+            built.check_stored()
+        else:
+            check_arrays(built)
+    except ValueError as error:
+        raise FormatError(f"is damaged or was altered: {error}") from error
+
+
 def _look_up(table: list[Any], number: Any) -> Any:
     if type(number) is not int or not 0 <= number < len(table):
         raise FormatError(f"is damaged: it refers to number {number!r} of {len(table)}")
@@ -121,3 +133,14 @@ def _build_strings(shape: list[int], *texts: str) -> Any:
     array = np.empty(len(texts), dtype=object)
     array[:] = texts
     return array.reshape(shape)
+
+
+def _restore_random_state(keys: Any, place: Any, has_gauss: Any, gauss: Any) -> Any:
+    """A RandomState; NumPy reads wherever `place` points, so it is checked."""
+    are_keys = isinstance(keys, np.ndarray) and keys.dtype == np.uint32 and keys.shape == (624,)
+    is_place = type(place) is int and 0 <= place <= 624
+    if not (are_keys and is_place and has_gauss in (0, 1) and type(gauss) is float):
+        raise FormatError("is damaged: a random state must have 624 keys and a place among them")
+    state = np.random.RandomState()
+    state.set_state(("MT19937", keys, place, has_gauss, gauss))
+    return state

@@ -1,7 +1,5 @@
 """Encoding of fitted models as JSON and arrays, field by field."""
 
-from __future__ import annotations
-
 import json
 import math
 from functools import cache
@@ -14,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from dcsvm.base.component import Component, settings_of
 from dcsvm.base.errors import ModelFileError
+from dcsvm.base.stored_fields import stored_fields
 from dcsvm.persistence.array_codec import ArrayPacker, is_storable
 from dcsvm.persistence.model_file_format import Pieces
 from dcsvm.persistence.sklearn_estimators import dump_estimator
@@ -27,11 +26,6 @@ SPARSE_TYPES = {
 }
 #: The owner and the name of a field, for error messages.
 Where: TypeAlias = tuple[str, str]
-
-
-def stored_fields(cls: type) -> tuple[attrs.Attribute[Any], ...]:
-    """Return the fields of a stored type that are written to a file."""
-    return tuple(field for field in attrs.fields(cls) if field.metadata.get("stored", True))
 
 
 @cache

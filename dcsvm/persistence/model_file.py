@@ -1,7 +1,5 @@
 """Model files: `save` and `load` a fitted classifier without pickle."""
 
-from __future__ import annotations
-
 import os
 from itertools import pairwise
 from typing import Any
@@ -34,6 +32,8 @@ __all__ = ["load", "save"]
 MODEL = "model.dcsvm"
 #: Kinds of dtype that class labels may have: bool, int, uint, float, str, object.
 LABEL_KINDS = frozenset("biufUO")
+#: Characters that a dtype of labels may have, even if no label has as many.
+LABEL_LENGTH = 256
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -81,13 +81,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"cannot save a {type(model).__name__}: a model file holds a fitted "
             f"DivideAndConquerClassifier{advice}"
         )
-    for _, step in named[:-1]:
-        if not isinstance(step, TablePreparation):
-            raise ModelFileError(
-                f"cannot save a Pipeline with a {type(step).__name__}: before the classifier a "
-                "model file holds a TablePreparation only, which fills in missing values, encodes "
-                "categories and rescales; or save the last step and keep the others yourself"
-            )
+    _check_steps(named[:-1])
     if not hasattr(classifier, "model_"):
         raise ModelFileError("cannot save a classifier that is not fitted: call fit first")
     encoder = Encoder(Catalogue(default_registry()))
@@ -99,6 +93,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         entries = encoder.entries()
     except RecursionError as error:
         raise ModelFileError("cannot save the classifier: it is nested too deeply") from error
+    try:  # what could not be loaded is not written
+        _check_place(classifier.model_, classifier.n_features_in_, len(classifier.classes_))
+    except (ValueError, IndexError) as error:
+        raise ModelFileError(f"cannot save the classifier: {error}") from error
     try:
         write_archive(name, manifest, entries)
     except (OSError, ValueError) as error:
@@ -204,12 +202,18 @@ def _build_classifier(manifest: dict[str, Any], decoder: Decoder) -> DivideAndCo
         raise FormatError("is damaged: it does not hold a fitted classifier")
     if classes.shape != (model.committee.n_classes,) or type(n_features) is not int:
         raise FormatError("is damaged: its classes or features do not match its model")
+    if len(np.unique(classes)) < len(classes):
+        raise FormatError("is damaged: it has a class twice")
     if n_rows is not None and type(n_rows) is not int:
         raise FormatError("is damaged: n_rows is not an integer")
     if names is not None and not (
         len(names) == n_features and all(type(each) is str for each in names)
     ):
         raise FormatError("is damaged: its feature names do not match its model")
+    try:
+        _check_place(model, n_features, len(classes))
+    except (ValueError, IndexError) as error:
+        raise FormatError(f"is damaged or was altered: {error}") from error
     classifier.classes_ = classes
     classifier.model_ = model
     classifier.ledger_ = model.ledger
@@ -219,6 +223,22 @@ def _build_classifier(manifest: dict[str, Any], decoder: Decoder) -> DivideAndCo
     if names is not None:
         classifier.feature_names_in_ = np.array(names, dtype=object)
     return classifier
+
+
+def _check_steps(steps: list[tuple[str, Any]]) -> None:
+    """Raise if there is something else than a preparation before the classifier."""
+    for _, step in steps:
+        if not isinstance(step, TablePreparation):
+            raise ModelFileError(
+                f"cannot save a Pipeline with a {type(step).__name__}: before the classifier a "
+                "model file holds a TablePreparation only, which fills in missing values, encodes "
+                "categories and rescales; or save the last step and keep the others yourself"
+            )
+
+
+def _check_place(model: FittedStrategy, n_features: int, n_classes: int) -> None:
+    """Raise if a model does not fit its features and classes."""
+    model.check_stored(features=n_features, columns=1 if n_classes == 2 else n_classes)
 
 
 def _encode_labels(classes: Any) -> dict[str, Any]:
@@ -231,11 +251,19 @@ def _encode_labels(classes: Any) -> dict[str, Any]:
             f"cannot save class labels of dtype {classes.dtype}: labels must be numbers, booleans "
             "or strings"
         )
-    return {"dtype": classes.dtype.str, "values": values}
+    dtype = classes.dtype
+    if dtype.kind == "U" and dtype.itemsize > _widest_label(values):
+        dtype = np.array(values).dtype
+    return {"dtype": dtype.str, "values": values}
 
 
 def _decode_labels(dtype: str, values: list[Any]) -> Any:
     kind = np.dtype(dtype)
-    if kind.kind not in LABEL_KINDS or kind.itemsize > 2**20:
+    if kind.kind not in LABEL_KINDS or kind.itemsize > _widest_label(values):
         raise FormatError(f"is damaged: class labels have the invalid dtype {dtype!r}")
     return np.array(values, dtype=kind)
+
+
+def _widest_label(values: list[Any]) -> int:
+    """Return the bytes that a label may take: little, or as much as the longest one needs."""
+    return 4 * max(LABEL_LENGTH, *(len(each) for each in values if isinstance(each, str)), 0)

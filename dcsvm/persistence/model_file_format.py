@@ -1,7 +1,5 @@
 """The model file format: a zip of uncompressed entries with version and checksums."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json
@@ -13,7 +11,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 import attrs
 
-from dcsvm.persistence.atomic_write import open_atomically
+from dcsvm.persistence.atomic_write import explain_full_disk, open_atomically
 
 FORMAT = "dcsvm model"
 FORMAT_VERSION = 1
@@ -65,8 +63,14 @@ def write_archive(path: str, manifest: Mapping[str, Any], entries: Mapping[str, 
     head = {"format": FORMAT, "format_version": FORMAT_VERSION, **manifest, "entries": listed}
     text = json.dumps(head, indent=1, allow_nan=False).encode()
     checksum = f"{_hash([text])}  {MANIFEST}\n".encode()
-    with open_atomically(path) as handle, zipfile.ZipFile(handle, "w") as zipped:
-        for name, pieces in {MANIFEST: [text], CHECKSUM: [checksum], **entries}.items():
+    content = {MANIFEST: [text], CHECKSUM: [checksum], **entries}
+    n_bytes = sum(len(piece) for pieces in content.values() for piece in pieces)
+    with (
+        explain_full_disk(path, n_bytes),
+        open_atomically(path) as handle,
+        zipfile.ZipFile(handle, "w") as zipped,
+    ):
+        for name, pieces in content.items():
             _add_entry(zipped, name, pieces)
 
 

@@ -1,7 +1,5 @@
 """Scikit-learn estimators in model files, written and read by skops with trusted types only."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile
@@ -13,7 +11,7 @@ from scipy import sparse
 
 from dcsvm.base.errors import ModelFileError
 from dcsvm.persistence.model_file_format import FormatError, check_uncompressed, zip_entries
-from dcsvm.persistence.sklearn_trees import check_trees
+from dcsvm.persistence.sklearn_arrays import check_estimator
 
 SCHEMA = "schema.json"
 #: Packages that the types of an estimator may come from, whatever skops itself trusts.
@@ -25,8 +23,16 @@ TRUSTED_TYPES = (
     "scipy.sparse._csc.csc_matrix",
     "scipy.sparse._csr.csr_array",
     "scipy.sparse._csr.csr_matrix",
+    "sklearn._loss._loss.CyHalfBinomialLoss",
+    "sklearn._loss._loss.CyHalfMultinomialLoss",
+    "sklearn._loss.link.Interval",
+    "sklearn._loss.link.LogitLink",
+    "sklearn._loss.link.MultinomialLogit",
+    "sklearn._loss.loss.HalfBinomialLoss",
+    "sklearn._loss.loss.HalfMultinomialLoss",
     "sklearn.calibration._CalibratedClassifier",
     "sklearn.calibration._SigmoidCalibration",
+    "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.gaussian_process._gpc._BinaryGaussianProcessClassifierLaplace",
     "sklearn.gaussian_process.kernels.ConstantKernel",
@@ -49,11 +55,13 @@ TRUSTED_TYPES = (
 
 def dump_estimator(estimator: Any, where: tuple[str, str]) -> bytes:
     """Write an estimator with skops, always as the same bytes."""
-    from skops import io as skops
-
     title = type(estimator).__name__
     try:
-        content = make_canonical(skops.dumps(estimator))
+        content = make_canonical(_import_skops().dumps(estimator))
+    except ModuleNotFoundError as error:
+        raise ModelFileError(
+            f"cannot save {where[0]}: {where[1]} holds a {title}, which {error}"
+        ) from error
     except Exception as error:  # skops raises many kinds of errors for unknown types
         raise ModelFileError(
             f"cannot save {where[0]}: {where[1]} holds a {title}, which skops cannot write "
@@ -71,15 +79,26 @@ def dump_estimator(estimator: Any, where: tuple[str, str]) -> bytes:
 
 def load_estimator(content: bytes) -> Any:
     """Read an estimator that `dump_estimator` wrote; raise if a type is not trusted."""
-    from skops import io as skops
-
     _check_all_uncompressed(content)
+    try:
+        skops = _import_skops()
+    except ModuleNotFoundError as error:
+        raise FormatError(f"has an estimator of scikit-learn, which {error}") from error
     foreign = _find_untrusted(content)
     if foreign:
         raise FormatError(f"has an estimator with untrusted types: {', '.join(foreign)}")
+    _check_arguments(content)
     estimator = skops.loads(content, trusted=list(TRUSTED_TYPES))
-    check_trees(estimator)
+    check_estimator(estimator)
     return estimator
+
+
+def _import_skops() -> Any:
+    try:
+        from skops import io
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError("needs skops: pip install 'dcsvm[sklearn]'") from error
+    return io
 
 
 def make_canonical(content: bytes) -> bytes:
@@ -95,6 +114,8 @@ def make_canonical(content: bytes) -> bytes:
 
 
 def _renumber(node: dict[str, Any], numbers: dict[int, int], files: dict[str, str]) -> None:
+    if node.get("__module__") == "_loss":  # the name that scikit-learn before 1.9 gives
+        node["__module__"] = "sklearn._loss._loss"
     if "__id__" in node:
         # Whether numbers and strings are shared is arbitrary: they have no identity here.
         if node.get("__loader__") == "JsonNode":
@@ -153,11 +174,28 @@ def _check_all_uncompressed(content: bytes) -> None:
                     check_uncompressed(matrix, len(inner))
 
 
-def _find_untrusted(content: bytes) -> list[str]:
-    from skops import io as skops
+def _check_arguments(content: bytes) -> None:
+    """Raise if the constructor of a decision tree would read beyond its array of classes."""
+    with zipfile.ZipFile(io.BytesIO(content)) as zipped:
+        nodes = list(_walk_nodes(json.loads(zipped.read(SCHEMA))))
+        known: dict[Any, Any] = {}
+        for node in nodes:
+            if node["__loader__"] == "TreeNode":
+                given = node["__reduce__"]["args"]
+                _, classes, outputs = given["content"]
+                n_outputs = len(np.load(io.BytesIO(zipped.read(classes["file"]))))
+                if json.loads(outputs["content"]) != n_outputs:
+                    raise FormatError("is damaged: a decision tree has a wrong number of outputs")
+                known |= {each.get("__id__"): each for each in (given, classes)}
+    # skops takes the first object with a number for all.
+    if any(node != known.get(node.get("__id__"), node) for node in nodes):
+        raise FormatError("is damaged: it has two objects with the number of a tree's arguments")
 
+
+def _find_untrusted(content: bytes) -> list[str]:
     with zipfile.ZipFile(io.BytesIO(content)) as zipped:
         schema = json.loads(zipped.read(SCHEMA))
     named = {f"{node['__module__']}.{node['__class__']}" for node in _walk_nodes(schema)}
     foreign = {name for name in named if name.partition(".")[0] not in TRUSTED_PACKAGES}
-    return sorted(foreign | (set(skops.get_untrusted_types(data=content)) - set(TRUSTED_TYPES)))
+    unknown = set(_import_skops().get_untrusted_types(data=content)) - set(TRUSTED_TYPES)
+    return sorted(foreign | unknown)

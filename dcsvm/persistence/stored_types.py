@@ -1,31 +1,60 @@
 """The types that a model file may hold: those of the core and those that plugins register."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dcsvm.base.component import Component, settings_of
 from dcsvm.base.decomposer import Repeat, Sum
 from dcsvm.base.feature_views import Chain, Columns, LinearMap, Scaling
+from dcsvm.base.mapped_hyperplanes import MappedHyperplanes
 from dcsvm.base.member import Member
-from dcsvm.base.models import STORED_TYPES
+from dcsvm.base.models import Constant, Hyperplanes, KernelExpansion, Points
 from dcsvm.base.problem import Seed, Task
+from dcsvm.base.subproblem import Record
+from dcsvm.base.wrapped import Wrapped
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.drive.committee.committee import Committee, Group
+from dcsvm.drive.calibration import Calibration
+from dcsvm.drive.committee.committee import Committee
+from dcsvm.drive.committee.group import Group
 from dcsvm.drive.fitted import FittedStrategy
-from dcsvm.drive.registry import KINDS, Offer, Registry
+from dcsvm.drive.registry import KINDS, Offer, Registry, default_registry
+from dcsvm.numeric.additive_curves import AdditiveCurves
+from dcsvm.numeric.kernels.kernel import Kernel
 from dcsvm.persistence.model_file_format import FormatError, MissingPluginError
+from dcsvm.toolbox.boosted_trees import BoostedTrees
+from dcsvm.toolbox.lazy_model import NeighbourModel
 from dcsvm.toolbox.regions import Regions
 from dcsvm.toolbox.subspaces import BlockSum
+from dcsvm.toolbox.table_preparation import TablePreparation
 from dcsvm.toolbox.table_schema import Column, TableSchema
+from dcsvm.toolbox.table_view import TableView
 
 CORE_TYPES: tuple[type, ...] = (
-    *STORED_TYPES,
-    *(BlockSum, Chain, Columns, LinearMap, Scaling),
-    Regions,
-    *(Committee, FittedStrategy, Group, Member),
+    *(Constant, Hyperplanes, Kernel, KernelExpansion, MappedHyperplanes, Points),
+    Wrapped,
+    *(BlockSum, Chain, Columns, LinearMap, Scaling, TableView),
+    *(BoostedTrees, NeighbourModel, Regions),
+    *(AdditiveCurves, Calibration, Committee, FittedStrategy, Group, Member),
     *(Seed, Task),
     *(Column, TableSchema),
+)
+#: Types that are part of a fitted classifier, but not of a model file.
+LEDGER_TYPES: tuple[type, ...] = (Record,)
+#: Types of a recipe's pipeline around the classifier.
+PIPELINE_TYPES: tuple[type, ...] = (TablePreparation,)
+#: What searches of scikit-learn keep beside classifiers: scorers and splitters.
+SEARCH_TYPES = (
+    "sklearn.metrics._scorer._PassthroughScorer",
+    "sklearn.metrics._scorer._Scorer",
+    "sklearn.utils._metadata_requests.MetadataRequest",
+    "sklearn.utils._metadata_requests.MethodMetadataRequest",
+    *(
+        f"sklearn.model_selection._split.{name}"
+        for name in (
+            *("GroupKFold", "KFold", "LeaveOneOut", "RepeatedKFold", "RepeatedStratifiedKFold"),
+            *("ShuffleSplit", "StratifiedGroupKFold", "StratifiedKFold"),
+            *("StratifiedShuffleSplit", "TimeSeriesSplit"),
+        )
+    ),
 )
 CORE_COMPONENTS: dict[str, type[Component]] = {
     "learner:divide_and_conquer": DivideAndConquerClassifier,
@@ -96,6 +125,28 @@ class Catalogue:
         return f"needs {what}, which no loaded plugin offers{_name_plugin(name, plugins)}" + (
             f" (plugins that failed to load: {broken})" if broken else ""
         )
+
+
+def trusted_types(registry: Registry | None = None) -> list[str]:
+    """Return the names of all types in fitted classifiers, for `trusted` of `skops.io.load`.
+
+    These are the types of dcsvm, recipe pipelines included, and of the loaded plugins, and those
+    that searches of scikit-learn keep: splitters, scorers and metrics. `TRUSTED_TYPES` of
+    `dcsvm.persistence.sklearn_estimators` names those of wrapped scikit-learn estimators.
+
+    Examples
+    --------
+    >>> from dcsvm.persistence.stored_types import trusted_types
+    >>> "dcsvm.classifier.DivideAndConquerClassifier" in trusted_types()
+    True
+    """
+    from sklearn.metrics import get_scorer, get_scorer_names  # slow, and needed here only
+
+    catalogue = Catalogue(registry or default_registry())
+    kept = {*catalogue.types.values(), *catalogue.components.values()}
+    kept |= {*LEDGER_TYPES, *PIPELINE_TYPES}
+    named = [*kept, *(get_scorer(name)._score_func for name in get_scorer_names())]
+    return sorted({f"{each.__module__}.{each.__qualname__}" for each in named} | {*SEARCH_TYPES})
 
 
 def _invert(named: dict[str, Any]) -> dict[type, str]:

@@ -12,8 +12,6 @@ A plugin's own test is three lines::
 `pytest -p dcsvm.testing.summary` ends with a table of the checks run on each component.
 """
 
-from __future__ import annotations
-
 try:
     import hypothesis as _hypothesis  # noqa: F401
 except ImportError as error:  # pragma: no cover - the test environment has it
@@ -26,6 +24,7 @@ import dcsvm.testing.decomposer_laws
 import dcsvm.testing.engine_laws
 import dcsvm.testing.learner_laws
 import dcsvm.testing.model_file_laws
+import dcsvm.testing.probability_laws
 import dcsvm.testing.router_laws  # noqa: F401
 from dcsvm.testing.checks import Check, checks_of, expect, for_any, law, laws_of
 from dcsvm.testing.problems import easy_problem, freeze, problems

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
+from unittest import SkipTest
 
 import attrs
 import numpy as np
@@ -15,11 +17,15 @@ from hypothesis.strategies import SearchStrategy
 from dcsvm.base.component import Component, check_names
 from dcsvm.base.errors import DataError, SettingError, did_you_mean
 from dcsvm.drive.registry import KINDS, default_registry
-from dcsvm.testing.problems import describe_problem
+from dcsvm.testing.problems import describe_problem, identify
 
 Law = Callable[[Any], None]
 Example = TypeVar("Example")
 
+#: The modules with the components of the kit itself.
+KIT = "dcsvm.testing."
+#: How long a smaller example is searched for after the first failure.
+SHRINK_SECONDS = 10.0
 #: The most basic law of each kind; if it is broken, others may be broken as a result.
 FIRST = {
     "decomposer": "divides_and_answers_at_all",
@@ -36,8 +42,29 @@ class RaisedError(BrokenLawError):
     """An unexpected error of a component."""
 
     @classmethod
-    def of(cls, error: BaseException, example: str = "") -> RaisedError:
-        return cls(f"it raised {type(error).__name__}: {error}{example}")
+    def of(cls, error: BaseException, tested: Component, example: str = "") -> RaisedError:
+        culprit = find_culprit(error)
+        where = "it" if culprit in (None, type(tested)) else _describe_class(culprit)
+        told = f"{type(error).__name__}: {error}"
+        if isinstance(error, ValueError) and "read-only" in str(error):
+            told = f"{told} (arrays of a problem and rows to predict must not be written to)"
+        return cls(f"{where} raised {told}{example}")
+
+
+def find_culprit(error: BaseException) -> type | None:
+    """The class of the innermost component whose code raised, without stand-ins of the kit."""
+    culprit, trace = None, error.__traceback__
+    while trace is not None:
+        owner = trace.tb_frame.f_locals.get("self")
+        if isinstance(owner, Component) and not type(owner).__module__.startswith(KIT):
+            culprit = type(owner)
+        trace = trace.tb_next
+    return culprit
+
+
+def _describe_class(cls: Any) -> str:
+    kind = next((kind for kind, base in KINDS.items() if issubclass(cls, base)), "component")
+    return f"{kind} {cls.name or cls.__name__}, with which it was tried,"
 
 
 @attrs.frozen(eq=False)
@@ -48,6 +75,8 @@ class Check:
     name: str
     component: Any
     law: Law
+    #: Why the law does not apply to the component; empty if it does.
+    skip: str = ""
 
     @property
     def sentence(self) -> str:
@@ -58,9 +87,16 @@ class Check:
         return f"{self.kind}-{self.name}-{self.law.__name__}"
 
     def __call__(self) -> None:
-        """Run the check; raise an AssertionError with the law, the component and what was seen."""
+        """Run the check; raise an AssertionError with the law, the component and what was seen.
+
+        A check of a law that does not apply raises SkipTest with the reason.
+        """
+        if self.skip:
+            raise SkipTest(f"{self.sentence}: {self.skip}")
         try:
             self.law(self.component)
+        except SkipTest:
+            raise
         except Flaky as flaky:
             # The component failed once and not again: report the first failure.
             first = next(iter(getattr(flaky, "exceptions", ())), flaky)
@@ -69,7 +105,9 @@ class Check:
             raise self._build_error(error) from error
 
     def _build_error(self, error: BaseException) -> AssertionError:
-        seen = error if isinstance(error, BrokenLawError) else RaisedError.of(error)
+        seen = (
+            error if isinstance(error, BrokenLawError) else RaisedError.of(error, self.component)
+        )
         hint = self._suggest_first() if isinstance(seen, RaisedError) else ""
         return AssertionError(
             f"{self.kind} {self.name} breaks a law: {self.sentence}. But {seen}{hint}"
@@ -88,19 +126,25 @@ class _Entry:
     kind: str
     law: Law
     when: Callable[[Any], bool]
+    otherwise: str
 
 
 _LAWS: list[_Entry] = []
 
 
-def law(kind: str, when: Callable[[Any], bool] = lambda component: True) -> Callable[[Law], Law]:
+def law(
+    kind: str,
+    when: Callable[[Any], bool] = lambda component: True,
+    otherwise: str = "",
+) -> Callable[[Law], Law]:
     """Register a function of one component as a law of a kind, or of "any" kind.
 
-    The first line of its docstring states the law. `when` selects the components.
+    The first line of its docstring states the law. `when` selects the components; for the others
+    its check is skipped, with `otherwise` as the reason.
     """
 
     def keep(function: Law) -> Law:
-        _LAWS.append(_Entry(kind, function, when))
+        _LAWS.append(_Entry(kind, function, when, otherwise))
         return function
 
     return keep
@@ -132,7 +176,10 @@ def checks_of(component: Any, name: str | None = None, /, **settings: Any) -> li
     made = _build(component, name, settings)
     kind = next(kind for kind, base in KINDS.items() if isinstance(made, base))
     title = made.name or type(made).__name__
-    return [Check(kind, title, made, each.law) for each in _entries(kind) if each.when(made)]
+    return [
+        Check(kind, title, made, each.law, "" if each.when(made) else each.otherwise)
+        for each in _entries(kind)
+    ]
 
 
 def expect(holds: object, seen: str) -> None:
@@ -175,16 +222,20 @@ def for_any(
             )
             @given(strategy)
             def holds(example: Example) -> None:
+                if failures.gives_up_on(example):
+                    return
                 try:
                     function(component, example)
                 except DataError:
                     reject()
                 except Exception as error:
+                    failures.note(example)
                     seen = f" (seen with {describe_problem(example)})"
                     if isinstance(error, BrokenLawError):
                         raise BrokenLawError(f"{error}{seen}") from None
-                    raise RaisedError.of(error, seen) from error
+                    raise RaisedError.of(error, component, seen) from error
 
+            failures = _Failures()
             holds()
 
         # pytest and hypothesis would read the signature of the wrapped function.
@@ -192,6 +243,23 @@ def for_any(
         return holds_for_any
 
     return wrap
+
+
+class _Failures:
+    """The examples that failed, to end the search for a smaller one after some seconds."""
+
+    def __init__(self) -> None:
+        self.seen: set[Any] = set()
+        self.until = np.inf
+
+    def note(self, example: Any) -> None:
+        """Keep an example that failed."""
+        self.until = min(self.until, time.monotonic() + SHRINK_SECONDS)
+        self.seen.add(identify(example))
+
+    def gives_up_on(self, example: Any) -> bool:
+        """Whether time is up, and the example is not one that failed before."""
+        return time.monotonic() > self.until and identify(example) not in self.seen
 
 
 def _entries(kind: str) -> list[_Entry]:

@@ -1,7 +1,5 @@
 """Laws of combiners: how the answers of members are combined."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -9,7 +7,7 @@ import attrs
 import numpy as np
 
 from dcsvm.base.combiner import Combiner
-from dcsvm.base.decomposer import GROUPS, REGIONS, YIELDS
+from dcsvm.base.decomposer import REGIONS, SUBSETS, WEIGHTS
 from dcsvm.base.problem import Problem
 from dcsvm.drive.absent_classes import floor_masked
 from dcsvm.drive.committee.committee import Committee
@@ -23,7 +21,7 @@ from dcsvm.testing.committees import (
     reorder_members,
     score,
 )
-from dcsvm.testing.component_laws import expect_no_state, state_of
+from dcsvm.testing.component_laws import expect_known_words, expect_no_state, state_of
 from dcsvm.testing.problems import as_sparse, easy_problem, new_rows, problems
 
 TRAINING = problems(all_present=True, min_rows=6, max_rows=20)
@@ -31,12 +29,8 @@ TRAINING = problems(all_present=True, min_rows=6, max_rows=20)
 
 @law("combiner")
 def accepts_words_that_exist(combiner: Combiner) -> None:
-    """`accepts` is made of words that decomposers can yield, and not of groups alone"""
-    words = combiner.accepts
-    expect(
-        words <= YIELDS and words - {GROUPS},
-        f"it accepts {sorted(words)}; the words to choose from are {sorted(YIELDS)}",
-    )
+    """`accepts` is made of words that decomposers can yield, and not of modifiers alone"""
+    expect_known_words(combiner, combiner.accepts, "it accepts")
 
 
 @law("combiner")
@@ -115,7 +109,40 @@ def seats_members_in_any_order(combiner: Combiner) -> None:
             )
 
 
-@law("combiner", when=lambda combiner: REGIONS in combiner.accepts)
+@law(
+    "combiner",
+    when=lambda combiner: {WEIGHTS, SUBSETS} <= combiner.accepts,
+    otherwise='its `accepts` lacks "weights" or "subsets"',
+)
+def honours_the_members_weights(combiner: Combiner) -> None:
+    """a member of weight zero has nothing to say, and one of a small weight little"""
+    problem = easy_problem(3, gap=1.0)
+    committee = committee_of(Divider(SUBSETS), problem)
+
+    def scores_with(*weights: float) -> FloatArray:
+        (group,) = committee.groups
+        groups = (attrs.evolve(group, weights=np.array(weights)),)
+        return score(combiner, attrs.evolve(committee, groups=groups), problem, problem.X)
+
+    first = Committee(
+        committee.members[:1], (attrs.evolve(committee.groups[0], last=1),), committee.n_classes
+    )
+    _expect_close(
+        scores_with(1.0, 0.0, 0.0),
+        score(combiner, first, problem, problem.X),
+        "the other members have weight 0",
+    )
+    expect(
+        not _same(scores_with(1.0, 1.0, 1.0), scores_with(1.0, 0.2, 0.1)),
+        "other weights of the members changed nothing",
+    )
+
+
+@law(
+    "combiner",
+    when=lambda combiner: REGIONS in combiner.accepts,
+    otherwise='its `accepts` lacks "regions"',
+)
 def honours_the_routers_weights(combiner: Combiner) -> None:
     """a member that the router gives no weight has nothing to say"""
     problem = easy_problem(3, gap=1.0)
@@ -210,7 +237,7 @@ def explains_an_answer(combiner: Combiner) -> None:
     """a combiner's trace is a list of sentences"""
     problem = easy_problem()
     for committee in committees_for(combiner, problem):
-        trace = getattr(fit_combiner(combiner, committee, problem), "trace", combiner.trace)
+        trace = fit_combiner(combiner, committee, problem).trace
         sentences = trace(committee.with_counter(1), problem.X[[0]])
         expect(
             isinstance(sentences, list) and all(isinstance(each, str) for each in sentences),

@@ -1,8 +1,7 @@
 """Committees for the laws of combiners, from divisions by a stand-in decomposer."""
 
-from __future__ import annotations
-
 from itertools import combinations
+from unittest import SkipTest
 
 import attrs
 import numpy as np
@@ -13,17 +12,21 @@ from dcsvm.base.decomposer import (
     CLASS_CODES,
     CLASS_PAIRS,
     GROUPS,
+    MODIFIERS,
     ONE_PART,
     REGIONS,
     SUBSETS,
     SUBSPACES,
+    YIELDS,
     Decomposer,
 )
 from dcsvm.base.feature_views import Columns
 from dcsvm.base.problem import Part, Problem, Task, part
 from dcsvm.base.routing import Router, Routing
 from dcsvm.base.stages import Stages
-from dcsvm.drive.committee.committee import Committee, Group
+from dcsvm.drive.committee.committee import Committee
+from dcsvm.drive.committee.group import Group
+from dcsvm.drive.registry import default_registry
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.testing.trials import try_out
 
@@ -93,12 +96,26 @@ class Divider(Decomposer):
 
 
 def committees_for(combiner: Combiner, problem: Problem) -> list[Committee]:
-    """Build one committee for each word that the combiner accepts."""
-    words = sorted(combiner.accepts - {GROUPS})
-    made = [committee_of(Divider(word), problem) for word in words]
-    if GROUPS in combiner.accepts and words:
-        made.append(committee_of(Divider(words[0]) + Divider(words[-1]), problem))
-    return made
+    """Build one committee for each word that the combiner accepts.
+
+    For words that are declared by plugins, a registered decomposer divides.
+    """
+    dividers = [_find_divider(word) for word in sorted(combiner.accepts - MODIFIERS)]
+    made = [each for each in dividers if each is not None]
+    if not made:
+        raise SkipTest(f"no loaded plugin has a decomposer that yields {sorted(combiner.accepts)}")
+    if GROUPS in combiner.accepts:
+        made.append(made[0] + made[-1])
+    return [committee_of(each, problem) for each in made]
+
+
+def _find_divider(word: str) -> Decomposer | None:
+    if word in YIELDS:
+        return Divider(word)
+    for offer in default_registry().of_kind("decomposer"):
+        if word in offer.what.declares and offer.what.yields <= {word, *MODIFIERS}:
+            return default_registry().build("decomposer", offer.name)  # type: ignore[no-any-return]
+    return None
 
 
 def committee_of(decomposer: Decomposer, problem: Problem) -> Committee:

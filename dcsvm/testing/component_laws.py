@@ -1,15 +1,16 @@
 """Laws of all components: settings, parameters, documentation."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 
 import attrs
 from sklearn.base import clone
 
+from dcsvm.base.combiner import Combiner
 from dcsvm.base.component import settings_of, type_hints
+from dcsvm.base.decomposer import MODIFIERS, YIELDS, Decomposer
 from dcsvm.base.errors import SettingError
+from dcsvm.drive.registry import default_registry
 from dcsvm.testing.checks import expect, law
 from dcsvm.testing.trials import send_through_pickle
 
@@ -83,6 +84,37 @@ def stores_attrs_classes_only(component: Any) -> None:
     """everything in stored_types is an attrs class"""
     for stored in type(component).stored_types:
         expect(attrs.has(stored), f"{stored!r} is not: the core cannot save and load it")
+
+
+@law(
+    "any",
+    when=lambda component: isinstance(component, Decomposer | Combiner),
+    otherwise="learners neither yield nor accept anything",
+)
+def declares_words_with_a_meaning(component: Any) -> None:
+    """a word that it declares is new, used by itself, and explained"""
+    used = component.yields if isinstance(component, Decomposer) else component.accepts
+    for word, meaning in component.declares.items():
+        expect(word not in YIELDS, f"it declares {word!r}, which is a word of the core")
+        expect(word in used, f"it declares {word!r} and does not use it")
+        expect(
+            isinstance(meaning, str) and len(meaning.split()) > 1,
+            f"it declares {word!r} with the meaning {meaning!r}: say it in a few words",
+        )
+
+
+def expect_known_words(component: Any, words: frozenset[str], what: str) -> None:
+    """Fail if a word of `yields` or `accepts` is neither of the core nor declared by anyone."""
+    offered = [offer.what for offer in default_registry().offers.values()]
+    declared = {
+        word for each in [type(component), *offered] for word in getattr(each, "declares", ())
+    }
+    known = YIELDS | declared
+    expect(
+        words <= known and words - MODIFIERS,
+        f"{what} {sorted(words)}; the words to choose from are {sorted(known)}, and `declares` "
+        "adds words with their meaning",
+    )
 
 
 def state_of(component: Any) -> str:

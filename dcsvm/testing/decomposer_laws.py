@@ -1,7 +1,5 @@
 """Laws of decomposers: what parts must hold for any problem."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 
@@ -12,10 +10,12 @@ from dcsvm.base.decomposer import (
     CLASS_CODES,
     CLASS_PAIRS,
     GROUPS,
+    MODIFIERS,
     ONE_PART,
     REGIONS,
     SUBSETS,
     SUBSPACES,
+    WEIGHTS,
     YIELDS,
     Decomposer,
 )
@@ -23,17 +23,18 @@ from dcsvm.base.errors import CompositionError
 from dcsvm.base.problem import DIVISION, Part, Problem, union
 from dcsvm.base.routing import Division, Level
 from dcsvm.numeric.array_types import IntArray
+from dcsvm.numeric.stored_arrays import Stored
 from dcsvm.testing.checks import expect, expect_seeded, for_any, law
-from dcsvm.testing.component_laws import expect_no_state, state_of
+from dcsvm.testing.component_laws import expect_known_words, expect_no_state, state_of
 from dcsvm.testing.problems import easy_problem, fingerprint, new_rows, problems
-from dcsvm.testing.trials import describe_part, find_task_rows, parts_of, try_out
+from dcsvm.testing.trials import describe_part, find_task_rows, look_up, parts_of, try_out
 
 
 @law("decomposer")
 @for_any(problems(), examples=25)
 def divides_and_answers_at_all(decomposer: Decomposer, problem: Problem) -> None:
     """any problem is divided, its parts are learned, and new rows are answered"""
-    try_out(decomposer, problem).model.scores(new_rows(problem))
+    look_up(decomposer, problem).model.scores(new_rows(problem))
 
 
 @law("decomposer")
@@ -41,7 +42,7 @@ def divides_an_easy_problem(decomposer: Decomposer) -> None:
     """60 rows of 3 classes are divided, with and without row weights"""
     problem = easy_problem()
     for weights in (None, 1.0 + problem.y):
-        trial = try_out(decomposer, attrs.evolve(problem, weights=weights))
+        trial = look_up(decomposer, attrs.evolve(problem, weights=weights))
         expect(trial.groups, "it left no member to predict")
         scores = trial.model.scores(problem.X)
         expect(scores.shape == (60, 3), f"a pipeline around it gives scores of {scores.shape}")
@@ -68,7 +69,7 @@ def names_rows_of_the_problem(decomposer: Decomposer, problem: Problem) -> None:
 @for_any(problems())
 def covers_every_row(decomposer: Decomposer, problem: Problem) -> None:
     """every training row is in a part or declared as held back, where `covers` is true"""
-    trial = try_out(decomposer, problem)
+    trial = look_up(decomposer, problem)
     held_back = _list_held_back(trial.division)
     if decomposer.covers:
         covered = union([*(find_task_rows(part, problem) for part in trial.parts), *held_back])
@@ -140,24 +141,49 @@ def asks_questions_about_classes_there_are(decomposer: Decomposer, problem: Prob
 def yields_what_it_says(decomposer: Decomposer, problem: Problem) -> None:
     """what it yields is what its `yields` says"""
     words = decomposer.yields
-    expect(
-        words and words <= YIELDS,
-        f"its yields are {sorted(words)}; the words to choose from are {sorted(YIELDS)}",
-    )
-    trial = try_out(decomposer, problem)
+    expect_known_words(decomposer, words, "its yields are")
+    trial = look_up(decomposer, problem)
     expect(
         bool(trial.division.groups) == (GROUPS in words),
         f"it returned {len(trial.division.groups)} groups and says {sorted(words)}",
+    )
+    weighted = any(group.weights is not None for group in trial.groups)
+    expect(
+        weighted == (WEIGHTS in words),
+        f"it returned {'weights' if weighted else 'no weights'} of members and says "
+        f"{sorted(words)}",
     )
     present = np.unique(problem.y)
     seen = [_words_for(group, present) for group in trial.groups]
     for number, fitting in enumerate(seen):
         expect(
-            fitting & words,
+            fitting & words or not words <= YIELDS,
             f"group {number} is {_list_words(fitting)}, and its yields say {_list_words(words)}",
         )
-    for word in words - {GROUPS}:
+    for word in words & YIELDS - MODIFIERS:
         expect(any(word in fitting for fitting in seen), f"it says {word!r} and yields none")
+
+
+@law("decomposer")
+@for_any(problems(), examples=8)
+def leaves_a_structure_that_can_be_stored(decomposer: Decomposer, problem: Problem) -> None:
+    """the structure of a division is one of its stored types, and suits the members"""
+    for group in look_up(decomposer, problem).groups:
+        structure, members = group.structure, len(group.members or ())
+        if structure is None:
+            continue
+        expect(
+            isinstance(structure, type(decomposer).stored_types),
+            f"the structure is a {type(structure).__name__}, which stored_types does not list",
+        )
+        expect(
+            isinstance(structure, Stored),
+            f"{type(structure).__name__} is not derived from dcsvm.numeric.Stored, so a model "
+            "file with it could not be checked",
+        )
+        structure.check_stored(
+            members=members, classes=problem.n_classes, features=problem.n_features
+        )
 
 
 @law("decomposer")
@@ -184,7 +210,7 @@ def leaves_the_problem_alone(decomposer: Decomposer, problem: Problem) -> None:
 @for_any(problems(max_rows=6), examples=8)
 def bears_tiny_problems(decomposer: Decomposer, problem: Problem) -> None:
     """with 2 to 6 rows a pipeline still answers, or a DataError says why not"""
-    scores = try_out(decomposer, problem).model.scores(new_rows(problem))
+    scores = look_up(decomposer, problem).model.scores(new_rows(problem))
     expect(np.isfinite(scores).all(), "the pipeline's scores are not finite")
 
 
@@ -192,12 +218,16 @@ def bears_tiny_problems(decomposer: Decomposer, problem: Problem) -> None:
 def can_be_added_to_another(decomposer: Decomposer) -> None:
     """`a + a` divides the problem twice, group by group"""
     problem = easy_problem()
-    once = len(try_out(decomposer, problem).groups)
-    twice = len(try_out(decomposer + decomposer, problem).groups)
+    once = len(look_up(decomposer, problem).groups)
+    twice = len(look_up(decomposer + decomposer, problem).groups)
     expect(twice == 2 * once, f"it has {once} group(s) alone and {twice} when added to itself")
 
 
-@law("decomposer", when=lambda component: type(component).levels is not Decomposer.levels)
+@law(
+    "decomposer",
+    when=lambda component: type(component).levels is not Decomposer.levels,
+    otherwise="it has no `levels`",
+)
 def grows_coarser_by_level(decomposer: Decomposer) -> None:
     """`levels` starts as `divide` does, every part is a union of finer ones, and one is left"""
     # Parts with tasks of their own stay as they are.
@@ -210,7 +240,7 @@ def grows_coarser_by_level(decomposer: Decomposer) -> None:
     levels = [_parts_by_group(level) for level in found]
     divided = [
         [set(member.part.rows.tolist()) for member in group.members or () if member.part]
-        for group in try_out(decomposer, problem).groups
+        for group in look_up(decomposer, problem).groups
     ]
     expect(
         [sorted(map(sorted, group)) for group in levels[0]]

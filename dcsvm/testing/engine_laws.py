@@ -1,7 +1,5 @@
 """Laws of running: results depend neither on workers nor on the order of completion."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,7 +12,7 @@ from dcsvm.drive.engine import Engine
 from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.problems import easy_problem, new_rows, problems
-from dcsvm.testing.trials import Work, run_last_first, send_through_pickle, try_out
+from dcsvm.testing.trials import Work, look_up, run_last_first, send_through_pickle, try_out
 
 
 @law("decomposer")
@@ -83,7 +81,7 @@ def _expect_same(
     decomposer: Decomposer, problem: Problem, run: Callable[[Work], FittedStrategy], how: str
 ) -> None:
     X = new_rows(problem)
-    alone = try_out(decomposer, problem).bits(X)
+    alone = look_up(decomposer, problem).bits(X)
     expect(
         try_out(decomposer, problem, run).bits(X) == alone,
         f"{how} the parts or the scores differ from those of one worker",

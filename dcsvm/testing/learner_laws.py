@@ -1,14 +1,12 @@
 """Laws of learners: what a local model must predict for any problem."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import attrs
 import numpy as np
 from sklearn.base import clone
 
-from dcsvm.base.errors import DcsvmError, SettingError
+from dcsvm.base.errors import SettingError
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.models import KernelExpansion, winners
 from dcsvm.base.problem import Problem
@@ -38,7 +36,11 @@ def scores_every_row_and_class(learner: LocalLearner, problem: Problem) -> None:
     expect(np.isfinite(scores).all(), f"{(~np.isfinite(scores)).sum()} scores are not finite")
 
 
-@law("learner", when=lambda learner: not learner.labels_only)
+@law(
+    "learner",
+    when=lambda learner: not learner.labels_only,
+    otherwise="it ignores the features: labels_only is true",
+)
 def learns_what_is_easy(learner: LocalLearner) -> None:
     """blobs far apart are labelled rightly: the largest score wins, positive is the second"""
     for n_classes in (2, 3, 4):
@@ -53,23 +55,80 @@ def learns_what_is_easy(learner: LocalLearner) -> None:
 
 
 @law("learner")
+def says_what_row_weights_do(learner: LocalLearner) -> None:
+    """row_weights is "exact", "approximate" or "refused" """
+    expect(
+        learner.row_weights in ("exact", "approximate", "refused"),
+        f"row_weights is {learner.row_weights!r}",
+    )
+
+
+@law(
+    "learner",
+    when=lambda learner: learner.row_weights == "exact",
+    otherwise="its row_weights are not exact",
+)
 def counts_a_weighted_row_as_repeated(learner: LocalLearner) -> None:
-    """a row of weight w counts as w equal rows, or weights are refused in a sentence"""
+    """a row of weight w counts as w equal rows"""
     for n_classes in (2, 3):
         problem = easy_problem(n_classes, gap=1.0)
         times = np.where(problem.y == 0, 4, 1 + np.arange(problem.n_rows) % 2)
         weighted = freeze(attrs.evolve(problem, weights=times.astype(float)))
         repeated = problem.subset(np.repeat(np.arange(problem.n_rows), times))
-        try:
-            model = learner.fit(weighted)
-        except DcsvmError:
-            return
         _expect_close(
-            model.scores(problem.X),
+            learner.fit(weighted).scores(problem.X),
             learner.fit(repeated).scores(problem.X),
             "with row weights",
             "with repeated rows",
         )
+
+
+@law(
+    "learner",
+    when=lambda learner: learner.row_weights == "approximate",
+    otherwise="its row_weights are not approximate",
+)
+def leans_towards_heavier_rows(learner: LocalLearner) -> None:
+    """the class whose rows weigh 20 times more is predicted more often, as with repeated rows"""
+    for n_classes in (2, 3):
+        problem = easy_problem(n_classes, rows=120, gap=1.0)
+        for label in range(n_classes):
+            weights = np.where(problem.y == label, 20.0, 1.0)
+            heavy, light = (
+                (learner.fit(attrs.evolve(problem, weights=each)).labels(problem.X) == label).sum()
+                for each in (weights, 1.0 / weights)
+            )
+            expect(
+                heavy > light,
+                f"class {label} of {n_classes} is predicted for {heavy} rows if its rows weigh 20 "
+                f"times more, and for {light} if they weigh 20 times less",
+            )
+        alike = np.ones(problem.n_rows)
+        same = learner.fit(attrs.evolve(problem, weights=alike)).labels(problem.X)
+        agreed = (same == learner.fit(problem).labels(problem.X)).mean()
+        expect(
+            agreed > 0.9,
+            f"if all rows weigh 1, {agreed:.0%} of the labels are those without weights",
+        )
+
+
+@law(
+    "learner",
+    when=lambda learner: learner.row_weights == "refused",
+    otherwise="it takes row weights",
+)
+def refuses_row_weights_in_a_sentence(learner: LocalLearner) -> None:
+    """row weights raise a SettingError that speaks of weights; without them it learns"""
+    problem = easy_problem(gap=1.0)
+    learner.fit(problem)
+    try:
+        learner.fit(attrs.evolve(problem, weights=1.0 + np.arange(problem.n_rows) % 2))
+    except SettingError as error:
+        expect("weight" in str(error), f"the refusal does not speak of weights: {error}")
+    except Exception as error:
+        expect(False, f"row weights raised {type(error).__name__}, not a SettingError")
+    else:
+        expect(False, "row weights were taken")
 
 
 @law("learner")

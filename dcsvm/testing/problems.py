@@ -1,7 +1,5 @@
 """Small problems for the laws: easy ones, and unusual ones by hypothesis."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import attrs
@@ -88,6 +86,13 @@ def freeze(problem: Problem) -> Problem:
 def fingerprint(problem: Problem) -> tuple[bytes, ...]:
     """Return the bytes of a problem, to check later whether it changed."""
     return tuple(array.tobytes() for array in _arrays(problem))
+
+
+def identify(example: Any) -> Any:
+    """Return something that is equal for equal examples."""
+    if not isinstance(example, Problem):
+        return repr(example)
+    return (*fingerprint(example), example.X.shape, example.n_classes, example.seed)
 
 
 def as_sparse(X: FloatArray) -> Matrix:

@@ -1,7 +1,5 @@
 """Laws of the routers that decomposers return."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 
@@ -11,18 +9,23 @@ from dcsvm.base.routing import Division, Router, Routing
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.problems import as_sparse, new_rows, problems
-from dcsvm.testing.trials import DivisionRecord, try_out
+from dcsvm.testing.trials import DivisionRecord, look_up
+
+#: Why the laws of routers do not apply.
+NO_ROUTER = 'its `yields` lacks "regions", so it has no router'
 
 
 def _yields_regions(decomposer: Decomposer) -> bool:
     return REGIONS in decomposer.yields
 
 
-@law("decomposer", when=_yields_regions)
+@law("decomposer", when=_yields_regions, otherwise=NO_ROUTER)
 @for_any(problems())
 def sends_training_rows_home(decomposer: Decomposer, problem: Problem) -> None:
-    """a training row's home at prediction is a member whose part held it"""
-    for group, router in _list_routed(try_out(decomposer, problem)):
+    """a training row's home at prediction is a member whose part held it, unless softly routed"""
+    for group, router in _list_routed(look_up(decomposer, problem)):
+        if router.soft:
+            continue
         held = _find_learned_rows(group, problem)
         for row, member in _homes(router.route(problem.X)).items():
             expect(
@@ -32,11 +35,42 @@ def sends_training_rows_home(decomposer: Decomposer, problem: Problem) -> None:
             )
 
 
-@law("decomposer", when=_yields_regions)
+@law("decomposer", when=_yields_regions, otherwise=NO_ROUTER)
+@for_any(problems())
+def asks_a_member_that_learned_the_row(decomposer: Decomposer, problem: Problem) -> None:
+    """of the members that are asked about a training row, one has learned it, if any did"""
+    for group, router in _list_routed(look_up(decomposer, problem)):
+        held = _find_learned_rows(group, problem)
+        asked = _table(router.route(problem.X), problem.n_rows, group).T > 0
+        lost = np.flatnonzero(held.any(axis=0) & ~(held & asked).any(axis=0))
+        expect(
+            not len(lost),
+            f"row {lost[:1]} was learned by member(s) {np.flatnonzero(held[:, lost[:1]].any(1))} "
+            f"and only {np.flatnonzero(asked[:, lost[:1]].any(1))} are asked about it",
+        )
+
+
+@law("decomposer", when=_yields_regions, otherwise=NO_ROUTER)
+@for_any(problems())
+def shares_out_the_weight_of_a_row(decomposer: Decomposer, problem: Problem) -> None:
+    """a soft router's weights of a row sum to one"""
+    for group, router in _list_routed(look_up(decomposer, problem)):
+        if router.soft:
+            X = new_rows(problem)
+            total = _table(router.route(X), X.shape[0], group).sum(axis=1)
+            worst = np.abs(total - 1.0).argmax()
+            expect(
+                np.allclose(total, 1.0),
+                f"the weights of row {worst} sum to {total[worst]:.6g}; a router with soft = True "
+                "gives weights that sum to one",
+            )
+
+
+@law("decomposer", when=_yields_regions, otherwise=NO_ROUTER)
 @for_any(problems())
 def sends_every_row_somewhere(decomposer: Decomposer, problem: Problem) -> None:
     """every row, also one never seen, is routed to members that exist, with finite weights"""
-    for group, router in _list_routed(try_out(decomposer, problem)):
+    for group, router in _list_routed(look_up(decomposer, problem)):
         X = new_rows(problem)
         n_rows, n_members = X.shape[0], len(group.members or ())
         routing = router.route(X)
@@ -67,32 +101,32 @@ def sends_every_row_somewhere(decomposer: Decomposer, problem: Problem) -> None:
                 )
 
 
-@law("decomposer", when=_yields_regions)
+@law("decomposer", when=_yields_regions, otherwise=NO_ROUTER)
 @for_any(problems(), examples=6)
 def routes_one_row_as_many(decomposer: Decomposer, problem: Problem) -> None:
     """a row asked alone is routed as in a batch"""
-    for group, router in _list_routed(try_out(decomposer, problem)):
+    for group, router in _list_routed(look_up(decomposer, problem)):
         X = new_rows(problem, count=8)
         together = _table(router.route(X), 8, group)
         alone = np.vstack([_table(router.route(X[[row]]), 1, group) for row in range(8)])
         _expect_same(together, alone, "a batch", "one row at a time")
 
 
-@law("decomposer", when=_yields_regions)
+@law("decomposer", when=_yields_regions, otherwise=NO_ROUTER)
 @for_any(problems(sparse_too=False), examples=6)
 def routes_sparse_rows_as_dense(decomposer: Decomposer, problem: Problem) -> None:
     """a CSR row is routed as the same row is when dense"""
-    for group, router in _list_routed(try_out(decomposer, problem)):
+    for group, router in _list_routed(look_up(decomposer, problem)):
         X = new_rows(problem)
         dense, csr = router.route(X), router.route(as_sparse(X))
         _expect_same(_table(dense, len(X), group), _table(csr, len(X), group), "dense", "CSR rows")
 
 
-@law("decomposer", when=_yields_regions)
+@law("decomposer", when=_yields_regions, otherwise=NO_ROUTER)
 @for_any(problems(), examples=6)
 def explains_a_route(decomposer: Decomposer, problem: Problem) -> None:
     """a router's trace is a list of sentences, and asking for it changes nothing"""
-    for _, router in _list_routed(try_out(decomposer, problem)):
+    for _, router in _list_routed(look_up(decomposer, problem)):
         row: Matrix = problem.X[[0]]
         before = row.copy()
         sentences = router.trace(row)
@@ -138,6 +172,14 @@ def _expect_same(one: FloatArray, other: FloatArray, how: str, otherwise: str) -
         row = differ[0]
         expect(
             False,
-            f"row {row} goes to member {one[row].argmax()} in {how} "
-            f"and to member {other[row].argmax()} in {otherwise}",
+            f"row {row} goes to {_name_members(one[row])} in {how} "
+            f"and to {_name_members(other[row])} in {otherwise}",
         )
+
+
+def _name_members(weights: FloatArray) -> str:
+    """Name the members that a row goes to, with weights if there are several."""
+    asked = np.flatnonzero(weights)
+    if len(asked) < 2:
+        return f"member {asked[0]}" if len(asked) else "no member"
+    return "members " + ", ".join(f"{member} ({weights[member]:.4g})" for member in asked[:5])

@@ -3,8 +3,6 @@
 Load it with `pytest -p dcsvm.testing.summary`, or import its two hooks in a conftest.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +11,7 @@ from dcsvm.testing.checks import Check
 
 _ran: Counter[tuple[str, str]] = Counter()
 _failed: Counter[tuple[str, str]] = Counter()
+_skipped: Counter[tuple[str, str]] = Counter()
 
 
 def pytest_runtest_logreport(report: Any) -> None:
@@ -20,8 +19,9 @@ def pytest_runtest_logreport(report: Any) -> None:
     found = dict(report.user_properties).get("conformance check of")
     if report.when == "call" and found is not None:
         component = (found[0], found[1])
-        _ran[component] += 1
+        _ran[component] += not report.skipped
         _failed[component] += int(report.failed)
+        _skipped[component] += int(report.skipped)
 
 
 def pytest_runtest_setup(item: Any) -> None:
@@ -35,13 +35,16 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Print the table at the end of the output."""
     if _ran:
         terminalreporter.section("conformance checks")
-        for line in table(["kind", "name", "checks", "failed"], counts()):
+        for line in table(["kind", "name", "checks", "failed", "skipped"], counts()):
             terminalreporter.write_line(line)
 
 
-def counts() -> list[tuple[str, str, int, int]]:
-    """Return kind, name, checks run and checks failed for every component."""
-    return [(*component, _ran[component], _failed[component]) for component in sorted(_ran)]
+def counts() -> list[tuple[str, str, int, int, int]]:
+    """Return kind, name, and numbers of checks run, failed and skipped for every component."""
+    return [
+        (*component, _ran[component], _failed[component], _skipped[component])
+        for component in sorted(_ran)
+    ]
 
 
 def table(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:

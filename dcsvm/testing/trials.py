@@ -1,7 +1,6 @@
 """Trial runs of a decomposer with a stand-in learner and combiner."""
 
-from __future__ import annotations
-
+import functools
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
@@ -16,13 +15,14 @@ from dcsvm.base.models import KernelExpansion, LocalModel
 from dcsvm.base.problem import Part, Problem
 from dcsvm.base.routing import Division
 from dcsvm.base.stages import Stages, conclude
+from dcsvm.base.subproblem import FitResult, Subproblem
 from dcsvm.classifier import Strategy
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.engine import Engine
 from dcsvm.drive.fitted import FittedStrategy
-from dcsvm.drive.subproblem import FitResult, Subproblem
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.kernels.kernel import Kernel
+from dcsvm.testing.problems import identify
 
 Work = Generator[list[Subproblem], list[FitResult], FittedStrategy]
 
@@ -128,8 +128,35 @@ def try_out(
     return DivisionRecord(recorder.stages, recorder.parts, recorder.division, model)
 
 
+@attrs.frozen
+class _Example:
+    """A problem that equals others of the same content."""
+
+    problem: Problem = attrs.field(eq=identify)
+
+
+def look_up(decomposer: Decomposer, problem: Problem) -> DivisionRecord:
+    """Return the trial of an equal problem, if another law has tried it, for laws that only look.
+
+    Laws are given the same examples, so most trials of a component are found.
+    """
+    return _look_up(decomposer, _Example(problem))
+
+
+@functools.lru_cache(maxsize=64)
+def _look_up(decomposer: Decomposer, example: _Example) -> DivisionRecord:
+    return try_out(decomposer, example.problem)
+
+
 def parts_of(decomposer: Decomposer, problem: Problem) -> list[Part]:
     """Return the parts of all stages, up to the first that cannot be trained."""
+    try:
+        return look_up(decomposer, problem).parts
+    except Exception:
+        return _parts_until_failure(decomposer, problem)
+
+
+def _parts_until_failure(decomposer: Decomposer, problem: Problem) -> list[Part]:
     recorder = RecordingDecomposer(decomposer)
     try:
         Engine(n_jobs=1).run(recorder.conquer(problem))

@@ -1,6 +1,6 @@
 """Tools for plugin authors: regions, hyperplane routers, pruning, subspaces, feature views."""
 
-from dcsvm.base.answers import Answers, mean_or_nan, rank_classes
+from dcsvm.base.answers import Answers, are_pairs, couple_pairs, mean_or_nan, rank_classes
 from dcsvm.base.combiner import Combination
 from dcsvm.base.component import ModelFact
 from dcsvm.base.decomposer import Repeat, Sum
@@ -14,19 +14,23 @@ from dcsvm.base.feature_views import (
     View,
     local_view,
 )
+from dcsvm.base.mapped_hyperplanes import MappedHyperplanes
 from dcsvm.base.models import (
     Constant,
     Cost,
     Hyperplanes,
     KernelExpansion,
-    MappedHyperplanes,
-    Wrapped,
 )
 from dcsvm.base.problem import GAMMA_HELP, Gamma, Joined, parts_by
 from dcsvm.base.reporting import FinishedRun, Report, RunRecord
 from dcsvm.base.routing import Level
 from dcsvm.base.row_splitting import deal_rows
-from dcsvm.base.stages import Stages, duals_of
+from dcsvm.base.stages import Stages, duals_of, together
+from dcsvm.base.stored_fields import PlainState
+from dcsvm.base.threads import for_each, limit_openmp
+from dcsvm.base.wrapped import Wrapped
+from dcsvm.toolbox.boosted_trees import BoostedTrees
+from dcsvm.toolbox.feature_effects import FeatureEffect, FeatureReport, measure_features
 from dcsvm.toolbox.hyperplane_router import (
     NormalizedWeights,
     PlaneRouter,
@@ -35,6 +39,13 @@ from dcsvm.toolbox.hyperplane_router import (
     leaf_masses,
     require_hyperplanes,
 )
+from dcsvm.toolbox.lazy_model import (
+    LazyLearner,
+    LazyModel,
+    NeighbourModel,
+    nearest_rows,
+    train_part,
+)
 from dcsvm.toolbox.model_facts import Bound, check_training_rows, collect_facts, squared_norms
 from dcsvm.toolbox.pruning import Branches, hold_out, prune
 from dcsvm.toolbox.regions import Regions, find_regions
@@ -42,12 +53,14 @@ from dcsvm.toolbox.significance import Interval, McNemar, mcnemar, paired_interv
 from dcsvm.toolbox.subspaces import BlockSum, Subspaces
 from dcsvm.toolbox.table_preparation import PreparedFeature, TablePreparation
 from dcsvm.toolbox.table_schema import Column, TableSchema
+from dcsvm.toolbox.table_view import TableView
 from dcsvm.toolbox.unwrap import find_best, find_classifier, find_preparation, unwrap
 
 __all__ = [
     "GAMMA_HELP",
     "Answers",
     "BlockSum",
+    "BoostedTrees",
     "Bound",
     "Branches",
     "Chain",
@@ -57,19 +70,25 @@ __all__ = [
     "CompositionError",
     "Constant",
     "Cost",
+    "FeatureEffect",
+    "FeatureReport",
     "FinishedRun",
     "Gamma",
     "Hyperplanes",
     "Interval",
     "Joined",
     "KernelExpansion",
+    "LazyLearner",
+    "LazyModel",
     "Level",
     "LinearMap",
     "LocalScaling",
     "MappedHyperplanes",
     "McNemar",
     "ModelFact",
+    "NeighbourModel",
     "NormalizedWeights",
+    "PlainState",
     "PlaneRouter",
     "PreparedFeature",
     "Regions",
@@ -82,12 +101,15 @@ __all__ = [
     "Sum",
     "TablePreparation",
     "TableSchema",
+    "TableView",
     "UsageError",
     "View",
     "Wrapped",
     "all_nodes",
+    "are_pairs",
     "check_training_rows",
     "collect_facts",
+    "couple_pairs",
     "deal_rows",
     "did_you_mean",
     "duals_of",
@@ -96,16 +118,22 @@ __all__ = [
     "find_hyperplane_tree",
     "find_preparation",
     "find_regions",
+    "for_each",
     "hold_out",
     "leaf_masses",
+    "limit_openmp",
     "local_view",
     "mcnemar",
     "mean_or_nan",
+    "measure_features",
+    "nearest_rows",
     "paired_interval",
     "parts_by",
     "prune",
     "rank_classes",
     "require_hyperplanes",
     "squared_norms",
+    "together",
+    "train_part",
     "unwrap",
 ]

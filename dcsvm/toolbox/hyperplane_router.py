@@ -1,7 +1,5 @@
 """Trees of hyperplanes: the router, and learners for their nodes."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import attrs
@@ -15,6 +13,8 @@ from dcsvm.base.problem import Problem
 from dcsvm.base.routing import Router, Routing
 from dcsvm.drawing import Scene, draw_division
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+from dcsvm.numeric.row_plan import Plan, Step
+from dcsvm.numeric.stored_arrays import axes
 from dcsvm.numeric.trees.hyperplane_tree import PlaneTree
 
 
@@ -30,11 +30,19 @@ class PlaneRouter(Router):
     """A router by a tree of hyperplanes; a row is sent to `member[leaf]`."""
 
     tree: PlaneTree
-    member: IntArray
+    member: IntArray = attrs.field(
+        metadata=axes("leaves", dtype=np.integer, at_least=0, below="members")
+    )
+
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        return super().check_stored(**sizes | self.tree.check_stored(**sizes))
 
     def route(self, X: Matrix) -> Routing:
         leaf, passed = self.tree.route(X)
         return Routing.to_one(self.member[leaf], passed.astype(float))
+
+    def lower(self, plan: Plan, n_features: int) -> Step | None:
+        return plan.plane_tree(self.tree, self.member)
 
     def hyperplane_tree(self) -> tuple[PlaneTree, IntArray]:
         return self.tree, self.member
@@ -92,6 +100,10 @@ class NormalizedWeights(LocalLearner):
     @property
     def releases_gil(self) -> bool:  # type: ignore[override]
         return bool(self.learner.releases_gil)
+
+    @property
+    def row_weights(self) -> Any:  # type: ignore[override]
+        return self.learner.row_weights
 
     def fit(self, problem: Problem) -> LocalModel:
         weights = None if problem.weights is None else problem.weights / problem.weights.mean()

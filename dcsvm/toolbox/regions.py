@@ -1,13 +1,11 @@
 """Regions around centers, found by k-means: a row belongs where its affinity is largest."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import attrs
 import numpy as np
 
-from dcsvm.base.models import Hyperplanes, KernelExpansion
+from dcsvm.base.models import Hyperplanes, KernelExpansion, LocalModel
 from dcsvm.base.problem import Part, Problem, parts_by
 from dcsvm.base.routing import Router, Routing
 from dcsvm.drawing import Scene, draw_division
@@ -15,6 +13,7 @@ from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.clusters import kernel_kmeans, nearest
 from dcsvm.numeric.kernels.distances import as_dense, products
 from dcsvm.numeric.kernels.kernel import Kernel
+from dcsvm.numeric.row_plan import Plan, Step
 
 #: Rows per block of affinities; fixed, so that results do not depend on the machine.
 BLOCK_ROWS = 8192
@@ -30,6 +29,15 @@ class Regions(Router):
 
     affinity: Any
 
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        if not isinstance(self.affinity, LocalModel):
+            raise ValueError(
+                f"Regions.affinity is a {type(self.affinity).__name__}, but must be a model"
+            )
+        if "features" in sizes:
+            self.affinity.check_stored(features=sizes["features"], columns=sizes["members"])
+        return sizes
+
     def route(self, X: Matrix) -> Routing:
         cost, ones = self.affinity.cost, np.ones(X.shape[0])
         return Routing.to_one(
@@ -37,6 +45,10 @@ class Regions(Router):
             cost.hyperplanes * ones if cost.hyperplanes else None,
             cost.unique_kernel_evaluations * ones if cost.unique_kernel_evaluations else None,
         )
+
+    def lower(self, plan: Plan, n_features: int) -> Step | None:
+        scores = self.affinity.lower(plan, n_features)
+        return None if scores is None else plan.nearest(scores)
 
     def distances(self, X: Matrix) -> FloatArray:
         """Return the distances of rows X to regions, (n, members), up to a constant per row."""

@@ -1,12 +1,10 @@
 """Whether two classifiers that answered the same rows really differ."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import attrs
 import numpy as np
-from scipy import stats
+import scipy
 
 from dcsvm.base.errors import DataError
 
@@ -105,11 +103,11 @@ def mcnemar(y_true: Any, first: Any, second: Any, level: float = 0.05) -> McNema
     if differing < FEW:
         method = "exact binomial"
         smaller = min(only_first, only_second)
-        p_value = min(1.0, 2.0 * float(stats.binom.cdf(smaller, differing, 0.5)))
+        p_value = min(1.0, 2.0 * float(scipy.stats.binom.cdf(smaller, differing, 0.5)))
     else:
         method = "chi-square with continuity correction"
         distance = max(abs(only_first - only_second) - 1.0, 0.0)
-        p_value = float(stats.chi2.sf(distance**2 / differing, 1))
+        p_value = float(scipy.stats.chi2.sf(distance**2 / differing, 1))
     return McNemar(both_right, only_first, only_second, neither, p_value, method, level)
 
 
@@ -143,7 +141,7 @@ def paired_interval(y_true: Any, first: Any, second: Any, confidence: float = 0.
     adjusted = n + 2.0
     centre = (only_first - only_second) / adjusted
     spread = (only_first + only_second + 1.0) / adjusted - centre**2
-    reach = float(stats.norm.ppf((1.0 + confidence) / 2.0)) * np.sqrt(spread / adjusted)
+    reach = float(scipy.stats.norm.ppf((1.0 + confidence) / 2.0)) * np.sqrt(spread / adjusted)
     return Interval(
         (only_first - only_second) / n,
         float(max(centre - reach, -1.0)),

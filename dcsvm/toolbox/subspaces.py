@@ -1,7 +1,5 @@
 """Feature subspaces: parts that have every row and some directions of the feature space."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +15,7 @@ from dcsvm.base.feature_views import Chain, LocalScaling, View, local_view
 from dcsvm.base.problem import Part, Problem
 from dcsvm.base.stages import Stages
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+from dcsvm.numeric.stored_arrays import axes
 
 
 @component
@@ -156,15 +155,27 @@ class BlockSum(View):
         Number of features of the result.
     """
 
-    place: IntArray
-    block: IntArray
-    weights: FloatArray
+    place: IntArray = attrs.field(
+        metadata=axes("features", dtype=np.integer, at_least=0, below="width")
+    )
+    block: IntArray = attrs.field(
+        metadata=axes("features", dtype=np.integer, at_least=0, below="blocks")
+    )
+    weights: FloatArray = attrs.field(metadata=axes("blocks"))
     width: int
 
     def __attrs_post_init__(self) -> None:
         """Raise for places out of bounds, which compiled code does not check."""
         if len(self.place) and not 0 <= self.place.min() <= self.place.max() < self.width:
             raise ValueError(f"BlockSum: places must be 0 to {self.width - 1}")
+
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        sizes = super().check_stored(**sizes, width=self.width)
+        if not 0 <= self.width <= sizes["features"]:
+            raise ValueError(
+                f"BlockSum.width is {self.width}, but must be 0 to {sizes['features']} features"
+            )
+        return sizes
 
     def apply(self, X: Matrix) -> Matrix:
         factors = self.weights[self.block]

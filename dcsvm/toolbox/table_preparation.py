@@ -18,15 +18,18 @@ from sklearn.utils.validation import (
 from dcsvm.base.errors import DataError, SettingError
 from dcsvm.base.feature_views import Scaling
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
+from dcsvm.numeric.column_ranks import are_quantiles, find_value, learn_quantiles, rank_columns
+from dcsvm.numeric.mapped_rows import MappedRows
 from dcsvm.toolbox.table_schema import Column, TableSchema
 
-Scale: TypeAlias = Literal["minmax", "standard", "robust", "none"]
+Scale: TypeAlias = Literal["minmax", "standard", "robust", "quantile", "none"]
 Encode: TypeAlias = Literal["onehot", "codes"]
 Missing: TypeAlias = Literal["error", "impute", "mark"]
-
+#: How ranks are scaled, and sparse rows, which are not ranked.
+_RANKED: tuple[Literal["standard"], Literal["minmax"]] = ("standard", "minmax")
 #: Fitted attributes, for model files.
 FITTED = (
-    *("columns_", "fill_", "seen_", "marked_", "scaling_"),
+    *("columns_", "fill_", "seen_", "marked_", "quantiles_", "scaling_"),
     *("n_features_in_", "feature_names_in_"),
 )
 
@@ -36,12 +39,12 @@ class PreparedFeature:
     """A feature that a TablePreparation makes of a column.
 
     A value of the column becomes `(value - offset) * factor`; for a "code" the value is the index
-    of a level. An "indicator" is 0 or 1.
+    of a level, for a "rank" its rank from 0 to 1. An "indicator" is 0 or 1.
     """
 
     name: str
     column: int
-    kind: Literal["number", "code", "indicator"] = "number"
+    kind: Literal["number", "code", "rank", "indicator"] = "number"
     offset: float = 0.0
     factor: float = 1.0
 
@@ -59,9 +62,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    scale : {"minmax", "standard", "robust", "none"}, default="minmax"
+    scale : {"minmax", "standard", "robust", "quantile", "none"}, default="minmax"
         Scale to [0, 1], to mean 0 and deviation 1, to median 0 and interquartile range 1, or not
-        at all. Sparse rows are divided, never shifted.
+        at all. "quantile" replaces numbers by their ranks, for heavy tails, and scales these to
+        mean 0 and deviation 1. Sparse rows are divided, never shifted or ranked.
     encode : {"onehot", "codes"}, default="onehot"
         A category becomes one feature for each level, or the index of its level.
     missing : {"error", "impute", "mark"}, default="error"
@@ -81,8 +85,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         The indices of the levels that occurred, for each column.
     marked_ : (m,) int array
         The columns with an indicator of missing values.
+    quantiles_ : (k, m) float array or None
+        The quantiles of the columns of numbers, if they are ranked.
     scaling_ : Scaling or None
-        The scaling of the columns of numbers.
+        The scaling of the columns of numbers, or of their ranks.
     n_features_in_ : int
     feature_names_in_ : (d,) array of str, only for data frames without a `schema`
 
@@ -99,6 +105,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     2   1.0          1.0         0.0
     """
 
+    #: For files of models that know no ranks.
+    quantiles_: FloatArray | None = None
+
     def __init__(
         self,
         scale: Scale = "minmax",
@@ -114,8 +123,11 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> TablePreparation:
         """Learn levels, imputed values and scales from rows X (n, d)."""
         self._check_settings()
+        if isinstance(X, MappedRows):
+            return self._fit_mapped(X)
         X = self._read(X, reset=True)
         d = X.shape[1]
+        self.quantiles_ = None
         if sparse.issparse(X):
             self.columns_: tuple[Column, ...] = ()
             self.fill_, self.marked_ = np.zeros(d), np.zeros(0, dtype=np.intp)
@@ -131,12 +143,40 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             )
             self.marked_ = np.flatnonzero(absent.any(axis=0) & (self.missing == "mark"))
             numbers = self._numbers(X, absent) if self.scale != "none" else X
-        self.scaling_: Any = None if self.scale == "none" else Scaling(self.scale).fit(numbers)
+            if self.scale == "quantile":
+                self.quantiles_ = learn_quantiles(numbers)
+                numbers = rank_columns(numbers, self.quantiles_)
+        kind = _RANKED[sparse.issparse(X)] if self.scale == "quantile" else self.scale
+        self.scaling_: Any = None if kind == "none" else Scaling(kind).fit(numbers)
+        return self
+
+    def _fit_mapped(self, X: MappedRows) -> TablePreparation:
+        """Fit on rows in a file, some columns at a time: each is fitted by itself."""
+        self._read(X[:1], reset=True)
+        pieces = []
+        for first, values in X.column_groups():
+            columns = self.columns_[first : first + values.shape[1]]
+            schema = TableSchema(columns)
+            piece = TablePreparation(self.scale, self.encode, self.missing, schema)
+            pieces.append((first, piece.fit(values)))
+        self.fill_ = np.concatenate([piece.fill_ for _, piece in pieces])
+        self.seen_ = tuple(each for _, piece in pieces for each in piece.seen_)
+        self.marked_ = np.concatenate([first + piece.marked_ for first, piece in pieces])
+        known = [piece.quantiles_ for _, piece in pieces if piece.quantiles_ is not None]
+        self.quantiles_ = np.hstack(known) if known else None
+        scalings = [piece.scaling_ for _, piece in pieces]
+        self.scaling_ = None if self.scale == "none" else Scaling.join(scalings)
         return self
 
     def transform(self, X: Any) -> Any:
         """Return rows X (n, d) as numbers, (n, features)."""
         check_is_fitted(self)
+        if isinstance(X, MappedRows):
+            width = len(self.features())
+            return X.spill((self._transform(block) for block in X.blocks()), width)
+        return self._transform(X)
+
+    def _transform(self, X: Any) -> Any:
         X = self._read(X, reset=False)
         scaling, encoded = self.scaling_, self._encoded
         if sparse.issparse(X):
@@ -145,6 +185,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             X = X.toarray()
         absent = np.isnan(X)
         numbers = self._numbers(X, absent)
+        if self.quantiles_ is not None:
+            numbers = rank_columns(numbers, self.quantiles_)
         if scaling is not None:
             if scaling.offset is not None:
                 numbers -= scaling.offset
@@ -168,17 +210,15 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         if names is None:
             names = _check_feature_names_in(self, input_features).tolist()
         encoded = self._encoded
+        plain: Literal["number", "rank"] = "number" if self.quantiles_ is None else "rank"
         kept = np.flatnonzero(~encoded).tolist()
         offset, factor = np.zeros(len(kept)), np.ones(len(kept))
         if self.scaling_ is not None:
             offset = offset if self.scaling_.offset is None else self.scaling_.offset
             factor = self.scaling_.factor
         numbers = [
-            PreparedFeature(
-                *(names[j], j, "code" if self._levels(j) else "number"),
-                *(float(offset[place]), float(factor[place])),
-            )
-            for place, j in enumerate(kept)
+            PreparedFeature(names[j], j, "code" if self._levels(j) else plain, *numbers)
+            for j, *numbers in zip(kept, offset.tolist(), factor.tolist(), strict=True)
         ]
         levels = [
             PreparedFeature(f"{names[j]}={self._levels(j)[code]}", j, "indicator")
@@ -191,14 +231,14 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return (*numbers, *levels, *marks)
 
     def invert(self, feature: int, value: float) -> tuple[int, float] | None:
-        """Return the column of a feature and the number that became this value.
-
-        None for categories and indicators.
-        """
+        """Return the column of a number feature and the number that became this value."""
         made = self.features()[feature]
-        if made.kind != "number" or made.factor == 0:
+        if made.kind not in ("number", "rank") or made.factor == 0:
             return None
-        return made.column, value / made.factor + made.offset
+        value = value / made.factor + made.offset
+        if self.quantiles_ is not None:
+            value = find_value(value, self.quantiles_[:, feature])
+        return made.column, value
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -211,6 +251,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     def is_sound(self) -> bool:
         """Return whether fitted attributes that were read from a file are consistent."""
         self._check_settings()
+        if self.scaling_ is not None:
+            self.scaling_.check_stored()
+        if self.fill_.dtype.kind != "f" or not np.isfinite(self.fill_).all():
+            return False
         d, kept = self.n_features_in_, int(np.count_nonzero(~self._encoded))
         levels = self._n_levels(d)
         return (
@@ -221,6 +265,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             and all(s.max(initial=-1) < n for s, n in zip(self.seen_, levels, strict=True))
             and self.marked_.max(initial=-1) < d
             and (self.scaling_ is None or self.scaling_.factor.shape == (kept,))
+            and (self.quantiles_ is None or are_quantiles(self.quantiles_, kept))
         )
 
     def __sklearn_tags__(self) -> Any:
@@ -238,6 +283,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):
                     f"TablePreparation: {name} must be one of {allowed}, got "
                     f"{getattr(self, name)!r}"
                 )
+
+    def read(self, X: Any) -> Matrix:
+        """Learn the columns of X (n, d) only; return it as numbers, with NaN for gaps."""
+        return self._read(X, reset=True)
 
     def _read(self, X: Any, reset: bool) -> Matrix:
         """Return rows as numbers, with NaN for missing values and indices for levels."""

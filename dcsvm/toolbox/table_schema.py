@@ -11,6 +11,7 @@ import numpy as np
 
 from dcsvm.base.errors import DataError, did_you_mean
 from dcsvm.numeric.array_types import FloatArray
+from dcsvm.toolbox.dates import format_date, name_parts, split_date
 
 DATES = (
     "X holds dates or times in column {column!r}: turn them into numbers first, such as days "
@@ -88,6 +89,20 @@ class Column:
         return codes
 
 
+def _split_dates(name: str, values: Any, day_first: bool | None) -> FloatArray:
+    """Return the parts (n, 5) of the dates in a column of a data frame, NaN where missing."""
+    given = np.asarray(values)
+    texts = given.astype(str) if given.dtype.kind == "M" else map(format_date, given.tolist())
+    rows = []
+    for text, value in zip(texts, given, strict=True):
+        is_missing = _text(value) is None or str(value) in ("", "NaT")
+        found = (np.nan,) * 5 if is_missing else split_date(str(text), day_first)
+        if found is None:
+            raise DataError(f"column {name!r} holds {text!r}, which is not a date")
+        rows.append(found)
+    return np.array(rows, dtype=float).reshape(len(rows), -1)
+
+
 def _categories(values: Any) -> list[Any] | None:
     """Return the categories of a pandas or polars column; None for other columns."""
     if hasattr(values, "cat") and hasattr(values.cat, "categories"):
@@ -128,6 +143,14 @@ class TableSchema:
         Constant, empty and dropped columns.
     first_index : int, optional
         The first feature number of sparse rows, which have no column names.
+    missing_values : tuple of str, optional
+        The words that count as missing in a file, in lower case; None: the usual ones.
+    dates : tuple of str
+        Columns of dates, of which features such as `when year` are made.
+    day_first : bool, optional
+        Whether dates such as 03/04/2024 begin with the day.
+    decimal, encoding : str
+        How numbers and text are written in a file of text.
     """
 
     features: tuple[Column, ...]
@@ -135,6 +158,11 @@ class TableSchema:
     ids: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     first_index: int | None = None
+    missing_values: tuple[str, ...] | None = None
+    dates: tuple[str, ...] = ()
+    day_first: bool | None = None
+    decimal: str = "."
+    encoding: str = "utf-8"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -143,13 +171,33 @@ class TableSchema:
     def matrix(self, frame: Any) -> FloatArray:
         """Return the rows X (n, d) of a data frame, whose columns may be in any order."""
         labels = {str(label): label for label in frame.columns}
-        absent = [name for name in self.names if name not in labels]
+        parts = self._list_date_parts()
+        absent = [name for name in self.names if parts.get(name, (name,))[0] not in labels]
         if absent:
+            name = parts.get(absent[0], (absent[0],))[0]
             raise DataError(
-                f"X has no column {absent[0]!r}, which the model was trained on; "
-                f"{did_you_mean(absent[0], list(labels))}"
+                f"X has no column {name!r}, which the model was trained on; "
+                f"{did_you_mean(name, list(labels))}"
             )
-        return np.column_stack([each.numbers(frame[labels[each.name]]) for each in self.features])
+        split = {
+            name: _split_dates(name, frame[labels[name]], self.day_first)
+            for name in {parts[name][0] for name in self.names if name in parts}
+        }
+        columns = [
+            split[parts[each.name][0]][:, parts[each.name][1]]
+            if each.name in parts
+            else each.numbers(frame[labels[each.name]])
+            for each in self.features
+        ]
+        return np.column_stack(columns)
+
+    def _list_date_parts(self) -> dict[str, tuple[str, int]]:
+        """Return the date column and the number of its part, for features made of dates."""
+        return {
+            part: (name, number)
+            for name in self.dates
+            for number, part in enumerate(name_parts(name))
+        }
 
     def __repr__(self) -> str:
         if self.first_index is not None:

@@ -1,7 +1,5 @@
 """The HTML report of a run: setup, results and figures in one file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -31,7 +29,8 @@ class HtmlReport(Report):
         from dcsvm_report.evidence import EVIDENCE, gather_evidence
 
         rows = (run.X_test, run.y_test, run.X_train, run.y_train)
-        evidence = gather_evidence(run.model, *rows, features=run.features, answers=run.answers)
+        said = {"answers": run.answers, "shares": run.shares}
+        evidence = gather_evidence(run.model, *rows, features=run.features, **said)
         return {EVIDENCE: evidence.as_dict()}
 
     def render(self, record: RunRecord) -> str:

@@ -1,7 +1,5 @@
 """Figure of a search: the score against each parameter."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

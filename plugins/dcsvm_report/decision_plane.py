@@ -1,7 +1,5 @@
 """Map of a model over two features: predictions and parts on a grid."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import attrs

@@ -14,14 +14,17 @@ from dcsvm import Committee, DivideAndConquerClassifier, Member, build
 from dcsvm.drawing import Scene, shorten
 from dcsvm.numeric import BoolArray, IntArray, Matrix
 from dcsvm.toolbox import (
+    FeatureReport,
     ModelFact,
     PreparedFeature,
     collect_facts,
     find_classifier,
     find_preparation,
+    measure_features,
     unwrap,
 )
 from dcsvm_report.decision_plane import Plane, sample_plane
+from dcsvm_report.probability_curves import ProbabilityFacts, summarize_probabilities
 
 #: Its file in the run folder.
 EVIDENCE = "evidence.json"
@@ -68,7 +71,8 @@ class Evidence:
 
     `routed` is whether rows are routed to parts; otherwise every part predicts every row, and
     `parts` holds its own errors. `counted` explains how rows were counted, unless it is each test
-    row once. `facts` are what components report.
+    row once. `facts` are what components report. `has_learned` is whether the model has
+    learned the test rows, as with folds.
     """
 
     routed: bool = False
@@ -77,13 +81,17 @@ class Evidence:
     plane: Plane | None = None
     counted: str = ""
     facts: tuple[ModelFact, ...] = ()
+    probabilities: ProbabilityFacts | None = None
+    features: FeatureReport | None = None
+    has_learned: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         return attrs.asdict(self)
 
     @classmethod
     def from_dict(cls, table: dict[str, Any]) -> Evidence:
-        plane = table.get("plane")
+        plane, shares = table.get("plane"), table.get("probabilities")
+        features = table.get("features")
         return cls(
             bool(table.get("routed", False)),
             tuple(PartErrors(**each) for each in table.get("parts", ())),
@@ -91,6 +99,9 @@ class Evidence:
             None if plane is None else Plane(**plane),
             str(table.get("counted", "")),
             tuple(ModelFact(**each) for each in table.get("facts", ())),
+            None if shares is None else ProbabilityFacts.from_dict(shares),
+            None if features is None else FeatureReport.from_dict(features),
+            bool(table.get("has_learned", False)),
         )
 
 
@@ -103,6 +114,7 @@ def gather_evidence(
     *,
     features: Sequence[str] = (),
     answers: Any = None,
+    shares: Any = None,
 ) -> Evidence:
     """Gather what a report shows of the parts of a fitted classifier.
 
@@ -118,6 +130,8 @@ def gather_evidence(
         The column names.
     answers : (n,), optional
         Predictions of the test rows, if they were made by other models, such as those of folds.
+    shares : (n, classes), optional
+        Probabilities of the test rows by these models.
 
     Examples
     --------
@@ -131,6 +145,8 @@ def gather_evidence(
     model, classifier = classifier, find_classifier(classifier)
     if not isinstance(classifier, DivideAndConquerClassifier) or not hasattr(classifier, "model_"):
         return Evidence()
+    if shares is None and answers is None and hasattr(model, "predict_proba"):
+        shares = model.predict_proba(X_test)
     answers = np.asarray(model.predict(X_test) if answers is None else answers)
     committee, classes = classifier.model_.committee, classifier.classes_
     wrong = np.asarray(answers != y_test, dtype=bool)
@@ -155,7 +171,26 @@ def gather_evidence(
         sample_plane(classifier, scene, y_test, answers),
         _describe_counting(committee, routed, len(wrong)),
         facts,
+        None if shares is None else summarize_probabilities(shares, y_test, classes.tolist()),
+        *_measure_features(model, X_test, y_test, features, answers),
     )
+
+
+def _measure_features(
+    model: Any, X: Any, y: Any, features: Sequence[str], answers: Any
+) -> tuple[FeatureReport | None, bool]:
+    """What features are worth, and whether others than the model gave the answers."""
+    if hasattr(X, "columns") or len(y) == 0:
+        return None, False
+    prepare = find_preparation(model)
+    columns = () if prepare is None else prepare.columns_
+    names = list(features) or [each.name for each in columns]
+    if len(names) != X.shape[1]:
+        names = [f"feature {place}" for place in range(X.shape[1])]
+    levels = [each.levels or () for each in columns]
+    some = np.linspace(0, len(y) - 1, min(ASKED_ROWS, len(y))).astype(np.intp)
+    by_others = bool((model.predict(X[some]) != answers[some]).any())
+    return measure_features(model, X, y, names, levels), by_others
 
 
 def _describe_counting(committee: Committee, routed: bool, n_rows: int) -> str:
@@ -207,7 +242,7 @@ def _scene(
         committee,
         committee.members,
         tuple(str(each) for each in classes.tolist()),
-        tuple(str(each.name) for each in made),
+        tuple(f"rank of {each.name}" if each.kind == "rank" else str(each.name) for each in made),
         X,
         np.minimum(np.searchsorted(classes, y), len(classes) - 1),
         wrong,

@@ -1,7 +1,5 @@
 """The content of a report as plain data, and numbers derived from it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -77,7 +75,7 @@ class Facts:
 
     `asked` and `environment` are pairs of key and value, `texts` are titles and contents of files,
     `columns` are column names with their types, `has_budget` is whether the search had a time
-    budget, `notes` are sentences.
+    budget, `leaderboard` holds the lines of a table, `notes` are sentences.
     """
 
     title: str
@@ -90,6 +88,7 @@ class Facts:
     ledger: tuple[Mapping[str, Any], ...] = ()
     evidence: Evidence = attrs.field(factory=Evidence)
     trials: tuple[TrialScore, ...] = ()
+    leaderboard: tuple[Mapping[str, Any], ...] = ()
     search_ended: str = ""
     scored_by: str = "accuracy"
     columns: tuple[tuple[str, str, str], ...] = ()
@@ -160,7 +159,7 @@ class Facts:
 
     def stages(self) -> list[StageCounts]:
         """Rows of each stage; empty for a single stage or if no support vectors are known."""
-        parts = self.learned_parts()
+        parts = self.list_learned_parts()
         if not any(part["support_vectors"] for part in parts):
             return []
         # Skip the steps that all paths share: strategies of a single part.
@@ -174,7 +173,7 @@ class Facts:
             return []
         return [_stage(by_stage[number]) for number in sorted(by_stage)]
 
-    def learned_parts(self) -> list[Mapping[str, Any]]:
+    def list_learned_parts(self) -> list[Mapping[str, Any]]:
         """The ledger without parts that a nested strategy divided further."""
         divided = {tuple(record["path"][:-2]) for record in self.ledger}
         return [record for record in self.ledger if tuple(record["path"]) not in divided]

@@ -1,7 +1,5 @@
 """The figures of a report."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The facts of a report, loaded from the files of a run folder."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Iterator, Mapping
@@ -13,6 +11,7 @@ from dcsvm_report.facts import Contender, Facts, TrialScore, encode_labels
 
 #: The keys of [data] that say what was done to the columns.
 PREPARATION = ("target", "categorical", "drop", "numeric", "scale", "encode", "missing")
+LEADERBOARD = "leaderboard.csv"
 KINDS = ("decomposer", "learner", "combiner")
 
 
@@ -30,6 +29,7 @@ def load_facts(record: RunRecord) -> Facts:
         TrialScore(each["values"], float(each["score"])) for each in search.get("tried", ())
     )
     plan = record.read_json("plan.json") or {}
+    board = tuple(record.read_csv(LEADERBOARD))
     return Facts(
         title=str(result["recipe"]).replace("\\", "/").rpartition("/")[2].removesuffix(".toml"),
         about=str(result.get("about") or ""),
@@ -40,7 +40,8 @@ def load_facts(record: RunRecord) -> Facts:
         texts=tuple(_texts(record)),
         ledger=tuple(_ledger(record, contenders[0].name)),
         evidence=Evidence.from_dict(record.read_json(EVIDENCE) or {}),
-        trials=trials,
+        trials=() if board else trials,
+        leaderboard=board,
         search_ended=str(search.get("stopped", "")),
         environment=tuple(_environment(record.read_json("environment.json") or {})),
         again=tuple(_again(record.read_json("request.json") or {})),
@@ -69,6 +70,8 @@ def _describe_setup(record: RunRecord, folds: int) -> Iterator[tuple[str, str]]:
     result, table = record.result, record.recipe
     yield "data", str(result["data"])
     yield "rows learned", f"{result['n_train']:,}"
+    if result.get("n_kept", result["n_train"]) != result["n_train"]:
+        yield "rows learned by model.dcsvm, after measuring", f"{result['n_kept']:,}"
     yield (
         (f"rows held out, in {folds} folds" if folds > 1 else "rows held out"),
         (f"{result['n_test']:,}"),
@@ -86,10 +89,16 @@ def _describe_setup(record: RunRecord, folds: int) -> Iterator[tuple[str, str]]:
             yield key, _component(value)
         elif key == "class_weight":
             yield "class weights", value if isinstance(value, str) else _settings(value)
-        elif key == "split":
-            yield key, _settings(value)
+        elif key in ("split", "costs"):
+            yield key, value if isinstance(value, str) else _settings(value)
+        elif key in ("probability", "threshold"):
+            yield key, str(value)
     chosen = record.search.get("values")
-    if chosen:
+    weights = {each["recipe"]: each["weight"] for each in record.search.get("leaderboard", ())}
+    if any(weights.values()):
+        kept = [f"{weight:.2f} {name}" for name, weight in weights.items() if weight]
+        yield "chosen from a portfolio", " + ".join(kept)
+    elif chosen:
         tried = "; ".join(_list_searched(table.get("search", {})))
         yield "searched", tried or "as the searcher does by itself"
         by = str(record.search.get("scored_by", "accuracy")).replace("_", " ")
@@ -148,23 +157,26 @@ def _ledger(record: RunRecord, own: str) -> Iterator[dict[str, Any]]:
                     "support_vectors": int(line["support_vectors"]),
                     "seconds": float(line["seconds"]),
                     "model": line["kind"],
-                    "step": _step(line.get("about") or "{}"),
+                    "step": str(_read_object(line.get("about")).get("step", "")),
+                    "account": _read_object(line.get("account")),
                 }
     except (ValueError, KeyError, TypeError) as error:
         path = str(record.folder / name)
         raise UsageError(f"{path!r} cannot be read: {error}") from error
 
 
-def _step(about: str) -> str:
-    """What a decomposer calls the stage of a part, where it says so."""
-    found = json.loads(about)
-    return str(found.get("step", "")) if isinstance(found, dict) else ""
+def _read_object(text: str | None) -> dict[str, Any]:
+    """A column of JSON objects, which older runs may not have."""
+    found = json.loads(text or "{}")
+    return found if isinstance(found, dict) else {}
 
 
 def _environment(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, title in (("python", "Python"), ("platform", "system"), ("cores", "cores")):
         if key in table:
             yield title, str(table[key])
+    if "numeric" in table:
+        yield "numeric", ", ".join(filter(None, table["numeric"].values()))
     yield from ((str(name), str(number)) for name, number in table.get("versions", {}).items())
     for plugin in table.get("plugins", ()):
         if plugin["distribution"] not in table.get("versions", {}):

@@ -1,13 +1,12 @@
 """Rendering of facts as one self-contained HTML page."""
 
-from __future__ import annotations
-
 import importlib.util
 import math
 import re
+from statistics import median
 from typing import Any
 
-from dcsvm.drawing import class_colour
+from dcsvm.drawing import class_colour, shorten
 from dcsvm.toolbox import UsageError
 from dcsvm_report.facts import ClassRow, Contender, Facts
 from dcsvm_report.stage_bars import draw_stages
@@ -35,6 +34,8 @@ LINES = (
 SLOWEST = 10
 #: Pixels of a column on a wide screen.
 COLUMN = 500
+#: Up to so many other classes have their recall on a card.
+FEW_CLASSES = 3
 #: Classes listed one by one.
 MOST_ROWS = 120
 
@@ -62,6 +63,9 @@ def render_page(facts: Facts) -> str:
 
     from dcsvm_report import figures
     from dcsvm_report.curves import draw_search
+    from dcsvm_report.feature_figures import draw_features
+    from dcsvm_report.gantt_chart import draw_workers
+    from dcsvm_report.probability_curves import draw_probabilities
 
     environment = Environment(
         loader=PackageLoader("dcsvm_report", "."),
@@ -73,7 +77,7 @@ def render_page(facts: Facts) -> str:
     environment.filters.update(
         share=_share, count=_count, seconds=_seconds, written=_format, number=format_number
     )
-    parts = facts.learned_parts()
+    parts = facts.list_learned_parts()
     plane = facts.evidence.plane
     k = len(facts.classes)
     return environment.get_template("page.html.jinja").render(
@@ -87,6 +91,8 @@ def render_page(facts: Facts) -> str:
         heat=figures.draw_confusion(facts),
         mixed_up=facts.find_confusions() if k > 2 else [],
         class_rows=_list_classes(facts),
+        probabilities=draw_probabilities(facts.evidence.probabilities, facts.classes),
+        features=draw_features(facts.evidence.features, facts.classes, facts.evidence.has_learned),
         errors=figures.draw_errors(facts.evidence),
         worst=_worst(facts),
         counted=facts.evidence.counted if len(facts.evidence.parts) != 1 else "",
@@ -97,6 +103,7 @@ def render_page(facts: Facts) -> str:
         legend=[(name, class_colour(label)) for label, name in enumerate(facts.classes[:10])],
         sizes=figures.draw_sizes(parts),
         times=figures.draw_times(parts),
+        workers=draw_workers(parts),
         slowest=sorted(parts, key=lambda each: -float(each.get("seconds") or 0))[:SLOWEST],
         n_parts=len(parts),
         search=draw_search(facts.trials, facts.scored_by),
@@ -156,11 +163,27 @@ def _cards(facts: Facts) -> list[tuple[str, str, str]]:
     own, reference = facts.own, facts.reference
     cards = [
         (_share(own.accuracy), "of test rows correct", _points(own, reference)),
+        *_recall_card(facts),
         (_count(own.work), _describe_work(own), _ratio(own, reference, "work")),
         (_count(own.number("n_parts")), "parts", ""),
         (_seconds(own.number("fit_seconds")), "to train", _ratio(own, reference, "fit_seconds")),
     ]
     return [card for card in cards if card[0] != "unknown"]
+
+
+def _recall_card(facts: Facts) -> list[tuple[str, str, str]]:
+    """The lowest recall of a class, and what the others have."""
+    rows = [] if facts.own.answers is None else facts.class_rows()
+    rows = [row for row in rows if row.rows]
+    if len(rows) < 2:
+        return []
+    worst = min(rows, key=lambda row: row.recall)
+    others = [row for row in rows if row is not worst]
+    if len(others) <= FEW_CLASSES:
+        compared = ", ".join(f"{shorten(row.name, 20)} {_share(row.recall)}" for row in others)
+    else:
+        compared = f"median of the classes {_share(median(row.recall for row in rows))}"
+    return [(_share(worst.recall), f"recall of {shorten(worst.name, 20)}, the lowest", compared)]
 
 
 def _describe_work(own: Contender) -> str:

@@ -1,7 +1,5 @@
 """The facts of a report, gathered from fitted models and rows in memory."""
 
-from __future__ import annotations
-
 import json
 import platform
 from collections.abc import Mapping, Sequence
@@ -12,6 +10,7 @@ import attrs
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from dcsvm.numeric import describe_implementation
 from dcsvm.toolbox import Cost, find_best, find_classifier, unwrap
 from dcsvm_report.evidence import gather_evidence
 from dcsvm_report.facts import Contender, Facts, TrialScore, encode_labels
@@ -61,7 +60,12 @@ def gather_facts(
         ledger=tuple(
             flatten_record(each) for each in getattr(find_classifier(model), "ledger_", ())
         ),
-        evidence=gather_evidence(model, *rows, features=names, answers=said[contenders[0].name]),
+        evidence=gather_evidence(
+            *(model, *rows),
+            features=names,
+            answers=said[contenders[0].name],
+            shares=model.predict_proba(X_test) if hasattr(model, "predict_proba") else None,
+        ),
         trials=() if search is None else tuple(read_trials(search)),
         environment=tuple(_environment()),
     )
@@ -86,7 +90,7 @@ def read_trials(search: Any) -> list[TrialScore]:
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        name: value if isinstance(value, bool | int | float | str) else _shown(value)
+        name: value if isinstance(value, bool | int | float | str) else _format(value)
         for name, value in parameters.items()
     }
 
@@ -112,10 +116,10 @@ def _name(model: Any) -> str:
 def _pipeline(model: Any, depth: int = 0) -> list[tuple[str, str]]:
     """The components and their settings, nested pipelines below one another."""
     if isinstance(model, Pipeline):
-        before = [("preparation", _shown(step)) for _, step in model.steps[:-1]]
+        before = [("preparation", _format(step)) for _, step in model.steps[:-1]]
         return [*before, *_pipeline(find_best(model[-1]))]
     if not hasattr(model, "decomposer"):
-        return [("model", _shown(model))]
+        return [("model", _format(model))]
     found = []
     for kind in ("decomposer", "learner", "combiner"):
         component = getattr(model, kind)
@@ -123,23 +127,23 @@ def _pipeline(model: Any, depth: int = 0) -> list[tuple[str, str]]:
         if kind == "learner" and hasattr(component, "decomposer"):
             found += _pipeline(component, depth + 1)
         else:
-            found.append((title, component if isinstance(component, str) else _shown(component)))
+            found.append((title, component if isinstance(component, str) else _format(component)))
     return found
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     """A component as its name and the settings that were changed, anything else in one line."""
     if getattr(value, "name", "") and hasattr(value, "get_params"):
         settings = value.get_params(deep=False)
         defaults = {field.name: field.default for field in attrs.fields(type(value))}
         listed = ", ".join(
-            f"{key} = {_shown(each)}"
+            f"{key} = {_format(each)}"
             for key, each in settings.items()
             if each is not defaults.get(key) and each != defaults.get(key)
         )
         return f"{value.name} ({listed})" if listed else str(value.name)
     if isinstance(value, tuple | list):
-        return ", ".join(_shown(each) for each in value)
+        return ", ".join(_format(each) for each in value)
     if isinstance(value, np.generic):
         value = value.item()
     try:
@@ -170,6 +174,7 @@ def _replace_nan(value: float) -> float | None:
 
 def _environment() -> list[tuple[str, str]]:
     found = [("Python", platform.python_version()), ("system", platform.platform(terse=True))]
+    found.append(("numeric", describe_implementation()))
     for name in LIBRARIES:
         try:
             found.append((name, version(name)))

@@ -1,7 +1,5 @@
 """Drawing of stages: how many rows each was given, and how many it kept."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Matplotlib figures as SVG with the colors of the page."""
 
-from __future__ import annotations
-
 import html
 import io
 import re

@@ -3,6 +3,7 @@
 import contextlib
 import doctest
 import importlib
+import inspect
 import io
 import os
 import re
@@ -20,17 +21,21 @@ from typer.testing import CliRunner
 from warm import warm_commands
 
 import dcsvm
-from dcsvm.base.component import settings_of
+from dcsvm import Combiner, Decomposer, LocalLearner, LocalModel, Router
+from dcsvm.base.component import Component, settings_of
 from dcsvm.cli import app
 from dcsvm.drive.registry import KINDS, default_registry
 from dcsvm.experiments.recipe.json_schema import build_schema
 from dcsvm.experiments.run import folder
 from dcsvm.experiments.run.measures import Measures
+from dcsvm.numeric import Stored
 from dcsvm.testing import checks_of
+from dcsvm.toolbox import Combination
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 DOCS = ROOT / "docs"
+FORGE = "https://github.com/dcsvm/dcsvm"
 #: The languages of blocks that are run.
 RUN = {"python", "pycon", "console"}
 LOOSELY = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -218,14 +223,26 @@ def test_dots_stand_for_what_is_left_out() -> None:
     assert not agrees(said, "name x\nthe end\n")
 
 
+def links_of(document: Path) -> list[str]:
+    return re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text())
+
+
 def test_the_links_of_the_documents_lead_somewhere() -> None:
     broken = {
         f"{document.relative_to(ROOT)}: {link}"
         for document in DOCUMENTS
-        for link in re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text())
+        for link in links_of(document)
         if "://" not in link and not (document.parent / link).exists()
     }
     assert not broken
+
+
+def test_the_links_of_the_readme_work_on_a_package_index() -> None:
+    links = links_of(ROOT / "README.md")
+    assert len(links) > 10
+    assert not [link for link in links if "://" not in link]
+    inside = [re.split(rf"^{FORGE}/(?:blob|tree)/main/", link)[-1] for link in links]
+    assert not [path for path in inside if "://" in path or not (ROOT / path).exists()]
 
 
 def test_every_document_is_in_the_index() -> None:
@@ -310,7 +327,7 @@ def test_the_reference_lists_every_command_with_its_options() -> None:
             for line in re.findall(r"^  (-.*?)(?:  |$)", said, re.MULTILINE)
             for word in re.findall(r"--[\w-]+", line)
         } - of_every_command
-        argument = r"^  [\[{]?([A-Z][A-Z .]*?)[\]}]?(?: <\S+>)?  "
+        argument = r"^  [\[{]?([A-Z][A-Z .]*?)[\]}]?(?: <\S+>)?(?:  |$)"
         arguments = set(re.findall(argument, said, re.MULTILINE))
         assert options | arguments == sections.get(f"`{command}`", set()), command
 
@@ -323,6 +340,43 @@ def test_the_reference_is_what_its_generator_writes() -> None:
         text=True,
     )
     assert run.returncode == 0, run.stderr
+
+
+#: The classes that plugins derive from: their methods are called by the core.
+DERIVED = (Component, Decomposer, LocalLearner, Combination, Combiner, Router, LocalModel, Stored)
+
+
+@pytest.mark.parametrize("cls", DERIVED, ids=lambda cls: cls.__name__)
+def test_every_method_of_the_contract_says_who_calls_it_and_its_shapes(cls: type) -> None:
+    functions = {
+        name: value.fget if isinstance(value, property) else value
+        for name, value in vars(cls).items()
+        if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, property))
+    }
+    assert functions
+    lacking = [name for name, function in functions.items() if lacks_caller_or_shape(function)]
+    assert not lacking
+
+
+def lacks_caller_or_shape(function: Any) -> bool:
+    """Whether a docstring does not say who calls a method, or what shape its rows have."""
+    text = function.__doc__ or ""
+    rows = {"X", "x"} & inspect.signature(function).parameters.keys()
+    shaped = all(re.search(rf"\b{name} \([^)]+\)", text) for name in rows)
+    return not (shaped and re.search(r"[Cc]all(s|ed)\b", text))
+
+
+def test_a_method_without_caller_or_shape_is_found() -> None:
+    def silent(self: Any, X: Any) -> None:
+        """Score rows X (n, d)."""
+
+    def shapeless(self: Any, X: Any) -> None:
+        """Called by the core with rows X."""
+
+    def complete(self: Any, X: Any) -> None:
+        """Called by the core with rows X (n, d)."""
+
+    assert [lacks_caller_or_shape(each) for each in (silent, shapeless, complete)] == [1, 1, 0]
 
 
 @pytest.mark.slow
@@ -338,12 +392,12 @@ def test_a_page_that_is_not_fresh_is_named(tmp_path: Path) -> None:
 
 
 def modules() -> Iterator[tuple[str, str]]:
-    """The name and text of every module, but for two that do something when imported."""
+    """The name and text of every module, but for those that do something when imported."""
     homes = {"dcsvm": ROOT, "dcsvm_plugins": ROOT / "plugins", "dcsvm_report": ROOT / "plugins"}
     for package, home in homes.items():
         for path in sorted((home / package).rglob("*.py")):
             name = ".".join(path.relative_to(home).with_suffix("").parts)
-            if not name.endswith((".__main__", ".native.build")):
+            if not name.endswith(".__main__"):
                 yield name.removesuffix(".__init__"), path.read_text()
 
 
@@ -401,6 +455,7 @@ def test_continuous_integration_runs_the_command_of_the_readme_and_every_step(
         "format": "ruff format --check",
         "types": "mypy",
         "imports": "lint_imports_command",
+        "sanitize": "test_sanitizers.py",
         "docs": "test_site.py",
         "wheel": "test_packaging.py",
     }
@@ -425,7 +480,9 @@ def test_continuous_integration_runs_the_command_of_the_readme_and_every_step(
 def test_the_readme_names_every_component_and_recipe() -> None:
     text = (ROOT / "README.md").read_text()
     named = set(re.findall(r"`(\w+)`", text[text.index("| what | names |") :]))
-    assert sorted({name for _, name in default_registry().offers} - named) == []
+    offers = default_registry().offers.items()
+    ours = {name for (_, name), offer in offers if offer.distribution == "dcsvm"}
+    assert sorted(ours - named) == []
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from dcsvm import DataError, Part, Problem, Task
 from dcsvm.base.problem import Seed, part, union
-from dcsvm.drive.subproblem import Subproblem
+from dcsvm.base.subproblem import Subproblem
 from dcsvm.toolbox import Chain, Columns, Joined, LinearMap, Scaling
 
 X = np.arange(12.0).reshape(6, 2)
@@ -161,7 +161,8 @@ def test_what_is_made_once_is_made_once_for_a_problem():
     made = [problem.once("total", lambda: calls.append(1) or X.sum()) for _ in range(2)]
     assert made == [66.0, 66.0]
     assert calls == [1]
-    assert problem.with_child_seed(1).once("total", lambda: 0.0) == 0.0
+    assert problem.with_child_seed(1).once("total", lambda: 0.0) == 66.0
+    assert problem.subset(np.arange(2)).once("total", lambda: 0.0) == 0.0
     assert pickle.loads(pickle.dumps(problem)).once("total", lambda: 1.0) == 1.0
 
 

@@ -1,13 +1,16 @@
 """Cores that the work of one thread may use, and work shared among them."""
 
+import sys
 import threading
 import time
+import types
 from contextlib import contextmanager
 
 import pytest
+from threadpoolctl import ThreadpoolController
 
 from dcsvm.base.stages import together
-from dcsvm.base.threads import CORES, for_each
+from dcsvm.base.threads import CORES, find_blas, for_each
 
 
 @contextmanager
@@ -80,3 +83,19 @@ def test_generators_that_run_side_by_side_in_threads_keep_their_order():
     plain = drive()
     with use_cores(3):
         assert drive() == plain == [10 * n * (n + 1) * (n % 3) for n in range(6)]
+
+
+def test_blas_has_one_thread_in_a_block_and_after_it_as_many_as_before():
+    blas = ThreadpoolController().select(user_api="blas")
+    with blas.limit(limits=2):
+        before = blas.info()
+        with find_blas(len(sys.modules)).limit(limits=1, user_api="blas"):
+            assert {library["num_threads"] for library in blas.info()} == {1}
+        assert blas.info() == before
+
+
+def test_libraries_that_an_import_may_have_loaded_are_found_too(monkeypatch):
+    known = find_blas(len(sys.modules))
+    assert find_blas(len(sys.modules)) is known
+    monkeypatch.setitem(sys.modules, "brings_a_library", types.ModuleType("brings_a_library"))
+    assert find_blas(len(sys.modules)) is not known

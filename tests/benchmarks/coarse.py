@@ -10,7 +10,8 @@ import numpy as np
 from sidebyside import Case, main
 from sklearn.svm import SVC
 
-from dcsvm.numeric import Kernel, solve_grid
+from dcsvm.numeric import Kernel
+from dcsvm_plugins.learners.kernel_svm.multiclass import solve_grid
 
 #: What was best at the finest level of adult: a large C goes with a wide kernel.
 CELLS = [(1.0, [10.0]), (1.0, [100.0]), (0.1, [1e3]), (0.01, [1e4, 1e5])]

@@ -11,7 +11,8 @@ import numpy as np
 from sidebyside import Case, main
 from sklearn.svm import SVC
 
-from dcsvm.numeric import Kernel, solve_grid
+from dcsvm.numeric import Kernel
+from dcsvm_plugins.learners.kernel_svm.multiclass import solve_grid
 
 CS = 10.0 ** np.arange(-1, 6)
 GAMMAS = 10.0 ** np.arange(-4, 5)

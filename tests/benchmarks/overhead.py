@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from dcsvm import DivideAndConquerClassifier, build
 from dcsvm.base.problem import Part, Problem, Seed
-from dcsvm.drive.subproblem import LocalProblem, Subproblem
+from dcsvm.base.subproblem import LocalProblem, Subproblem
 
 
 def main() -> None:

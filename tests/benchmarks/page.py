@@ -61,7 +61,7 @@ SECTIONS = [
         "prediction.py",
         "Prediction",
         "Both predict with the same one-against-one model, one thread each, after a check that "
-        "all labels are equal. `walk` evaluates only the pairs on the path of a decision DAG. "
+        "all labels are equal. "
         f"Timings of one row at a time are for {prediction.ONE_BY_ONE} calls of one row each.",
     ),
     Section(
@@ -69,6 +69,27 @@ SECTIONS = [
         "Routing through a tree",
         "Finding the leaves of rows, against `apply` of a scikit-learn tree with as many "
         "leaves. The target is in seconds.",
+    ),
+    Section(
+        "tree_growth.py",
+        "Growing a tree",
+        "28 continuous features, leaves of at most 1,500 rows, two threads. Growing by histograms "
+        "is compared with the exact search of scikit-learn and with itself on fewer rows, the "
+        "whole fit of `tree` and `kernel_svm` with the 100 rounds of LightGBM on the same rows.",
+    ),
+    Section(
+        "tree_accuracy.py",
+        "The accuracy of trees grown by histograms",
+        "Test accuracy with the exact search and with histograms, with C and gamma chosen on "
+        "validation rows: a tree of majority leaves, the pipeline of `td_svm` and that of "
+        "`svm_forest`. The difference is in points, with its standard error over seeds.",
+    ),
+    Section(
+        "single_rows.py",
+        "Single rows",
+        "The median time of `predict` for one row of Letter, for models of 6,000 rows, against "
+        "SVC. A pipeline may take 100 microseconds more than its distinct kernel evaluations, at "
+        "the speed of `whole + route`. Labels are compared with those of a batch.",
     ),
     Section(
         "dag.py",
@@ -96,7 +117,23 @@ SECTIONS = [
         "A strategy with one part against plain SVC, and 1,000 tiny parts against the learner "
         "alone.",
     ),
+    Section(
+        "compilers.py",
+        "Compilers and instruction sets",
+        "Libraries built by compilers of Debian 12 on 1,500 rows of three classes by pairs: their "
+        "size, and how many times faster than numpy they fit and predict, in processor time. The "
+        "rows of gcc-12 were measured twice, since other work disturbed the first time. Without "
+        "AVX2, GCC 12 splits vectors badly: its `base` predicts at a third of the speed.",
+    ),
     Section("startup.py", "Start-up", "Compared with a plain `import sklearn` in the same run."),
+    Section(
+        "limits.py",
+        "How near the limit",
+        "What the hot loops of fit and predict reach on one core, as a share of what bounds "
+        "them: products of matrices by BLAS, or reading from memory or from a cache of 1 MB. Only "
+        "the operations and bytes that the task needs count, and seconds are those of the "
+        "processor. A share above 100 % means that data stay in a cache.",
+    ),
 ]
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from sidebyside import Case, main
 from sklearn.svm import SVC
 
-from dcsvm.numeric import Kernel, solve_pairs_large
+from dcsvm.numeric import Kernel
+from dcsvm_plugins.learners.kernel_svm.size_dispatch import solve_pairs_large
 
 
 def cases(options: argparse.Namespace) -> Iterator[Case]:

@@ -23,7 +23,42 @@ ROWS = {
         "chunks part, 2 jobs",
     ],
     "routing.py": ["2,000 rows to 29 leaves"],
-    "startup.py": ["import dcsvm", "dcsvm --help"],
+    "single_rows.py": [
+        "whole + route",
+        "class_pairs + dag",
+        "tree + route",
+        "kmeans + route",
+        "kernel_kmeans + route",
+        "oblique_tree + route (majority)",
+        "oblique_tree + route (majority), compiled",
+        "class_pairs + vote",
+        "class_rest + argmax",
+        "class_codes + decode",
+        "whole + vote",
+        "whole + mean",
+        "whole + route (krr)",
+        "rd_subspaces + mean",
+        "pca_subspaces + fusion",
+        "5 * tree + mean",
+        "bootstrap + vote",
+        "chunks + vote",
+    ],
+    "startup.py": ["import dcsvm", "dcsvm --help", "dcsvm predict, ten rows, processor"],
+    "limits.py": [
+        "squared distances",
+        "kernel matrix",
+        "pairwise steps of the dual",
+        "Cholesky factor of a ridge",
+        "binning features",
+        "histogram of a node",
+        "batch, 16 features, float32",
+        "batch, 16 features, float64",
+        "one row, 16 features",
+        "batch, 256 features, float32",
+        "batch, 256 features, float64",
+        "one row, 256 features",
+        "tree of hyperplanes",
+    ],
     "first_fit.py": [
         "first fit in a fresh environment",
         "first fit of a later process",
@@ -72,3 +107,11 @@ def test_a_table_is_aligned_and_says_what_held(capsys: pytest.CaptureFixture[str
 def test_starting_imports_nothing_slow(start: str) -> None:
     loaded = python("-c", f"import sys; {start}; print(*sys.modules)").split()
     assert not {"numpy", "scipy", "sklearn", "joblib", "pandas", "hypothesis"} & set(loaded)
+
+
+def test_a_billion_rows_are_simulated() -> None:
+    words = [sys.executable, HERE / "scale_simulation.py", "--rows", "1e7", "--workers", "8", "64"]
+    output = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    table = [line.split(" | ") for line in output.splitlines() if "TD" in line]
+    assert all(float(few) >= float(many) for _, few, many, _ in table)
+    assert "the client divides" in table[0][-1]

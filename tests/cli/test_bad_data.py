@@ -43,8 +43,15 @@ CASES = {
     ),
     "a missing value in words": (
         GOOD.replace("\n3,9,", "\n3,NA,"),
-        "rows.csv:5: a value is missing in column 'b'; "
+        "rows.csv:5: a value is missing in column 'b' ('NA' counts as missing, see "
+        "`missing_values`); "
         'fill it in, drop the column, or say `missing = "impute"`',
+    ),
+    "several mistakes": (
+        GOOD.replace("\n3,9,", "\n,red,").replace("\n5,25,", "\n5,,"),
+        "rows.csv:5: 'red' in column 'b' is not a number, but most of its values are; correct it, "
+        "or list the column in `categorical`\nrows.csv:5: a value is missing in column 'a' (and "
+        "in 'b'); fill it in, drop the column, or say `missing = \"impute\"`",
     ),
     "a missing label": (
         GOOD.replace("\n3,9,y", "\n3,9,"),
@@ -77,17 +84,19 @@ CASES = {
     "a decimal comma": (
         GOOD.replace(",", ";").replace("\n3;9;", "\n3;9,5;"),
         "rows.csv:5: '9,5' in column 'b' has a comma; "
-        "write numbers with a decimal point and without thousands separators",
+        "write numbers without thousands separators and with a decimal point, or say "
+        '`decimal = ","`',
     ),
     "decimal commas everywhere": (
         "a;kind\n" + "".join(f"{i},5;{'xy'[i % 2]}\n" for i in range(40)),
         "rows.csv:2: '0,5' in column 'a' has a comma; "
-        "write numbers with a decimal point and without thousands separators",
+        "write numbers without thousands separators and with a decimal point, or say "
+        '`decimal = ","`',
     ),
     "dates": (
         "day,kind\n" + "".join(f"2024-01-{i + 1:02},{'xy'[i % 2]}\n" for i in range(30)),
-        "rows.csv:2: '2024-01-01' in column 'day' looks like a date or a time; convert it "
-        "to a number, such as an age in days, or list the column in `drop`",
+        "rows.csv:2: '2024-01-01' in column 'day' looks like a date or a time; list the "
+        "column in `dates` to learn from its year, month, day, weekday and seconds, or in `drop`",
     ),
     "no header": (
         "1,2,3\n4,5,6\n",
@@ -133,13 +142,15 @@ CASES = {
     ),
     "text in UTF-16": (
         GOOD.encode("utf-16"),
-        "data file 'rows.csv' is UTF-16; save it as UTF-8",
+        "data file 'rows.csv' is UTF-16; save it as UTF-8, or say `encoding = \"utf-16\"`",
     ),
     "blank lines": ("\n\n  \n", "data file 'rows.csv' holds blank lines only"),
-    "the earliest of several mistakes": (
+    "several mistakes, the earliest first": (
         GOOD.replace("\n9,81,", "\nred,,").replace("\n3,9,", "\n3,,"),
         "rows.csv:5: a value is missing in column 'b'; "
-        'fill it in, drop the column, or say `missing = "impute"`',
+        'fill it in, drop the column, or say `missing = "impute"`\n'
+        "rows.csv:11: 'red' in column 'a' is not a number, but most of its values are; correct "
+        "it, or list the column in `categorical`",
     ),
     "two columns of one name": (
         GOOD.replace("a,b", "a,a"),
@@ -147,7 +158,8 @@ CASES = {
     ),
     "bytes that are not text": (
         b"a,b,kind\n\xff,2,x\n",
-        "rows.csv:2: not UTF-8 (invalid start byte); save the file as UTF-8",
+        "rows.csv:2: not UTF-8 (invalid start byte); save the file as UTF-8, or name its "
+        'encoding, such as `encoding = "latin-1"`',
     ),
 }
 
@@ -379,7 +391,7 @@ def test_an_npz_file_with_a_pickle_inside_is_refused(dcsvm, recipe, tmp_path):
 def test_a_data_file_that_is_a_directory(dcsvm, recipe, tmp_path):
     (tmp_path / "rows.csv").mkdir()
     result = dcsvm("run", recipe(RECIPE.replace("FILE", "rows.csv")))
-    assert result.stderr == "error: data file 'rows.csv' is a directory, not a file\n"
+    assert result.stderr.startswith("error: the folder 'rows.csv' holds no file that ends in ")
     assert result.exit_code == 4
 
 

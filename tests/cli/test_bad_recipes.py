@@ -60,7 +60,7 @@ CASES = {
         pipeline(decomposer='"cascade"', learner='"linear_svm"'),
         "recipe.toml:2: learner 'linear_svm' does not fit decomposer 'cascade', which needs "
         "support vectors: its models have none; learners that "
-        "fit: kernel_svm, krr, rbf_network",
+        "fit: kernel_svm, krr, lasvm, rbf_network, spsvm",
     ),
     "settings of a decomposer that do not fit": (
         pipeline(decomposer='{ use = "dc_svm", depth = 2, early = 5 }'),
@@ -82,8 +82,8 @@ CASES = {
     "an unknown key": (
         'abuot = "x"\n' + pipeline(),
         "recipe.toml:1: a recipe has no key 'abuot'; did you mean 'about'? available: "
-        "about, class_weight, combiner, compare, data, decomposer, extends, learner, measure, "
-        "name, search, split, suits",
+        "about, auto, class_weight, combiner, compare, costs, data, decomposer, extends, "
+        "learner, measure, name, probability, search, split, suits, threshold",
     ),
     "a misspelt key of a table, at the top": (
         "seeed = 1\n" + pipeline(),
@@ -96,8 +96,8 @@ CASES = {
     "an unknown key of a table": (
         pipeline() + 'scael = "minmax"\n',
         "recipe.toml:6: [data] has no key 'scael'; did you mean 'scale'? "
-        "available: categorical, drop, encode, header, missing, numeric, path, rows, scale, "
-        "target, use",
+        "available: categorical, dates, day_first, decimal, drop, encode, encoding, header, "
+        "missing, missing_values, numeric, path, rows, scale, target, use",
     ),
     "a value that a table does not allow": (
         pipeline() + "[split]\ntest = 1.5\n",
@@ -188,7 +188,8 @@ CASES = {
     "an unknown key of a rival": (
         pipeline() + '[compare.rival]\ndata = "x"\n',
         "recipe.toml:7: [compare.rival] has no key 'data'; "
-        "available: class_weight, combiner, decomposer, learner, search",
+        "available: class_weight, combiner, costs, decomposer, learner, probability, search, "
+        "threshold",
     ),
     "a test share with folds": (
         pipeline() + '[split]\nuse = "folds"\ntest = 0.2\n',
@@ -209,13 +210,15 @@ CASES = {
     ),
     "an unknown way to search": (
         pipeline() + '[search]\nuse = "luck"\nlearner.C = [1, 2]\n',
-        "recipe.toml:7: [search]: use must be 'grid' or 'random' or 'granularity', got 'luck'",
+        "recipe.toml:7: [search]: use must be 'grid' or 'random' or 'granularity' or "
+        "'portfolio', got 'luck'",
     ),
     "an unknown key of a search": (
         pipeline() + "[search]\nlerner.C = [1, 2]\n",
         "recipe.toml:7: [search] has no key 'lerner'; did you mean 'learner'? available: "
-        "class_weight, combiner, data, decomposer, factor, folds, learner, levels, min_gain, "
-        "rows, score, seconds, top, tries, use",
+        "class_weight, combiner, costs, data, decomposer, exclude, factor, folds, learner, "
+        "levels, members, min_gain, probability, recipes, rows, score, seconds, threshold, top, "
+        "tries, use",
     ),
     "a key of a search without its table": (
         pipeline() + "[search]\nC = [1, 2]\n",
@@ -249,8 +252,8 @@ CASES = {
     ),
     "a search for a scale that is not there": (
         pipeline() + '[search]\ndata.scale = ["minmax", "log"]\n',
-        "recipe.toml:7: [data]: scale must be 'minmax' or 'standard' or 'robust' or 'none', "
-        "got 'log'",
+        "recipe.toml:7: [data]: scale must be 'minmax' or 'standard' or 'robust' or 'quantile' or "
+        "'none', got 'log'",
     ),
     "a time budget of nothing": (
         pipeline() + "[search]\nseconds = 0\nlearner.C = [1]\n",
@@ -286,21 +289,24 @@ CASES = {
         "decomposer.ceiling: levels begin with what [decomposer] says, each search.factor times "
         'coarser; try its other settings with use = "grid", or with one search each',
     ),
-    "a granularity search by what does not add up": (
+    "a granularity search by a score that it does not know": (
         pipeline(decomposer='"tree"')
         + '[search]\nuse = "granularity"\nscore = "f1_macro"\nlearner.C = [1.0]\n',
-        "recipe.toml:8: [search]: granularity chooses by 'accuracy' or 'balanced_accuracy', "
-        "not by 'f1_macro'",
+        "recipe.toml:8: [search]: granularity chooses by 'accuracy' or 'balanced_accuracy' "
+        "or 'log_loss' or 'brier' or 'roc_auc' or 'average_precision' or 'calibration_error', not "
+        "by 'f1_macro'",
     ),
     "a granularity search with folds": (
         pipeline(decomposer='"tree"')
         + '[search]\nuse = "granularity"\nfolds = 3\nlearner.C = [1.0]\n',
-        "recipe.toml:8: [search]: granularity judges by validation rows: leave out folds",
+        "recipe.toml:8: [search]: granularity judges several levels by validation rows: leave out "
+        "folds, or set levels to 1",
     ),
     "a search by an unknown score": (
-        pipeline() + '[search]\nscore = "f1"\nlearner.C = [1.0]\n',
-        "recipe.toml:7: [search]: score must be 'accuracy' or 'balanced_accuracy' or 'f1_macro' "
-        "or 'cohen_kappa' or 'mcc', got 'f1'",
+        pipeline() + '[search]\nscore = "f7"\nlearner.C = [1.0]\n',
+        "recipe.toml:7: [search]: no score is called 'f7'; "
+        "available: accuracy, average_precision, balanced_accuracy, brier, calibration_error, "
+        "cohen_kappa, f1_macro, log_loss, mcc, roc_auc",
     ),
     "class weights that are no weights": (
         'class_weight = "even"\n' + pipeline(),
@@ -328,7 +334,8 @@ CASES = {
     "an unknown score": (
         pipeline() + '[measure]\nscores = ["f1_marco"]\n',
         "recipe.toml:7: [measure]: no score is called 'f1_marco'; did you mean 'f1_macro'? "
-        "available: balanced_accuracy, cohen_kappa, f1_macro, mcc",
+        "available: accuracy, average_precision, balanced_accuracy, brier, calibration_error, "
+        "cohen_kappa, f1_macro, log_loss, mcc, roc_auc",
     ),
     "a measure that is no switch": (
         pipeline() + '[measure]\ncost = "yes"\n',
@@ -337,6 +344,10 @@ CASES = {
     "a range that is none": (
         "suits = { rows = [10, 5] }\n" + pipeline(),
         "recipe.toml:1: suits: rows must be two numbers, from and to, got [10, 5]",
+    ),
+    "a place in the portfolio that is none": (
+        'auto = "first"\n' + pipeline(),
+        "recipe.toml:1: auto must be a number, the place in the portfolio, got 'first'",
     ),
     "a recipe that extends what is not there": (
         'extends = "global_smv"\n',

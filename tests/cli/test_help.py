@@ -6,10 +6,12 @@ import sys
 import pytest
 
 import dcsvm as package
+from dcsvm.numeric import describe_implementation
 
 
-def test_version(dcsvm):
-    assert dcsvm("--version").stdout == f"dcsvm {package.__version__}\n"
+def test_the_version_says_what_runs(dcsvm):
+    said = dcsvm("--version").stdout
+    assert said == f"dcsvm {package.__version__} ({describe_implementation()})\n"
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,17 @@
-"""Ctrl-C: a run stops at once, says so in one line and leaves nothing half-written."""
+"""Ctrl-C, SIGTERM and SIGHUP: a run stops at once, says so and leaves nothing half-written."""
 
+import io
 import json
+import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
+
+from dcsvm.cli.interruption import Terminated, leave, raise_on_signals
 
 SLOW = """
 import pathlib
@@ -40,18 +45,29 @@ data = { use = "checkerboard", rows = 80000 }
 
 
 def heard() -> None:
-    """Let a child hear SIGINT also where the tests, begun in the background, ignore it."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """Let a child hear signals also where the tests, begun in the background, ignore them."""
+    for each in ("SIGINT", "SIGTERM", "SIGHUP"):
+        signal.signal(getattr(signal, each), signal.SIG_DFL)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to a child")
 @pytest.mark.parametrize(
-    ("jobs", "releases_gil"),
-    [("1", True), ("2", True), ("2", False)],
-    ids=["in one thread", "in two threads", "in two processes"],
+    ("jobs", "releases_gil", "number"),
+    [
+        ("1", True, signal.SIGINT),
+        ("2", True, signal.SIGINT),
+        ("2", False, signal.SIGINT),
+        ("1", True, signal.SIGTERM),
+        ("2", False, signal.SIGTERM),
+        ("1", True, getattr(signal, "SIGHUP", None)),
+    ],
+    ids=[
+        *("in one thread", "in two threads", "in two processes"),
+        *("SIGTERM in one thread", "SIGTERM in two processes", "SIGHUP in one thread"),
+    ],
 )
-def test_an_interrupted_run_stops_at_once(tmp_path, jobs, releases_gil):
+def test_an_interrupted_run_stops_at_once(tmp_path, jobs, releases_gil, number):
     (tmp_path / "slow.py").write_text(SLOW.replace("RELEASES", str(releases_gil)))
     (tmp_path / "recipe.toml").write_text(RECIPE)
     options = ["--plugin", "slow.py", "--jobs", jobs, "--out", "kept"]
@@ -69,12 +85,12 @@ def test_an_interrupted_run_stops_at_once(tmp_path, jobs, releases_gil):
             assert time.monotonic() < deadline, "training did not begin"
             time.sleep(0.05)
         time.sleep(0.5)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         interrupted = time.monotonic()
         output, messages = process.communicate(timeout=30)
     finally:
         process.kill()
-    assert process.returncode == 130, messages
+    assert process.returncode == 128 + number, messages
     assert messages == "interrupted: dcsvm run --resume kept goes on from here\n"
     assert json.loads((tmp_path / "kept" / "status.json").read_text())["state"] == "interrupted"
     assert output == ""
@@ -87,3 +103,54 @@ def test_an_interrupted_run_stops_at_once(tmp_path, jobs, releases_gil):
         "started",
     }
     assert not list((tmp_path / "kept").glob(".*"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGHUP")
+def test_a_signal_that_is_ignored_stays_ignored():
+    """As nohup asks for."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with raise_on_signals():
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+            os.kill(os.getpid(), signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows ends a process without a signal")
+def test_a_second_signal_does_not_disturb_the_end():
+    @raise_on_signals()
+    def end_twice():
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(Terminated) as caught:
+        end_twice()
+    assert caught.value.number == signal.SIGTERM
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_signals_do_not_matter_to_commands_in_other_threads():
+    entered = []
+
+    def enter():
+        with raise_on_signals():
+            entered.append(True)
+
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    assert entered
+
+
+def test_a_terminal_that_is_gone_does_not_hide_the_exit_code(monkeypatch):
+    class Gone(io.StringIO):
+        def flush(self):
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(sys, "stdout", Gone())
+    with pytest.raises(SystemExit) as left:
+        leave(129)
+    assert left.value.code == 129

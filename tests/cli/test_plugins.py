@@ -11,6 +11,7 @@ from sklearn.svm import SVC
 
 import dcsvm as package
 from dcsvm.drive.registry import KINDS, default_registry
+from dcsvm.numeric import describe_implementation
 
 
 def test_every_component_has_one_aligned_line(dcsvm):
@@ -37,6 +38,12 @@ def test_the_list_as_json(dcsvm):
     tree = {"kind": "decomposer", "name": "tree", "distribution": "dcsvm"}
     (listed,) = (each for each in found["offers"] if tree.items() <= each.items())
     assert listed["summary"].startswith("A decision tree")
+
+
+def test_the_numeric_implementation_is_told(dcsvm):
+    numeric = describe_implementation()
+    assert dcsvm("plugins").stderr == f"numeric implementation: {numeric}\n"
+    assert json.loads(dcsvm("plugins", "--json").stdout)["numeric"] == numeric
 
 
 def test_show_prints_settings_with_types_defaults_and_what_is_allowed(dcsvm):
@@ -160,6 +167,7 @@ def test_a_broken_plugin_is_reported_and_skipped(dcsvm, install):
     assert result.stderr == (
         "warning: plugin 'sad_entry' of sad is broken and was skipped: "
         "ModuleNotFoundError: No module named 'a_module_that_is_not_there'\n"
+        f"numeric implementation: {describe_implementation()}\n"
     )
     assert result.exit_code == 0
     assert json.loads(dcsvm("plugins", "--json").stdout)["broken"][0]["distribution"] == "sad"

@@ -400,3 +400,16 @@ def test_from_a_table_of_ones_own_to_answers_without_python(dcsvm, recipe, write
     result = dcsvm("predict", "mine/model.dcsvm", write("new.csv", new))
     assert result.stdout == "customer_id,prediction\n7,yes\n8,no\n9,unsure\n10,no\n"
     assert "column 'plan': one value is a level that the model never saw" in result.stderr
+
+
+def test_a_model_remembers_which_words_are_missing(dcsvm, tmp_path):
+    lines = [f"{i},{('none', 'red')[i % 2]},{'xy'[i % 2]}" for i in range(40)]
+    text = "size,colour,kind\n" + "\n".join(lines) + "\n-999,red,y\n"
+    (tmp_path / "rows.csv").write_text(text)
+    said = ["--set", "data.missing=impute", "--set", 'data.missing_values=["-999"]']
+    asked = ["run", "global_svm", "--data", "rows.csv", "--target", "kind", "--out", "run"]
+    assert dcsvm(*asked, *said).exit_code == 0
+    (tmp_path / "new.csv").write_text("size,colour\n-999,none\n3,red\n")
+    answered = dcsvm("predict", "run", "new.csv")
+    assert answered.stdout.splitlines()[1:] == ["x", "y"]
+    assert "never saw" not in answered.stderr

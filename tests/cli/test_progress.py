@@ -129,3 +129,14 @@ def test_a_time_budget_limits_the_time_left():
 )
 def test_the_time_left_is_told_in_words(elapsed, remaining, forecast, words):
     assert format_time_left(elapsed, remaining, forecast) == words
+
+
+def test_a_log_gets_a_line_every_few_seconds(monkeypatch):
+    clock = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    progress, file = watched(terminal=False)
+    progress.on_step_begin("training", 100)
+    for _ in range(8):
+        clock[0] += 2.0
+        progress.on_rows_done(10)
+    assert file.getvalue() == "6 s: training, 30%\n12 s: training, 60%\n"

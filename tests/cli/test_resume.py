@@ -156,7 +156,9 @@ def without_times(path: Path) -> list:
     if path.suffix == ".csv":
         with path.open(newline="") as file:
             rows = list(csv.DictReader(file))
-        return [{key: row[key] for key in row if key != "seconds"} for row in rows]
+        return [
+            {key: row[key] for key in row if key not in ("seconds", "account")} for row in rows
+        ]
     found = json.loads(path.read_text())
     return [(key, found[key]) for key in found if "seconds" not in key]
 

@@ -66,7 +66,10 @@ def test_data_go_to_standard_output_and_messages_to_standard_error(dcsvm, recipe
     found = json.loads(result.stdout)
     assert found["recipe"] == "recipe.toml"
     assert result.stderr == (
-        f"kept in {found['folder']}\nnext: dcsvm predict {found['folder']} new_rows.csv\n"
+        f"kept in {found['folder']}\n"
+        "the model there learned all 150 rows; the figures are those of the same pipeline "
+        "learned from 112\n"
+        f"next: dcsvm predict {found['folder']} new_rows.csv\n"
     )
 
 
@@ -262,7 +265,7 @@ def test_warnings_are_told_once_in_one_line(dcsvm, recipe, iris_pipeline):
         '"kernel_svm"', '"linear_svm"\nmax_iterations = 1\nloss = "hinge"'
     )
     result = dcsvm("run", recipe(text), "--jobs", "1")
-    assert result.stderr.splitlines()[:-2] == [
+    assert result.stderr.splitlines()[:-3] == [
         "warning: Liblinear failed to converge, increase the number of iterations."
     ]
 
@@ -283,7 +286,7 @@ def test_the_quickstart_names_the_next_step(dcsvm, recipe, tmp_path):
     (tmp_path / "quickstart").write_text(shown.stdout.replace("24000", "500"))
     result = dcsvm("run", "quickstart")
     assert result.exit_code == 0
-    assert result.stderr.splitlines()[1] == (
+    assert result.stderr.splitlines()[2] == (
         "next: dcsvm recipes copy quickstart mine.toml, "
         "put your CSV file there, then: dcsvm run mine.toml"
     )
@@ -432,11 +435,11 @@ def test_a_column_to_leave_out_is_told_as_a_word_of_the_command_line(dcsvm, tmp_
     (tmp_path / "dates.csv").write_text("size,since,kind\n1,2024-01-02,a\n2,2024-01-03,b\n")
     given = ("--data", "dates.csv", "--target", "kind")
     result = dcsvm("run", "global_svm", *given)
-    assert result.stderr.endswith("or list the column in `drop` (--set data.drop=since)\n")
+    assert result.stderr.endswith("or in `drop` (--set data.dates=since)\n")
     assert result.exit_code == 4
     (tmp_path / "dates.csv").write_text("size,2024,kind\n1,2024-01-02,a\n2,2024-01-03,b\n")
     result = dcsvm("run", "global_svm", *given)
-    assert result.stderr.endswith("`drop` (--set 'data.drop=[\"2024\"]')\n")
+    assert result.stderr.endswith("`drop` (--set 'data.dates=[\"2024\"]')\n")
 
 
 def test_one_column_is_as_good_as_a_list_of_one(dcsvm, recipe, iris_pipeline):
@@ -510,3 +513,28 @@ def test_values_to_fill_in_are_told_as_a_word_of_the_command_line(dcsvm, tmp_pat
     result = dcsvm("run", "global_svm", "--data", "gaps.csv", "--target", "kind")
     assert result.stderr.endswith('or say `missing = "impute"` (--set data.missing=impute)\n')
     assert result.exit_code == 4
+
+
+def test_the_model_that_is_kept_learns_all_rows(dcsvm, recipe, iris_pipeline):
+    said = dcsvm("run", recipe(iris_pipeline), "--out", "all", "--json")
+    sentence = "the model there learned all 150 rows; the figures are those of the same pipeline"
+    assert f"{sentence} learned from 112" in said.stderr
+    result = json.loads(said.stdout)
+    assert (result["n_train"], result["n_kept"]) == (112, 150)
+    part = dcsvm("run", recipe(iris_pipeline), "--out", "part", "--set", "split.refit=false")
+    assert "the model there" not in part.stderr
+    whole, measured = (package.load(f"{name}/model.dcsvm") for name in ("all", "part"))
+    assert (whole[-1].n_rows_, measured[-1].n_rows_) == (150, 112)
+    table = [(Path(name) / "predictions.csv").read_text() for name in ("all", "part")]
+    assert table[0] == table[1]
+
+
+def test_with_refit_the_measured_model_is_reported(dcsvm, recipe, iris_pipeline):
+    dcsvm("run", recipe(iris_pipeline), "--out", "all")
+    dcsvm("run", recipe(iris_pipeline), "--out", "part", "--set", "split.refit=false")
+    ledgers = [(Path(name) / "parts.csv").read_text().splitlines() for name in ("all", "part")]
+    rows = [[line.split(",")[:4] for line in ledger] for ledger in ledgers]
+    assert rows[0] == rows[1]
+    page = Path("all/report.html").read_text()
+    assert "rows learned by model.dcsvm, after measuring" in page
+    assert "rows learned by model.dcsvm" not in Path("part/report.html").read_text()

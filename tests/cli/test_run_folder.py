@@ -12,6 +12,7 @@ import pytest
 
 import dcsvm as package
 from dcsvm.experiments.run.run_status import find_status
+from dcsvm.numeric import native
 from dcsvm.persistence.checkpoints import CheckpointLog
 
 #: What every metrics.json holds.
@@ -42,13 +43,17 @@ def test_a_run_keeps_what_was_asked_and_what_came_out(kept, iris_pipeline):
     assert names - {"report.html", "evidence.json"} == {
         *("recipe.toml", "resolved.toml", "request.json", "environment.json", "plan.json"),
         *("metrics.json", "result.json", "parts.csv", "predictions.csv", "model.dcsvm"),
-        *("log.jsonl", "status.json"),
+        *("log.jsonl", "status.json", "inputs.json"),
     }
     assert (kept / "recipe.toml").read_text() == iris_pipeline + UNDIVIDED
     resolved = tomllib.loads((kept / "resolved.toml").read_text())
     assert resolved["learner"]["gamma"] == "scale"
     assert loaded(kept / "request.json")["seed"] == 3
     assert loaded(kept / "environment.json")["versions"]["dcsvm"] == package.__version__
+    assert loaded(kept / "environment.json")["numeric"] == {
+        "implementation": native.implementation(),
+        "instruction_set": native.instruction_set(),
+    }
     assert loaded(kept / "plan.json")["classes"] == ["setosa", "versicolor", "virginica"]
     assert loaded(kept / "status.json")["state"] == "done"
     events = [json.loads(line)["event"] for line in (kept / "log.jsonl").read_text().splitlines()]

@@ -8,12 +8,13 @@ from sklearn import metrics
 
 from dcsvm.base.errors import DataError, RecipeError
 from dcsvm.base.row_splitting import deal_folds, hold_out
+from dcsvm.base.subproblem import FitResult
 from dcsvm.drive.registry import default_registry
-from dcsvm.drive.subproblem import FitResult
 from dcsvm.experiments.recipe import Split, parse, serialize_recipe
-from dcsvm.experiments.recipe.sections import SCORES
-from dcsvm.experiments.run.measures import compute_score
+from dcsvm.experiments.recipe.sections import OWN_SCORES
 from dcsvm.experiments.run.runner import RunContext, load, run_recipe
+from dcsvm.experiments.run.scores import Answered, compute_score
+from dcsvm.experiments.run.search_result import SearchContext
 from dcsvm.experiments.run.splitting import split_rows
 from dcsvm.model_selection.path_job import PathJob, PathOutcome
 from dcsvm.persistence.checkpoints import CheckpointLog
@@ -309,14 +310,16 @@ def test_what_a_search_chooses_by_decides_what_it_chooses(rare_class, decomposer
     assert "test_balanced_accuracy" not in by_rows.measures.more
 
 
-@pytest.mark.parametrize("name", sorted(SCORES))
+@pytest.mark.parametrize("name", sorted(OWN_SCORES))
 def test_scores_are_those_of_scikit_learn(name):
     generator = np.random.default_rng(0)
     truth, answers = generator.choice(["a", "b", "c"], (2, 60), p=[0.6, 0.3, 0.1])
     more = {"average": "macro"} if name == "f1_macro" else {}
-    theirs = getattr(metrics, SCORES[name])(truth, answers, **more)
-    assert compute_score(name, truth, answers) == pytest.approx(theirs)
-    assert compute_score("balanced_accuracy", np.array(["a", "a"]), np.array(["a", "d"])) == 0.5
+    theirs = getattr(metrics, OWN_SCORES[name])(truth, answers, **more)
+    said = Answered(truth, answers, np.unique(truth))
+    assert compute_score(name, said) == pytest.approx(theirs)
+    strange = Answered(np.array(["a", "a"]), np.array(["a", "d"]), np.array(["a"]))
+    assert compute_score("balanced_accuracy", strange) == 0.5
 
 
 def test_class_weights_can_be_searched_for(rare_class):
@@ -346,3 +349,26 @@ def test_folds_have_a_mean_and_a_spread_of_every_score(rare_class):
     assert found["test_accuracy_fold_mean"] == pytest.approx(found["test_accuracy"], abs=0.01)
     assert 0 < found["test_accuracy_fold_std"] < 0.1
     assert found["test_f1_macro_fold_std"] > 0
+
+
+def test_the_granularity_search_of_one_level_averages_folds():
+    trained, _ = found('use = "granularity"\nlevels = 1\nfolds = 3\n')
+    result = trained.found[0]
+    assert len(result.tried) == 4
+    assert {"learner.C", "learner.gamma"} == set(result.values)
+    whole, _ = found('use = "grid"\nfolds = 3\n')
+    tried = {tuple(sorted(each.values.items())): each.score for each in result.tried}
+    for each in whole.found[0].tried:
+        assert tried[tuple(sorted(each.values.items()))] == pytest.approx(each.score)
+
+
+def test_a_search_of_many_rows_takes_as_many_as_its_seconds_allow(monkeypatch):
+    monkeypatch.setattr("dcsvm.experiments.run.grid_search.FEW_ROWS", 40)
+    searched = found("seconds = 100.0\n")[0].found[0]
+    assert searched.n_rows == 112
+    monkeypatch.setattr(SearchContext, "spent", property(lambda self: 33.0))
+    searched = found("seconds = 100.0\n")[0].found[0]
+    assert searched.n_rows == 81
+    assert searched.stopped.endswith("judged on 81 of 112 rows, all that 100 s allow")
+    monkeypatch.setattr(SearchContext, "spent", property(lambda self: 99.0))
+    assert found("seconds = 100.0\n")[0].found[0].n_rows == 40

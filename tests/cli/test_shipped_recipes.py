@@ -70,7 +70,7 @@ def test_the_papers_and_their_rivals_are_there():
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_recipe_is_short_and_says_when_to_use_it(name):
-    assert len(SHIPPED[name].splitlines()) <= 15
+    assert len(SHIPPED[name].splitlines()) <= 18
     table = tomllib.loads(SHIPPED[name])
     assert re.fullmatch(r"[^.!?\n]{20,110}", table["about"])
     assert table["data"]["use"] in EMBEDDED
@@ -82,8 +82,11 @@ def test_a_recipe_is_short_and_says_when_to_use_it(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_recipe_runs_on_its_embedded_data(dcsvm, tmp_path: Path, name):
-    budget = tomllib.loads(SHIPPED[name]).get("search", {}).get("seconds")
+    search = tomllib.loads(SHIPPED[name]).get("search", {})
+    budget = search.get("seconds")
     patient = [] if budget is None else ["--set", f"search.seconds={10 * budget}"]
+    if search.get("use") == "portfolio":  # which takes the time that it is given
+        patient = ["--seconds", "30", "--set", 'search.recipes=["global_svm", "linear_svm"]']
     # Ten times the seconds: on a busy machine a search must not end before its best combination.
     result = dcsvm("run", name, "--out", "run", "--jobs", "1", *patient)
     assert result.exit_code == 0, result.stderr

@@ -50,7 +50,7 @@ def test_an_ending_that_no_reader_knows(tmp_path):
         read(tmp_path / "a.xlsx")
     assert str(caught.value).endswith(
         "has the suffix '.xlsx', which no reader knows; available: .csv, .tsv, .svm, "
-        ".svmlight, .libsvm, .arff, .npz, .parquet, .feather, .arrow"
+        ".svmlight, .libsvm, .arff, .npz, .parquet, .feather, .arrow, .npy"
     )
 
 

@@ -19,9 +19,9 @@ from dcsvm import (
     component,
     part,
     support_of,
-    together,
 )
 from dcsvm.base.errors import CompositionError, ContractError, SettingError
+from dcsvm.toolbox import together
 
 X, y = blobs()
 
@@ -180,6 +180,7 @@ class Keeping:
     """A model with a support set around another model."""
 
     facts: dict[str, float] = {}
+    ledger = ()
     tells_support = True
 
     def __init__(self, model, support):

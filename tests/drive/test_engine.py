@@ -156,7 +156,7 @@ def test_the_largest_parts_begin_first_and_come_back_in_the_order_they_were_give
     begun = []
 
     class Sized:
-        learner, is_nested, can_be_batched = Centroids(), False, False
+        learner, is_nested, can_be_batched, bytes_read = Centroids(), False, False, 0
 
         def __init__(self, n_rows):
             self.n_rows, self.seconds = n_rows, 0.0

@@ -59,12 +59,6 @@ def test_a_recipe_is_summed_up_by_what_it_says_about_itself():
     assert [offer.summary for offer in registry.of_kind("recipe")] == ["", "a sentence", ""]
 
 
-def test_stored_types_are_those_of_all_components():
-    registry = Registry(())
-    registry.add_module(module_with("strips", dcsvm_decomposers=[fakes.Strips]), "cuts")
-    assert registry.stored_types() == {fakes.StripRouter}
-
-
 @pytest.mark.parametrize("error", [ImportError("no numpy"), SystemExit("bye")])
 def test_a_broken_plugin_is_told_and_the_others_are_loaded(monkeypatch, error):
     sad = module_with("sad", dcsvm_decomposers=broken(error))

@@ -31,9 +31,13 @@ def module(monkeypatch):
             del sys.modules[name]
 
 
+@pytest.mark.skipif(
+    (FOLDER.parents[1] / "PKG-INFO").exists(), reason="the sdist leaves out what was measured"
+)
 def test_the_page_is_what_its_script_writes(module):
     page = module("page")
-    assert page.PAGE.read_text() == "\n".join(page.page()) + "\n"
+    written, due = page.PAGE.read_text(), "\n".join(page.page()) + "\n"
+    assert page.without_births(written) == page.without_births(due)
 
 
 def test_generated_texts_have_the_shape_of_news20(module):

@@ -6,7 +6,7 @@ import fakes
 import pytest
 
 from dcsvm.base.decomposer import Repeat, Sum
-from dcsvm.drive.digest import digest
+from dcsvm.base.digest import digest
 from dcsvm.drive.registry import Offer, Registry
 from dcsvm.experiments.recipe import find_recipe, parse, serialize_recipe, to_toml
 

@@ -57,11 +57,6 @@ def test_every_key_is_found_on_its_line(key, line):
     assert LineIndex(TEXT).line_of[key] == line
 
 
-def test_a_key_that_is_not_written_out_has_the_line_of_what_is_around_it():
-    assert LineIndex(TEXT).of(("data", "target")) == 2
-    assert LineIndex(TEXT).of(("nowhere", "x")) is None
-
-
 def keys_of(value, at=()):
     items = value.items() if isinstance(value, dict) else enumerate(value)
     for key, inner in items:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from fakes import Average, Centroids, Deal, Everything, StripRouter, Strips, blobs
 from sklearn.base import clone
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, load_iris, make_classification
 from sklearn.exceptions import NotFittedError
 
 from dcsvm import (
@@ -30,6 +30,7 @@ from dcsvm.base.errors import CompositionError
 from dcsvm.drive.engine import Engine
 from dcsvm.drive.registry import default_registry
 from dcsvm.model_selection.levels import Step, Verdict
+from dcsvm.numeric.probability_scores import LOSSES, PROBABILITY_SCORES
 from dcsvm.toolbox import Level, Repeat, parts_by
 
 WITH_LEVELS = (
@@ -226,7 +227,7 @@ def test_refitting_learns_all_rows_or_those_of_the_search(refit, size):
 
 def test_without_refitting_there_is_nothing_to_predict_with():
     X, _ = rows()
-    with pytest.raises(AttributeError, match=r"^refit is False: nothing was learned with"):
+    with pytest.raises(AttributeError, match=r"^refit is False, so no model was fitted with"):
         searched(QUALITIES, refit=False).predict(X)
     with pytest.raises(NotFittedError):
         GranularitySearch(foreseen(), QUALITIES).predict(X)
@@ -565,3 +566,38 @@ def test_mistakes_in_rows_to_judge_by_are_told_of_those(spoil, sentence):
     judged, labels = spoil(X[120:], y[120:])
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}"):
         GranularitySearch(foreseen(), QUALITIES).fit(X[:120], y[:120], X_val=judged, y_val=labels)
+
+
+@pytest.mark.parametrize("scoring", PROBABILITY_SCORES)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_cells_are_scored_by_probabilities(scoring, n_classes):
+    pytest.importorskip("dcsvm_plugins", reason="these pipelines are made of built-in plugins")
+    X, y = make_classification(
+        400, 5, n_informative=4, n_redundant=0, n_classes=n_classes, flip_y=0.2, random_state=0
+    )
+    tree = DivideAndConquerClassifier(build("decomposer", "tree", ceiling=300), random_state=0)
+    grid = {"learner__C": [1.0], "learner__gamma": [1e-4, 0.1, 1e3]}
+    search = GranularitySearch(tree, grid, scoring=scoring, levels=1, random_state=0).fit(X, y)
+    scores = search.results_["mean_test_score"]
+    assert search.best_params_["learner__gamma"] == 0.1 or scoring == "calibration_error"
+    assert search.best_score_ == scores.max()
+    if scoring in LOSSES:
+        assert (scores < 0.0).all()
+    else:
+        assert scores.max() > 0.7
+
+
+def test_parts_are_not_compared_by_probabilities():
+    search = GranularitySearch(DivideAndConquerClassifier(), scoring="log_loss", per_part=True)
+    with pytest.raises(SettingError, match="compares the parts by accuracy, not by 'log_loss'"):
+        search.fit(*load_iris(return_X_y=True))
+
+
+def test_a_search_has_the_probabilities_of_its_best_estimator():
+    pytest.importorskip("dcsvm_plugins", reason="these pipelines are made of built-in plugins")
+    X, y = load_iris(return_X_y=True)
+    tree = DivideAndConquerClassifier("tree", probability="auto", random_state=0)
+    search = GranularitySearch(tree, {"learner__C": [1.0, 10.0]}, random_state=0).fit(X, y)
+    assert (search.predict_proba(X) == search.best_estimator_.predict_proba(X)).all()
+    assert (search.predict(X) == search.predict_proba(X).argmax(axis=1)).all()
+    assert not hasattr(GranularitySearch(DivideAndConquerClassifier("tree")), "predict_proba")

@@ -6,12 +6,13 @@ import sys
 
 import numpy as np
 import pytest
+from one_row import vote_one, walk_one
 from scipy import sparse
 from sklearn.svm import SVC
 
 from dcsvm.numeric import Kernel
 from dcsvm.numeric.expansion.expansion import evaluate, prepare
-from dcsvm.numeric.expansion.pair_votes import vote, vote_one, walk, walk_one
+from dcsvm.numeric.expansion.pair_votes import vote, walk
 
 KERNELS = [
     Kernel("rbf", gamma=0.4),

@@ -9,15 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from dcsvm.numeric import (
-    Kernel,
-    as_gram,
-    backend,
-    manhattan_distances,
-    products,
-    squared_distances,
-)
-from dcsvm.numeric.kernels.row_cache import KernelRows
+from dcsvm.numeric import Kernel, manhattan_distances, products, squared_distances
 
 KERNELS = [
     Kernel("rbf", gamma=0.3),
@@ -151,46 +143,6 @@ def test_the_truncated_map_holds_every_monomial_by_its_formula():
         weight = (2 * gamma) ** sum(p) / np.prod([factorial(exponent) for exponent in p])
         expected = np.exp(-gamma * (X**2).sum(axis=1)) * np.sqrt(weight) * np.prod(X**p, axis=1)
         np.testing.assert_allclose(column, expected, rtol=1e-12, atol=1e-15)
-
-
-@pytest.mark.parametrize("gamma", [1e-6, 0.3, 30.0, 1e6])
-def test_a_gram_matrix_holds_the_kernel_to_single_and_its_entries_to_double_precision(
-    either, gamma
-):
-    X = rows(40, 5)
-    X[7] = X[3]
-    expected = np.array([[value(Kernel("rbf", gamma=gamma), x, y) for y in X] for x in X])
-    every = np.arange(40)
-    distances = backend.distances(X)
-    np.testing.assert_allclose(distances, ((X[:, None] - X[None]) ** 2).sum(-1), rtol=1e-9)
-    for gram in (
-        backend.rbf_gram(X, gamma),
-        backend.gram_from_distances(distances, gamma),
-        as_gram(expected),
-    ):
-        full = gram.scale * (gram.values.astype(float) + gram.shift)
-        np.testing.assert_allclose(full, expected, atol=1.2e-7)
-        exact = gram.scale * (gram.exact(every, every) + gram.shift)
-        np.testing.assert_allclose(exact, expected, atol=1e-14)
-    # Of a tiny gamma all digits are kept: what the solver works on is the matrix less one.
-    tiny = np.array([[np.expm1(-gamma * np.sum((x - y) ** 2)) for y in X] for x in X])
-    np.testing.assert_allclose(backend.rbf_rows(X, None, gamma), tiny, rtol=4e-7, atol=1e-30)
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.kind)
-@pytest.mark.parametrize("cache_bytes", [0, 1 << 20])
-def test_kernel_rows_of_large_problems_are_those_of_the_matrix(either, kernel, cache_bytes):
-    X = rows(50, 4)
-    for form in (X, sparse.csr_matrix(X)):
-        kept = KernelRows(kernel, form, cache_bytes, 5, None)
-        expected = kernel(X) - kept.shift
-        chosen = np.array([3, 40, 7, 7 + 20, 11])
-        size = np.abs(expected).max()
-        square = kept.square(chosen)[:, :5]
-        np.testing.assert_allclose(square, expected[np.ix_(chosen, chosen)], atol=2e-7 * size)
-        steps, f = np.random.default_rng(0).normal(size=50), np.zeros(kept.stride)
-        kept.add(np.arange(50), steps, f)
-        np.testing.assert_allclose(f[:50], steps @ expected, atol=3e-6 * size)
 
 
 def test_a_long_series_is_the_rbf_kernel():

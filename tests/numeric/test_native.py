@@ -1,6 +1,5 @@
-"""Which implementation runs, and that a build without a compiler goes on without the library."""
+"""Which implementation runs, which library is loaded; a compiler that fails stops the build."""
 
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -12,24 +11,86 @@ import pytest
 import dcsvm.numeric
 from dcsvm.numeric import native
 
-BUILD = Path(native.__file__).with_name("build.py")
+HERE = Path(native.__file__).parent
+SOURCES = [*HERE.glob("*.[ch]"), HERE / "CMakeLists.txt", HERE / "fingerprint.py"]
 
 
-def implementation_with(**variables):
-    """What a new process says that it runs."""
+def run_python(program, **variables):
+    """What a new process prints."""
     root = str(Path(dcsvm.numeric.__file__).parents[2])
     path = os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])
     return subprocess.run(
-        [sys.executable, "-c", "import dcsvm.numeric as n; print(n.implementation())"],
+        [sys.executable, "-c", program],
         env={**os.environ, "PYTHONPATH": path, **variables},
         capture_output=True,
         text=True,
         check=True,
-    ).stdout.strip()
+    )
 
 
 def test_an_environment_variable_forces_numpy():
-    assert implementation_with(DCSVM_NUMERIC="numpy") == "numpy"
+    told = run_python(
+        "import dcsvm.numeric as n; print(n.implementation())", DCSVM_NUMERIC="numpy"
+    )
+    assert told.stdout == "numpy\n"
+
+
+FIT = """
+import sys
+from sklearn.datasets import load_iris
+from dcsvm import DivideAndConquerClassifier
+from dcsvm.numeric import native
+print(native.describe_implementation(), file=sys.stderr)
+for repetition in range(2):
+    DivideAndConquerClassifier("whole", "kernel_svm", "route").fit(*load_iris(return_X_y=True))
+"""
+
+
+@pytest.mark.slow
+def test_the_first_fit_warns_once_where_the_library_is_missing_and_the_import_does_not(tmp_path):
+    # Another folder of the package, without libraries.
+    (tmp_path / "dcsvm" / "numeric").mkdir(parents=True)
+    for folder in (Path(dcsvm.__file__).parent, HERE.parent):
+        for path in folder.iterdir():
+            place = tmp_path / path.relative_to(HERE.parents[2])
+            if path.name not in ("numeric", "native", "__pycache__"):
+                place.symlink_to(path)
+    left_out = shutil.ignore_patterns("*.so", "__pycache__")
+    shutil.copytree(HERE, tmp_path / "dcsvm" / "numeric" / "native", ignore=left_out)
+    paths = [tmp_path, HERE.parents[2] / "plugins", os.environ.get("PYTHONPATH", "")]
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
+    told = subprocess.run(
+        [sys.executable, "-W", "always", "-c", FIT],
+        env={key: value for key, value in variables.items() if key != "DCSVM_NUMERIC"},
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    ).stderr
+    first, warning = told.split("\n", 1)
+    assert first == "numpy"
+    assert warning.count("NumpyFallbackWarning: dcsvm runs on numpy") == 1
+    assert "the compiled library is not installed; reinstall dcsvm with a C compiler" in warning
+
+
+@pytest.mark.slow
+def test_no_fit_warns_where_numpy_is_asked_for():
+    assert run_python(FIT, DCSVM_NUMERIC="numpy").stderr == "numpy\n"
+
+
+@pytest.mark.skipif(native.library is None, reason="the compiled library is not built")
+def test_a_block_on_numpy_does_not_warn(recwarn):
+    with native.numpy_only():
+        native.warn_of_numpy()
+    assert not recwarn.list
+
+
+def test_the_instruction_set_can_be_told():
+    with native.numpy_only():
+        assert native.instruction_set() is None
+        assert native.describe_implementation() == "numpy"
+    if native.library is not None:
+        assert native.instruction_set() in native.LEVELS
+        assert native.describe_implementation() == f"native, {native.instruction_set()}"
 
 
 def test_the_choice_can_be_told():
@@ -38,46 +99,72 @@ def test_the_choice_can_be_told():
         assert native.implementation() == "numpy"
 
 
-def test_what_is_no_library_counts_as_none(tmp_path, monkeypatch):
+def test_what_is_no_library_is_refused(tmp_path, monkeypatch):
     (tmp_path / "numeric_base.so").write_bytes(b"not a library")
     monkeypatch.setattr(native, "HERE", tmp_path)
-    monkeypatch.delenv("DCSVM_NUMERIC", raising=False)
-    assert native.load() is None
+    with pytest.raises(OSError, match="the compiled library cannot be loaded"):
+        native.load()
+
+
+def test_no_library_at_all_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(native, "HERE", tmp_path)
+    with pytest.raises(OSError, match="the compiled library is not installed"):
+        native.load()
+
+
+def build_library(folder, *options, **variables):
+    """Run CMake on the sources in a folder, which is where the libraries go."""
+    cmake = shutil.which("cmake")
+    if not cmake:
+        pytest.skip("needs CMake on the path")
+    build = folder / "build"
+    for command in (
+        [cmake, "-S", folder, "-B", build, f"-DPython_EXECUTABLE={sys.executable}", *options],
+        [cmake, "--build", build, "--parallel", "2"],
+    ):
+        done = subprocess.run(
+            command, env={**os.environ, **variables}, capture_output=True, text=True
+        )
+        if done.returncode:
+            break
+    return done
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", ["/bin/false", "no-such-compiler"])
+def test_a_compiler_that_fails_stops_the_build(sources, compiler):
+    done = build_library(sources, CC=compiler)
+    assert done.returncode
+    assert "compiler" in done.stderr.lower()
+    assert not list(sources.glob("*.so"))
+
+
+@pytest.mark.slow
+def test_an_error_in_a_source_stops_the_build_and_shows_the_compilers_words(sources):
+    first = min(sources.glob("*.c"))  # which is compiled first, so little else is
+    first.write_text("int broken(void) { return missing; }\n")
+    done = build_library(sources)
+    assert done.returncode
+    assert "missing" in done.stdout + done.stderr
 
 
 @pytest.fixture
-def build():
-    """The build hook's module, which no other code imports."""
-    pytest.importorskip("hatchling")
-    spec = importlib.util.spec_from_file_location("native_build", BUILD)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.mark.parametrize("compiler", ["false", "no-such-compiler"])
-def test_a_compiler_that_fails_leaves_no_library(build, tmp_path, monkeypatch, compiler):
-    monkeypatch.setenv("CC", compiler)
-    assert build.compile_libraries(tmp_path) == []
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_platform_stands_in_the_wheels_tag(build):
-    assert "-" not in build.platform_tag()
-    assert "." not in build.platform_tag()
+def sources(tmp_path):
+    """A copy of the C sources and of what builds them."""
+    for path in SOURCES:
+        shutil.copy(path, tmp_path)
+    return tmp_path
 
 
 @pytest.fixture
-def installed(tmp_path, monkeypatch):
+def installed(sources, monkeypatch):
     """A copy of the sources and of one library built from them, of which native loads."""
-    library = BUILD.with_name("numeric_base.so")
+    library = HERE / "numeric_base.so"
     if not library.exists():
         pytest.skip("the library was not built")
-    for path in [*BUILD.parent.glob("*.[ch]"), BUILD, library]:
-        shutil.copy(path, tmp_path)
-    monkeypatch.setattr(native, "HERE", tmp_path)
-    monkeypatch.delenv("DCSVM_NUMERIC", raising=False)
-    return tmp_path
+    shutil.copy(library, sources)
+    monkeypatch.setattr(native, "HERE", sources)
+    return sources
 
 
 def test_a_library_of_the_sources_beside_it_is_taken(installed):
@@ -90,21 +177,23 @@ def test_a_library_without_sources_beside_it_is_taken(installed):
     assert native.load() is not None
 
 
-@pytest.mark.parametrize("changed", ["smo.c", "numeric.h", "build.py"])
-def test_a_library_of_older_sources_is_refused_with_a_warning(installed, changed):
+@pytest.mark.parametrize("changed", ["smo.c", "numeric.h", "CMakeLists.txt"])
+def test_a_library_of_older_sources_is_refused(installed, changed):
     with (installed / changed).open("a") as file:
         file.write("\n")
-    with pytest.warns(RuntimeWarning, match="built from different C sources .* reinstall dcsvm"):
-        assert native.load() is None
+    with pytest.raises(OSError, match="built from different C sources"):
+        native.load()
 
 
-def test_a_library_that_does_not_know_its_sources_is_refused(build, installed, monkeypatch):
+def test_a_library_that_does_not_know_its_sources_is_refused(installed):
+    compiler = shutil.which("gcc") or shutil.which("clang")
+    if not compiler:
+        pytest.skip("no C compiler")
     for path in installed.glob("*.[ch]"):
         path.unlink()
-    (installed / "old.c").write_text("int dcsvm_level(void) { return 0; }")
-    monkeypatch.setattr(build, "FLAGS", ["-fPIC"])
-    monkeypatch.setattr(build, "HERE", installed)
-    if not build.compile_libraries(installed):
-        pytest.skip("no C compiler")
-    with pytest.warns(RuntimeWarning, match="built from different C sources"):
-        assert native.load() is None
+    old = installed / "old.c"
+    old.write_text("int dcsvm_level(void) { return 0; }")
+    library = installed / "numeric_base.so"
+    subprocess.run([compiler, "-shared", "-fPIC", old, "-o", library], check=True)
+    with pytest.raises(OSError, match="built from different C sources"):
+        native.load()

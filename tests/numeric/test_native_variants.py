@@ -1,4 +1,4 @@
-"""Every library that this processor can run, and an installation without a compiler, agree."""
+"""Every library that this processor can run, and an installation without any, agree."""
 
 import ctypes
 import os
@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 from dual_formulas import exact_rbf, gap
 
-from dcsvm.numeric import Kernel, native, rbf_gram, solve
+from dcsvm.numeric import Kernel, native
 from dcsvm.numeric.expansion.expansion import evaluate, prepare
 from dcsvm.numeric.expansion.pair_votes import vote, walk
-from dcsvm.numeric.svm.large_solver import solve_large
+from dcsvm_plugins.learners.kernel_svm.gram import rbf_gram
+from dcsvm_plugins.learners.kernel_svm.large_solver import solve_large
+from dcsvm_plugins.learners.kernel_svm.solver import solve
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -92,33 +94,48 @@ def test_every_library_solves_and_predicts_alike(use, level):
 ASK = """
 import numpy as np
 import dcsvm.numeric as numeric
+from dcsvm_plugins.learners.kernel_svm.solver import solve
 X = np.random.default_rng(0).normal(size=(60, 3))
 y = np.where(X[:, 0] > 0, 1.0, -1.0)
-solution = numeric.solve(numeric.Kernel("rbf")(X), y, 10.0)
+solution = solve(numeric.Kernel("rbf")(X), y, 10.0)
 print(numeric.__file__, numeric.implementation(), solution.converged, solution.objective)
 """
 
 
-@pytest.mark.slow
-def test_without_a_compiler_the_package_installs_and_numpy_serves(tmp_path):
-    pytest.importorskip("hatchling")
-    source, installed = tmp_path / "source", tmp_path / "installed"
+def build_wheel(folder, **variables):
+    """Build a wheel of a copy of the sources with the tools that are here."""
+    for tool in ("build", "scikit_build_core"):
+        pytest.importorskip(tool)
+    source = folder / "source"
+    source.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE"):
-        if (ROOT / name).exists():
-            source.mkdir(exist_ok=True)
-            shutil.copy(ROOT / name, source)
+        shutil.copy(ROOT / name, source)
     left_out = shutil.ignore_patterns("*.so", "__pycache__")
     for name in ("dcsvm", "plugins"):
         shutil.copytree(ROOT / name, source / name, ignore=left_out)
-    built = subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
-        cwd=source,
-        env=os.environ | {"CC": "false"},
-        capture_output=True,
+    return subprocess.run(
+        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, source],
+        env={**os.environ, **variables},
         text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
-    assert built.returncode == 0, built.stderr
-    assert "no C compiler; the numpy implementation will serve" in built.stdout + built.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("false"), reason="needs a program that fails")
+def test_a_wheel_is_not_built_where_the_compiler_fails(tmp_path):
+    built = build_wheel(tmp_path, CC=shutil.which("false"), DCSVM_BUILD="")
+    assert built.returncode
+    assert "is not able to compile a simple test program" in " ".join(built.stdout.split())
+    assert not list(tmp_path.glob("*.whl"))
+
+
+@pytest.mark.slow
+def test_without_native_code_if_asked_for_the_package_installs_and_numpy_serves(tmp_path):
+    built = build_wheel(tmp_path, DCSVM_BUILD="pure")
+    assert built.returncode == 0, built.stdout
+    installed = tmp_path / "installed"
     (wheel,) = tmp_path.glob("*.whl")
     assert wheel.name.endswith("-py3-none-any.whl")
     with zipfile.ZipFile(wheel) as archive:

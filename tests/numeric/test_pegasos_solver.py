@@ -5,7 +5,15 @@ import pytest
 from scipy import sparse
 from sklearn.svm import SVC
 
-from dcsvm.numeric import Float32Rows, PegasosSettings, best_bias, fit_pegasos, implementation
+from dcsvm.numeric import (
+    Float32Rows,
+    PegasosSettings,
+    best_bias,
+    fit_pegasos,
+    implementation,
+    solve_pegasos,
+)
+from dcsvm.numeric.linear.pegasos_solver import _random_batches
 from dcsvm.numeric.native import numpy_only
 
 LAMBDA = 0.01
@@ -109,3 +117,62 @@ def test_numbers_too_large_for_single_precision_are_clipped():
     largest = np.finfo(np.float32).max
     assert rows.dense[0, :3].tolist() == [largest, -largest, 1.0]
     assert Float32Rows.of(sparse.csr_array([[1e300, 0.0]])).sparse.data.tolist() == [largest]
+
+
+def run_equations(X, pulls, regularization, steps, tolerance, tau):
+    """Equations (8) and (9) of the H-LSVM paper with batches of all rows, step by step."""
+    w, b, signs = np.zeros(X.shape[1]), 0.0, np.sign(pulls)
+    for t in range(1, steps + 1):
+        inside = signs * (X @ w + b) < 1
+        eta, before = 1 / (regularization * t), w
+        w = w - eta * (regularization * w - (pulls * inside) @ X / len(X))
+        b = b + tau * eta * (pulls * inside).sum() / len(X)
+        size = np.linalg.norm(w)
+        w = w if size <= 1 / np.sqrt(regularization) else w / (np.sqrt(regularization) * size)
+        if np.linalg.norm(w - before) <= tolerance:
+            break
+    return w, b, t
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("seed", range(8))
+def test_full_batches_take_the_steps_of_the_paper_to_the_last_one(seed, form):
+    generator = np.random.default_rng(seed)
+    n, d = int(generator.integers(5, 200)), int(generator.integers(1, 20))
+    signs = np.where(generator.random(n) < 0.4, 1.0, -1.0)
+    signs[:2] = 1.0, -1.0
+    X = generator.normal(size=(n, d)) + generator.uniform(0, 2) * signs[:, None] + 0.3
+    X = X.astype(np.float32).astype(float)
+    pulls = (signs / (2 * np.where(signs > 0, (signs > 0).sum(), (signs < 0).sum()))).astype(
+        np.float32
+    )
+    regularization = 10.0 ** -generator.integers(2, 7)
+    w, b, steps = run_equations(X, pulls, regularization, 20_000, 1e-4, 0.01)
+    settings = PegasosSettings(regularization, n, 20_000, 1e-4, 0.01, True, False, random=1)
+    found = solve_pegasos(Float32Rows.of(form(X)), pulls, np.arange(n), settings)
+    assert found.iterations == steps
+    np.testing.assert_allclose(found.weights, w, atol=1e-6 * np.linalg.norm(w))
+    assert found.bias == pytest.approx(b, abs=1e-5)
+
+
+def test_random_batches_are_drawn_alike_in_numpy_and_find_the_optimum():
+    X, signs = overlapping()
+    exact = learned(X, signs, batch=200, average=True)
+    drawn = learned(X, signs, batch=20, random=3)
+    other = learned(X, signs, batch=20, random=4)
+    np.testing.assert_allclose(drawn.weights, exact.weights, atol=0.03)
+    assert (drawn.weights != other.weights).any()
+    few = {"batch": 20, "random": 3, "iterations": 30}
+    compiled = learned(X, signs, **few)
+    with numpy_only():
+        twin = learned(X, signs, **few)
+    np.testing.assert_allclose(twin.weights, compiled.weights, rtol=1e-3, atol=1e-3)
+
+
+def test_a_batch_of_random_rows_holds_each_row_once():
+    batches = _random_batches(50, 20, 9)
+    drawn = np.array([next(batches) for _ in range(2000)])
+    assert all(len(set(batch)) == 20 for batch in drawn[:100])
+    counts = np.bincount(drawn.ravel(), minlength=50)
+    assert counts.min() > 700
+    assert counts.max() < 900

@@ -15,6 +15,8 @@ from store_files import entries_of, forged, objects_in, rezipped, written
 
 import dcsvm
 from dcsvm.base.errors import ModelFileError
+from dcsvm.persistence.decoder import _restore_random_state
+from dcsvm.persistence.model_file_format import FormatError
 
 X, _ = blobs(60, 2)
 
@@ -290,3 +292,19 @@ def test_a_file_without_its_end_is_called_damaged(whole, path):
     assert sentence_for(whole[: len(whole) // 2], path) == (
         "is damaged: its end is missing or was altered"
     )
+
+
+@pytest.mark.parametrize(
+    ("keys", "rest"),
+    [
+        (np.zeros(624, dtype=np.uint32), (2**31 - 1, 0, 0.0)),
+        (np.zeros(624, dtype=np.uint32), (-5, 0, 0.0)),
+        (np.zeros(3, dtype=np.uint32), (1, 0, 0.0)),
+        (np.zeros(624), (1, 0, 0.0)),
+        (None, (1, 0, 0.0)),
+        (np.zeros(624, dtype=np.uint32), (1, 2, 0.0)),
+    ],
+)
+def test_a_random_state_that_points_elsewhere_is_refused(keys, rest):
+    with pytest.raises(FormatError, match="a random state must have 624 keys"):
+        _restore_random_state(keys, *rest)

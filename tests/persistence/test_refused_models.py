@@ -221,15 +221,13 @@ def test_a_failed_save_keeps_the_file_that_was_there(path, monkeypatch):
     other, _ = fitted(Deal())
     before = path.read_bytes()
 
-    def full(*_):
-        raise OSError(28, "No space left on device")
+    def broken(*_):
+        raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(model_file_format, "_add_entry", full)
+    monkeypatch.setattr(model_file_format, "_add_entry", broken)
     with pytest.raises(ModelFileError) as caught:
         dcsvm.save(other, path)
-    assert str(caught.value) == (
-        f"cannot write the model file {str(path)!r}: No space left on device"
-    )
+    assert str(caught.value) == (f"cannot write the model file {str(path)!r}: Input/output error")
     assert path.read_bytes() == before
     assert os.listdir(path.parent) == [path.name]
 

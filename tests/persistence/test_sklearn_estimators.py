@@ -2,6 +2,7 @@
 
 import io
 import json
+import sys
 import zipfile
 
 import numpy as np
@@ -23,7 +24,7 @@ from sklearn.ensemble import (
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KDTree, KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -35,6 +36,8 @@ import dcsvm
 from dcsvm import DivideAndConquerClassifier
 from dcsvm.base.errors import ModelFileError
 from dcsvm.persistence import model_file_format
+from dcsvm.persistence.model_file_format import FormatError
+from dcsvm.persistence.sklearn_arrays import check_estimator
 from dcsvm.persistence.sklearn_estimators import make_canonical
 
 
@@ -132,6 +135,31 @@ def test_an_estimator_that_skops_cannot_write_is_refused(path):
     model.learner = "wraps"
     with pytest.raises(ModelFileError, match="holds a GaussianNB, which skops cannot write"):
         dcsvm.save(model, path)
+
+
+NEEDS_SKOPS = r"needs skops: pip install 'dcsvm\[sklearn\]'"
+
+
+def test_without_skops_an_estimator_is_refused_and_the_error_says_what_to_install(
+    path, monkeypatch
+):
+    model, _ = fitted(Everything(), Wraps(GaussianNB()), k=2)
+    model.learner = "wraps"
+    dcsvm.save(model, path)
+    monkeypatch.setitem(sys.modules, "skops", None)
+    with pytest.raises(ModelFileError, match=f"holds a GaussianNB, which {NEEDS_SKOPS}"):
+        dcsvm.save(model, path)
+    with pytest.raises(
+        ModelFileError, match=f"has an estimator of scikit-learn, which {NEEDS_SKOPS}"
+    ):
+        dcsvm.load(path)
+
+
+def test_a_model_of_our_own_needs_no_skops(path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "skops", None)
+    model, X = fitted(Everything(), Keeps(np.arange(3)), k=2)
+    dcsvm.save(model, path)
+    assert_same(model, dcsvm.load(path), X)
 
 
 def with_estimator(content, path):
@@ -277,3 +305,13 @@ def _small():
 
 
 SMALL = _small()
+
+
+def test_a_neighbor_tree_of_countless_levels_is_refused_at_once():
+    tree = KDTree(np.zeros((5, 2)))
+    check_estimator(tree)
+    state = list(tree.__getstate__())
+    state[5] = 2**62
+    tree.__setstate__(tuple(state))
+    with pytest.raises(FormatError, match="a neighbor tree has invalid node or row numbers"):
+        check_estimator(tree)

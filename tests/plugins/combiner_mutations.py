@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from dcsvm import Committee, Router
-from dcsvm.drive.committee.committee import Group
+from dcsvm.drive.committee.group import Group
 from dcsvm.toolbox import Combination
 
 from .mutations import mutation
@@ -60,7 +60,7 @@ def takes_the_classes_in_reverse(cls):
 
 @mutation("combiner", "scores_rows_in_any_order")
 def centres_the_scores_of_a_batch(cls):
-    return scores_altered(cls, lambda scores: scores - np.nanmean(scores))
+    return scores_altered(cls, lambda scores: scores - np.nanmax(scores))
 
 
 @mutation("combiner", "combines_the_same_twice")
@@ -77,7 +77,8 @@ def asks_behind_the_tallys_back(cls):
 def hears_the_last_member_least(cls):
     def alter(committee):
         last = committee.members[-1]
-        quiet = attrs.evolve(last, model=attrs.evolve(last.model, biases=last.model.biases - 9.0))
+        biases = last.model.biases - 9.0 * (np.arange(len(last.model.biases)) == 0)
+        quiet = attrs.evolve(last, model=attrs.evolve(last.model, biases=biases))
         members = (*committee.members[:-1], quiet)
         return Committee(members, committee.groups, committee.n_classes, committee.cost_counter)
 
@@ -133,3 +134,101 @@ def remembers_whom_it_was_fitted_to(cls):
 @mutation("combiner", "accepts_words_that_exist")
 def accepts_a_word_that_nobody_says(cls):
     return {"accepts": frozenset({"slices"})}
+
+
+def weighs_members(component):
+    return {"weights", "subsets"} <= component.accepts
+
+
+def weights_altered(cls, alter):
+    def change(committee):
+        groups = tuple(
+            each if each.weights is None else attrs.evolve(each, weights=alter(each.weights))
+            for each in committee.groups
+        )
+        return attrs.evolve(committee, groups=groups)
+
+    return committee_altered(cls, change)
+
+
+@mutation("combiner", "honours_the_members_weights", applies=weighs_members)
+def ignores_the_members_weights(cls):
+    return weights_altered(cls, lambda weights: None)
+
+
+@mutation("combiner", "honours_the_members_weights", applies=weighs_members)
+def hears_every_member_with_a_weight_alike(cls):
+    return weights_altered(cls, lambda weights: (weights > 0).astype(float))
+
+
+@mutation("combiner", "honours_the_members_weights", applies=weighs_members)
+def takes_the_members_weights_in_reverse(cls):
+    return weights_altered(cls, lambda weights: weights[::-1])
+
+
+@mutation("combiner", "declares_words_with_a_meaning")
+def declares_a_word_of_the_core(cls):
+    return {"declares": {"regions": "parts of the input space"}}
+
+
+@mutation("combiner", "declares_words_with_a_meaning")
+def declares_a_word_and_does_not_accept_it(cls):
+    return {"declares": {"slices": "parts that are cut like bread"}}
+
+
+@mutation("combiner", "declares_words_with_a_meaning")
+def declares_a_word_without_meaning(cls):
+    return {"accepts": cls.accepts | {"slices"}, "declares": {"slices": ""}}
+
+
+@attrs.frozen(eq=False)
+class AlteredMargins(Altered):
+    """What a combiner's `fit` gave, with a bug around its margins."""
+
+    def combine(self, committee, X):
+        return self.combination.combine(committee, X)
+
+    def margins(self, committee, X):
+        return self.around(self.combination.margins(committee, X))
+
+
+@attrs.frozen(eq=False)
+class AlteredProbabilities(AlteredMargins):
+    """What a combiner's `fit` gave, with probabilities of its own."""
+
+    def margins(self, committee, X):
+        return self.combination.margins(committee, X)
+
+    def probabilities(self, committee, X):
+        return self.around(self.combination.combine(committee, X))
+
+
+@mutation("combiner", "has_margins_for_every_class")
+def takes_the_margins_in_reverse(cls):
+    return {
+        "fit": lambda self, *given: AlteredMargins(cls.fit(self, *given), lambda m: m[:, ::-1])
+    }
+
+
+@mutation("combiner", "has_margins_for_every_class")
+def centres_the_margins_of_a_batch(cls):
+    def around(margins):
+        return margins - np.nan_to_num(margins[:1])
+
+    return {"fit": lambda self, *given: AlteredMargins(cls.fit(self, *given), around)}
+
+
+@mutation("combiner", "has_no_more_probability_than_one")
+def adds_the_probabilities_of_members(cls):
+    def around(scores):
+        return np.full(scores.shape, 0.9)
+
+    return {"fit": lambda self, *given: AlteredProbabilities(cls.fit(self, *given), around)}
+
+
+@mutation("combiner", "labels_are_the_likeliest_classes")
+def gives_half_of_the_rows_nan_probabilities(cls):
+    def around(scores):
+        return np.where(np.arange(len(scores))[:, None] % 2, np.nan, 1.0 / scores.shape[1])
+
+    return {"fit": lambda self, *given: AlteredProbabilities(cls.fit(self, *given), around)}

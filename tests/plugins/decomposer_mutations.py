@@ -1,14 +1,26 @@
 """Bugs to seed into decomposers."""
 
 import threading
+from collections.abc import Callable
+from functools import cache
 
 import attrs
 import numpy as np
+from registered import small
 
-from dcsvm import Division, Router, component
-from dcsvm.testing.trials import Centroids
+from dcsvm import Division, Router, Routing, component
+from dcsvm.drive.registry import default_registry
+from dcsvm.numeric import Stored
+from dcsvm.testing import easy_problem
+from dcsvm.testing.trials import Centroids, try_out
 
 from .mutations import mutation
+
+
+@cache
+def trial_of(name):
+    component = default_registry().resolve("decomposer", small("decomposer", name))
+    return try_out(component, easy_problem())
 
 
 def parts_changed(cls, change):
@@ -102,6 +114,10 @@ def makes_up_a_word(cls):
     return {"yields": frozenset({"slices"})}
 
 
+def trains_side_by_side(component):
+    return max(map(len, trial_of(component.name).stages)) > 1
+
+
 @component
 class SeededByTheWorker(Centroids):
     """A learner whose answer shows which thread it ran in."""
@@ -114,7 +130,7 @@ class SeededByTheWorker(Centroids):
 @mutation(
     "decomposer",
     "is_the_same_in_two_threads",
-    applies=lambda component: component.yields != {"one part"},
+    applies=lambda component: component.yields != {"one part"} and trains_side_by_side(component),
 )
 def seeds_its_parts_by_the_worker(cls):
     change = each_part(lambda part, _: attrs.evolve(part, learner=SeededByTheWorker()))
@@ -134,6 +150,10 @@ class Swapped(Router):
         return attrs.evolve(routing, member=number[routing.member])
 
 
+def mean_row(X):
+    return np.asarray(X.mean(axis=0)).reshape(1, -1)
+
+
 @attrs.frozen(eq=False)
 class ByTheBatch(Router):
     """A router that sends rows where their mean goes."""
@@ -141,9 +161,10 @@ class ByTheBatch(Router):
     router: Router
 
     def route(self, X):
-        mean = np.asarray(X.mean(axis=0)).reshape(1, -1)
-        routing = self.router.route(mean)
-        return type(routing).to_one(np.repeat(routing.member[:1], X.shape[0]))
+        routing = self.router.route(mean_row(X))
+        n, asked = X.shape[0], len(routing.member)
+        weight = None if routing.weight is None else np.tile(routing.weight, n)
+        return Routing(np.repeat(np.arange(n), asked), np.tile(routing.member, n), weight)
 
 
 def router_changed(cls, wrap):
@@ -163,7 +184,11 @@ def yields_regions(component):
     return "regions" in component.yields
 
 
-@mutation("decomposer", "sends_training_rows_home", applies=yields_regions)
+def routes_hard(component):
+    return yields_regions(component) and not routes_softly(component)
+
+
+@mutation("decomposer", "sends_training_rows_home", applies=routes_hard)
 def swaps_two_leaves_at_prediction(cls):
     return router_changed(cls, Swapped)
 
@@ -171,3 +196,145 @@ def swaps_two_leaves_at_prediction(cls):
 @mutation("decomposer", "routes_one_row_as_many", applies=yields_regions)
 def routes_by_the_mean_of_the_batch(cls):
     return router_changed(cls, ByTheBatch)
+
+
+@attrs.frozen(eq=False)
+class ToOneMember(Router):
+    """A router that sends all rows to one member."""
+
+    router: Router
+    choose: Callable
+    soft = False
+
+    def route(self, X):
+        return Routing.to_one(np.repeat(self.choose(self.router, X), X.shape[0]))
+
+
+def first_member(router, X):
+    return router.route(X).member.min()
+
+
+def last_member(router, X):
+    return router.route(X).member.max()
+
+
+def member_of_the_mean(router, X):
+    return router.route(mean_row(X)).member[0]
+
+
+def no_member_learns_all_rows(component):
+    return yields_regions(component) and all(
+        member.n_rows < 60 for group in groups_of(component.name) for member in group.members
+    )
+
+
+@mutation("decomposer", "asks_a_member_that_learned_the_row", applies=yields_regions)
+def sends_all_rows_to_the_first_member(cls):
+    return router_changed(cls, lambda router: ToOneMember(router, first_member))
+
+
+@mutation("decomposer", "asks_a_member_that_learned_the_row", applies=no_member_learns_all_rows)
+def sends_all_rows_to_the_last_member(cls):
+    return router_changed(cls, lambda router: ToOneMember(router, last_member))
+
+
+@mutation("decomposer", "asks_a_member_that_learned_the_row", applies=yields_regions)
+def sends_rows_where_their_mean_goes(cls):
+    return router_changed(cls, lambda router: ToOneMember(router, member_of_the_mean))
+
+
+def groups_of(name):
+    return trial_of(name).groups
+
+
+def routes_softly(component):
+    if "regions" not in component.yields:
+        return False
+    groups = groups_of(component.name)
+    return any(group.router.soft for group in groups if group.router)
+
+
+@attrs.frozen(eq=False)
+class Reweighed(Router):
+    """A soft router with other weights."""
+
+    router: Router
+    change: Callable
+    soft = True
+
+    def route(self, X):
+        routing = self.router.route(X)
+        return attrs.evolve(routing, weight=self.change(routing.weight))
+
+
+@mutation("decomposer", "shares_out_the_weight_of_a_row", applies=routes_softly)
+def gives_every_member_a_weight_of_one(cls):
+    return router_changed(cls, lambda router: Reweighed(router, lambda weight: None))
+
+
+@mutation("decomposer", "shares_out_the_weight_of_a_row", applies=routes_softly)
+def loses_half_of_the_weight(cls):
+    return router_changed(cls, lambda router: Reweighed(router, lambda weight: weight / 2))
+
+
+@mutation("decomposer", "shares_out_the_weight_of_a_row", applies=routes_softly)
+def squares_the_weights(cls):
+    return router_changed(cls, lambda router: Reweighed(router, np.square))
+
+
+def gives_a_structure(component):
+    groups = groups_of(component.name)
+    return any(group.structure is not None for group in groups)
+
+
+def structure_changed(cls, change):
+    def divide(self, problem):
+        division = yield from cls.divide(self, problem)
+        return attrs.evolve(division, structure=change(division.structure))
+
+    return {"divide": divide}
+
+
+@attrs.frozen(eq=False)
+class Unlisted(Stored):
+    """A structure that no component lists."""
+
+    inner: object
+
+
+@mutation("decomposer", "leaves_a_structure_that_can_be_stored", applies=gives_a_structure)
+def leaves_a_dictionary(cls):
+    return structure_changed(cls, lambda structure: {"structure": structure})
+
+
+@mutation("decomposer", "leaves_a_structure_that_can_be_stored", applies=gives_a_structure)
+def leaves_a_structure_that_it_does_not_list(cls):
+    return structure_changed(cls, Unlisted)
+
+
+@mutation("decomposer", "leaves_a_structure_that_can_be_stored", applies=gives_a_structure)
+def leaves_the_structure_of_other_members(cls):
+    def shortened(structure):
+        fields = {
+            field.name: getattr(structure, field.name)[:-1]
+            for field in attrs.fields(type(structure))
+            if isinstance(getattr(structure, field.name), np.ndarray)
+        }
+        return attrs.evolve(structure, **fields)
+
+    return structure_changed(cls, shortened)
+
+
+@mutation("decomposer", "declares_words_with_a_meaning")
+def declares_a_word_of_the_core(cls):
+    return {"declares": {"subsets": "any rows at all"}}
+
+
+@mutation("decomposer", "declares_words_with_a_meaning")
+def declares_a_word_and_does_not_yield_it(cls):
+    return {"declares": {"slices": "parts that are cut like bread"}}
+
+
+@mutation("decomposer", "declares_words_with_a_meaning")
+def declares_a_word_without_meaning(cls):
+    return {"yields": frozenset({"slices"}), "declares": {"slices": "slices"}}

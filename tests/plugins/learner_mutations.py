@@ -6,7 +6,7 @@ from collections.abc import Callable
 import attrs
 import numpy as np
 
-from dcsvm import LocalModel
+from dcsvm import LocalModel, SettingError
 from dcsvm.testing import easy_problem
 from dcsvm.toolbox import KernelExpansion
 
@@ -58,7 +58,11 @@ def centres_the_scores_of_a_batch(cls):
     return scores_altered(cls, lambda s: s - s.mean(axis=0))
 
 
-@mutation("learner", "counts_a_weighted_row_as_repeated")
+def weights_are(said):
+    return lambda component: component.row_weights == said
+
+
+@mutation("learner", "counts_a_weighted_row_as_repeated", applies=weights_are("exact"))
 def ignores_row_weights(cls):
     return {"fit": lambda self, problem: cls.fit(self, attrs.evolve(problem, weights=None))}
 
@@ -144,3 +148,103 @@ def fits_together_in_another_order(cls):
 @mutation("learner", "fits_together_as_one_by_one")
 def fits_together_all_but_the_last(cls):
     return {"fit_together": lambda self, problems: cls.fit_together(self, problems[:-1])}
+
+
+@mutation("learner", "says_what_row_weights_do")
+def says_that_weights_are_good(cls):
+    return {"row_weights": "good"}
+
+
+@mutation("learner", "says_what_row_weights_do")
+def says_true_of_weights(cls):
+    return {"row_weights": True}
+
+
+@mutation("learner", "says_what_row_weights_do")
+def says_nothing_of_weights(cls):
+    return {"row_weights": None}
+
+
+def weights_changed(cls, change):
+    def fit(self, problem):
+        weights = None if problem.weights is None else change(problem)
+        return cls.fit(self, attrs.evolve(problem, weights=weights))
+
+    return {"fit": fit}
+
+
+@mutation("learner", "leans_towards_heavier_rows", applies=weights_are("approximate"))
+def forgets_row_weights(cls):
+    return weights_changed(cls, lambda problem: None)
+
+
+@mutation("learner", "leans_towards_heavier_rows", applies=weights_are("approximate"))
+def takes_light_rows_for_heavy_ones(cls):
+    return weights_changed(cls, lambda problem: 1.0 / problem.weights)
+
+
+@mutation("learner", "leans_towards_heavier_rows", applies=weights_are("approximate"))
+def weighs_the_first_class_only(cls):
+    return weights_changed(cls, lambda problem: np.where(problem.y == 0, 20.0, 1.0))
+
+
+@mutation("learner", "refuses_row_weights_in_a_sentence", applies=weights_are("refused"))
+def takes_weights_that_it_refuses(cls):
+    return weights_changed(cls, lambda problem: None)
+
+
+def refusing(error):
+    def methods_of(cls):
+        def fit(self, problem):
+            if problem.weights is not None:
+                raise error
+            return cls.fit(self, problem)
+
+        return {"fit": fit}
+
+    return methods_of
+
+
+@mutation("learner", "refuses_row_weights_in_a_sentence", applies=weights_are("refused"))
+def refuses_with_any_error(cls):
+    return refusing(ValueError("no weights"))(cls)
+
+
+@mutation("learner", "refuses_row_weights_in_a_sentence", applies=weights_are("refused"))
+def refuses_without_a_reason(cls):
+    return refusing(SettingError("this is not possible"))(cls)
+
+
+@attrs.frozen(eq=False)
+class AlteredProbabilities(Altered):
+    """A model with probabilities that are wrong."""
+
+    def scores(self, X):
+        return self.model.scores(X)
+
+    def probabilities(self, X):
+        return self.alter(self.scores(X))
+
+
+@attrs.frozen(eq=False)
+class AlteredMargins(Altered):
+    """A model with margins that are wrong."""
+
+    def scores(self, X):
+        return self.model.scores(X)
+
+    def margins(self, X):
+        return self.alter(self.scores(X))
+
+
+@mutation("learner", "has_proper_probabilities_or_none")
+def has_a_probability_for_each_column_of_scores(cls):
+    def alter(scores):
+        return np.full((len(scores), 1 if scores.shape[1] == 1 else scores.shape[1]), 0.4)
+
+    return {"fit": lambda self, problem: AlteredProbabilities(cls.fit(self, problem), alter)}
+
+
+@mutation("learner", "has_margins_like_its_scores", applies=looks_at_features)
+def has_margins_without_a_sign(cls):
+    return {"fit": lambda self, problem: AlteredMargins(cls.fit(self, problem), lambda s: -s)}

@@ -90,3 +90,11 @@ def test_groups_must_hold_every_feature_once(name, groups, sentence):
     with pytest.raises(DataError) as refusal:
         build("decomposer", name, groups=groups).views(correlated())
     assert str(refusal.value) == f"{name}: groups must hold every feature once, but {sentence}"
+
+
+def test_a_feature_that_earlier_groups_explain_becomes_zero():
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(12, 30))  # any 11 features explain all others
+    first, second = blocks(Problem(X, np.arange(12) % 2, 2, Seed(0)), subspaces=2, features=15)
+    assert first.std() > 0.5
+    assert not second.std(axis=0).any()

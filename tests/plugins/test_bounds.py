@@ -2,6 +2,7 @@
 
 from itertools import combinations
 from math import e, log, log10, sqrt
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from dcsvm.base.errors import DataError
 from dcsvm.numeric import Kernel
 from dcsvm.toolbox import Wrapped
 from dcsvm_plugins.combiners.dag.margin_bounds import enclosing_radius, graph_bounds
+from dcsvm_plugins.decomposers.tree import region_bound
 from dcsvm_plugins.decomposers.tree.region_bound import tree_terms
 
 CORNERS = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
@@ -258,3 +260,28 @@ def test_regions_are_found_below_a_preparation_of_the_rows() -> None:
     assert found.leaves == plain.leaves == 2
     assert found.R.value == pytest.approx(plain.R.value)
     assert found.T2.value == plain.T2.value
+
+
+def test_coefficients_of_pairs_are_those_of_their_points():
+    """Against a loop over pairs."""
+    generator = np.random.default_rng(0)
+    sizes = np.array([3, 1, 4, 2, 5])
+    coefficients = generator.normal(size=(15, 4)) * (generator.random((15, 4)) < 0.7)
+    model = SimpleNamespace(class_sizes=sizes, coefficients=coefficients)
+    own = np.repeat(np.arange(5), sizes)
+    expected = np.zeros((15, 10))
+    for number, (i, j) in enumerate(combinations(range(5), 2)):
+        expected[own == i, number] = coefficients[own == i, j - 1]
+        expected[own == j, number] = coefficients[own == j, i]
+    found = region_bound._columns(model)
+    np.testing.assert_array_equal(found.toarray(), expected)
+    assert found.has_canonical_format
+    assert found.nnz == np.count_nonzero(coefficients)
+
+
+def test_very_many_pairs_of_classes_have_no_facts(monkeypatch):
+    X, y = np.random.default_rng(0).normal(size=(120, 3)), np.arange(120) % 30
+    clf = DivideAndConquerClassifier("whole", "kernel_svm", "route").fit(X, y)
+    assert list(region_bound.tree_facts(clf, X, y))
+    monkeypatch.setattr(region_bound, "MOST_VALUES", 120 * 435)
+    assert not list(region_bound.tree_facts(clf, X, y))

@@ -10,7 +10,7 @@ from dcsvm.base.feature_views import Columns
 from dcsvm.base.member import Member
 from dcsvm.base.models import Constant
 from dcsvm.base.problem import Seed, Task
-from dcsvm.drive.subproblem import Subproblem
+from dcsvm.base.subproblem import Subproblem
 from dcsvm.model_selection import candidate_scoring
 
 GRID = [{"C": C, "gamma": gamma} for gamma in (0.1, 3.0) for C in (1.0, 100.0)]

@@ -8,7 +8,7 @@ from dcsvm.base.errors import CompositionError
 from dcsvm.drive.registry import default_registry
 
 X, y = load_breast_cancer(return_X_y=True)
-FITTING = "its models have none; learners that fit: kernel_svm, krr, rbf_network"
+FITTING = "its models have none; learners that fit: kernel_svm, krr, lasvm, rbf_network, spsvm"
 
 
 def refusal(decomposer, learner, combiner="route"):

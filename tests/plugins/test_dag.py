@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from attrs import evolve
 from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
@@ -348,3 +349,12 @@ def test_all_pairs_have_the_gamma_of_all_rows_and_agree_with_svc() -> None:
     expected = SVC(C=3.0, tol=1e-5, decision_function_shape="ovo").fit(X, y).decision_function(X)
     answers = [member.answer(X)[0][:, 0] for member in pairs.model_.committee.members]
     np.testing.assert_allclose(np.abs(np.stack(answers, 1)), np.abs(expected), atol=5e-3)
+
+
+def test_a_graph_is_walked_in_any_memory_order(fitted, digits) -> None:
+    """A model file keeps the order of arrays, and compiled code reads rows."""
+    X, _ = digits
+    graph = fitted.model_.combination
+    turned = evolve(graph, node=np.asfortranarray(graph.node), sign=np.asfortranarray(graph.sign))
+    model = evolve(fitted.model_, combination=turned)
+    assert model.labels(X[600:620]).tolist() == fitted.model_.labels(X[600:620]).tolist()

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from dcsvm import DataError, DivideAndConquerClassifier, build
 from dcsvm.base.errors import CompositionError
-from dcsvm.numeric import ConvergenceWarning
 
 from .recorded import alpha_of, kept, libsvm_objective, objective_of, overlapping, recorded
 

@@ -1,6 +1,7 @@
 """The kernel support vector machine against scikit-learn's SVC."""
 
 import sys
+import warnings
 
 import attrs
 import numpy as np
@@ -9,9 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from dcsvm import DataError, DivideAndConquerClassifier, Problem, SettingError, build, component
-from dcsvm.numeric import iterate_grams
 from dcsvm.testing import easy_problem
 from dcsvm.testing.problems import as_sparse
+from dcsvm_plugins.learners.kernel_svm.multiclass import iterate_grams
 
 KERNELS = {
     "rbf": {"gamma": 0.7},
@@ -310,3 +311,56 @@ def test_parts_with_other_features_are_not_learned_in_one_call():
         np.testing.assert_array_equal(
             model.scores(problem.X), machine.fit(problem).scores(problem.X)
         )
+
+
+def fit_whole(X, y, **settings):
+    svm = build("learner", "kernel_svm", **settings)
+    return DivideAndConquerClassifier("whole", svm, "route").fit(X, y)
+
+
+def noisy(rows, classes=3):
+    generator = np.random.default_rng(rows)
+    X = generator.normal(size=(rows, 4))
+    return X, (X[:, 0] + 0.5 * generator.normal(size=rows) > 0).astype(int) + (X[:, 1] > 1)
+
+
+@pytest.mark.parametrize(("rows", "as_if"), [(300, 1e-8), (301, 1e-3)])
+@pytest.mark.parametrize("settings", [{}, {"kernel": "linear"}, {"multiclass": "rest"}])
+def test_small_fits_are_solved_to_full_precision(rows, as_if, settings):
+    X, y = noisy(rows)
+    fitted, same = (fit_whole(X, y, **settings, **more) for more in ({}, {"tol": as_if}))
+    np.testing.assert_array_equal(fitted.decision_function(X), same.decision_function(X))
+
+
+def test_a_row_of_weight_two_counts_like_two_rows():
+    X, y = noisy(60)
+    weights = np.random.default_rng(0).integers(1, 4, size=60)
+    svm = DivideAndConquerClassifier("whole", "kernel_svm", "route")
+    one = svm.fit(X, y, sample_weight=weights).decision_function(X)
+    other = svm.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights)).decision_function(X)
+    np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("decomposer", ["tree", "class_pairs"])
+def test_small_parts_of_a_large_fit_are_as_quick_as_ever(decomposer):
+    X, y = noisy(400)
+    division = build("decomposer", decomposer, **{"ceiling": 50} if decomposer == "tree" else {})
+    combiner = "route" if decomposer == "tree" else "vote"
+    fitted, same = (
+        DivideAndConquerClassifier(division, build("learner", "kernel_svm", **more), combiner)
+        .fit(X, y)
+        .decision_function(X)
+        for more in ({}, {"tol": 1e-3})
+    )
+    np.testing.assert_array_equal(fitted, same)
+
+
+def test_what_rounding_hides_is_not_asked_for():
+    """The gap of huge kernel values cannot get as small as that of others."""
+    X, y = noisy(100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for kernel, scale in (("linear", 1e3), ("poly", 10.0)):
+            svm = build("learner", "kernel_svm", kernel=kernel, C=100.0)
+            effort = svm.fit(Problem(X * scale, (y > 0).astype(int), 2)).effort
+            assert effort["iterations"] < 1_000_000

@@ -73,5 +73,5 @@ def test_a_precomputed_kernel_that_is_not_square_is_refused():
     with pytest.raises(DataError) as refusal:
         build("learner", "krr", kernel="precomputed").fit(problem)
     assert str(refusal.value) == (
-        f"krr: a precomputed kernel takes a square matrix, not {problem.X.shape}"
+        f"krr: a precomputed kernel must be square, got {problem.X.shape}"
     )

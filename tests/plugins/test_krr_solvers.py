@@ -98,11 +98,11 @@ def test_huge_entries_and_an_indefinite_matrix_are_solved_without_single_precisi
 
 def test_wrong_arguments_are_refused_with_the_reason():
     _, Y = rows()
-    with pytest.raises(ValueError, match="weigh nothing"):
+    with pytest.raises(ValueError, match="rows of weight zero"):
         ridge_path(np.eye(40), Y, [1.0], np.zeros(40))
     with pytest.raises(ValueError, match="do not fit"):
         ridge_path(np.eye(3), Y, [1.0])
-    with pytest.raises(ValueError, match="positive, not 0"):
+    with pytest.raises(ValueError, match="positive, got 0"):
         ridge_path(np.eye(40), Y, [0.0])
 
 

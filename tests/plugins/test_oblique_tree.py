@@ -11,9 +11,26 @@ from dcsvm.numeric.native import numpy_only
 
 X, Y = make_moons(2000, noise=0.3, random_state=0)
 LEARNED, TESTED = slice(1000), slice(1000, None)
+#: Trees that lower the entropy as fast as they can, by few steps of Pegasos.
+GREEDY = {
+    "threshold": "impurity",
+    "weights": "mean_one",
+    "batches": "in_turn",
+    "regularization": 1e-3,
+    "batch": 64,
+    "iterations": 20_000,
+    "tolerance": 0.0,
+    "passes": 20.0,
+    "bias_rate": 1.0,
+    "average": True,
+}
 
 
 def fitted(learner="majority", n_jobs=None, **settings):
+    return published(learner, n_jobs, **(GREEDY | settings))
+
+
+def published(learner="majority", n_jobs=None, **settings):
     tree = build("decomposer", "oblique_tree", **settings)
     classifier = DivideAndConquerClassifier(tree, learner, random_state=0, n_jobs=n_jobs)
     return classifier.fit(X[LEARNED], Y[LEARNED])
@@ -128,6 +145,56 @@ def test_a_machines_own_threshold_leaves_a_smaller_tree():
     assert tree_of(fitted(threshold="machine")).n_leaves < tree_of(fitted()).n_leaves / 2
 
 
+def grow_by_the_book(X, y, smallest, regularization, steps):
+    """Figure 3 of the paper with full batches, as plainly as it can be said: rows to labels."""
+    total = len(y)
+
+    def entropy(y):
+        shares = [np.mean(y > 0), np.mean(y < 0)]
+        return -sum(share * np.log(share) for share in shares if share > 0)
+
+    def grow(X, y):
+        leaf = 1.0 if (y > 0).sum() > (y < 0).sum() else -1.0
+        if entropy(y) == 0 or len(y) / total <= smallest:
+            return lambda asked: np.full(len(asked), leaf)
+        p = np.where(y > 0, 1 / (2 * (y > 0).sum()), 1 / (2 * (y < 0).sum()))
+        w, b = np.zeros(X.shape[1]), 0.0
+        for t in range(1, steps + 1):
+            a = y * (X @ w + b) < 1
+            eta = 1 / (regularization * t)
+            before = w
+            w = w - eta * (regularization * w - (p * y * a) @ X / len(y))
+            b = b + 0.01 * eta * (p * y * a).sum() / len(y)
+            w = w * min(1.0, 1 / np.sqrt(regularization) / max(np.linalg.norm(w), 1e-300))
+            if np.linalg.norm(w - before) <= 1e-4:
+                break
+        right = X @ w + b > 0
+        sides = [X[~right], y[~right]], [X[right], y[right]]
+        after = sum(len(ys) / len(y) * entropy(ys) for _, ys in sides if len(ys))
+        if after >= entropy(y) - 1e-12:
+            return lambda asked: np.full(len(asked), leaf)
+        left, rest = (grow(*side) for side in sides)
+        return lambda asked: np.where(asked @ w + b > 0, rest(asked), left(asked))
+
+    return grow(X, y)
+
+
+@pytest.mark.parametrize("regularization", [1e-3, 1e-4])
+def test_the_default_is_the_tree_of_the_paper(regularization):
+    tree = published(iterations=2000, regularization=regularization, smallest=0.01)
+    book = grow_by_the_book(X[LEARNED], 2.0 * Y[LEARNED] - 1, 0.01, regularization, 2000)
+    assert tree_of(tree).n_leaves > 3
+    assert np.mean((book(X[TESTED]) > 0) == tree.predict(X[TESTED])) > 0.995
+
+
+def test_the_published_tree_is_learned_from_random_batches_of_large_nodes():
+    one, other = (published(batch=100, iterations=2000, grain=grain) for grain in (50_000, 600))
+    assert one.score(X[TESTED], Y[TESTED]) > 0.85
+    assert other.score(X[TESTED], Y[TESTED]) > 0.85
+    again = published(batch=100, iterations=2000)
+    assert (tree_of(one).weights == tree_of(again).weights).all()
+
+
 def test_large_nodes_are_parts_of_their_own_and_small_ones_whole_subtrees():
     ledger = fitted(grain=300).ledger_
     pieces = [record.about["piece"] for record in ledger if "piece" in record.about]
@@ -162,7 +229,7 @@ def test_it_grows_without_the_compiled_library_too():
 
 def test_three_classes_are_divided_directly_or_by_pairs():
     y = (Y + (X[:, 0] > 1.0)).clip(max=2)
-    tree = build("decomposer", "oblique_tree", prune=0.2)
+    tree = build("decomposer", "oblique_tree", prune=0.2, **GREEDY)
     direct = DivideAndConquerClassifier(tree, "majority", random_state=0)
     pairs = DivideAndConquerClassifier("class_pairs", direct, "vote", random_state=0)
     for classifier in (direct, pairs):

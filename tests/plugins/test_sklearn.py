@@ -29,7 +29,8 @@ def test_scores_are_decision_values_where_there_are_any(n_classes):
 def test_scores_are_shares_where_there_are_no_decision_values():
     three = easy_problem(3, gap=1.0)
     shares = GaussianNB().fit(three.X, three.y).predict_proba(three.X)
-    np.testing.assert_allclose(fitted(three, classifier="GaussianNB").scores(three.X), shares)
+    scores = fitted(three, classifier="GaussianNB").scores(three.X)
+    np.testing.assert_allclose(scores, 2 * shares - 1)  # as for two classes: -1 is a sure no
     two = easy_problem(2, gap=1.0)
     shares = GaussianNB().fit(two.X, two.y).predict_proba(two.X)
     scores = fitted(two, classifier="GaussianNB").scores(two.X)
@@ -154,3 +155,12 @@ def test_a_classifier_that_meets_a_category_it_never_saw_is_named():
     model = fitted(whole, classifier="CategoricalNB")
     with pytest.raises(DataError, match="CategoricalNB cannot predict 3 rows: index 7 is out of"):
         model.scores(np.full((3, 2), 7.0))
+
+
+def test_the_scikit_learn_learner_says_what_weights_do():
+    for classifier, said in [
+        ("LogisticRegression", "exact"),
+        ("RandomForestClassifier", "approximate"),
+        ("KNeighborsClassifier", "refused"),
+    ]:
+        assert build("learner", "sklearn", classifier=classifier).row_weights == said

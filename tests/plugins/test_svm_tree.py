@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_moons
 
-from dcsvm import DivideAndConquerClassifier, SettingError, build
+from dcsvm import DivideAndConquerClassifier, Problem, SettingError, Task, build
 from dcsvm.inspection import compile_tree
 
 X, Y = make_moons(600, noise=0.15, random_state=0)
@@ -59,3 +59,11 @@ def test_it_can_be_compiled():
 def test_a_splitter_without_hyperplanes_is_refused():
     with pytest.raises(SettingError, match=r"svm_tree: splitter must learn hyperplanes.*Kernel"):
         fitted(splitter="kernel_svm")
+
+
+def test_the_largest_class_is_the_one_of_most_weight():
+    X, y = np.arange(6.0)[:, None], np.array([0, 0, 0, 0, 1, 1])
+    for weights, largest in ((None, 0), (np.array([1.0, 1.0, 1.0, 1.0, 5.0, 5.0]), 1)):
+        problem = Problem(X, y, 2, weights=weights)
+        first, _ = next(build("decomposer", "svm_tree").divide(problem))
+        assert first.task == Task((1 - largest,), (largest,))

@@ -1,6 +1,7 @@
 """Reports on fitted models: one page that needs nothing else, whatever the data is called."""
 
 import importlib.util
+import json
 import re
 
 import attrs
@@ -18,6 +19,7 @@ from fakes import (
     blobs,
 )
 from html_page import Page
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
@@ -28,6 +30,7 @@ from dcsvm_report import report
 from dcsvm_report.evidence import Evidence, PartErrors, gather_evidence
 from dcsvm_report.facts import Contender, Facts
 from dcsvm_report.page import render_page
+from dcsvm_report.probability_curves import ProbabilityFacts
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -127,7 +130,7 @@ def test_a_report_can_be_heard(text) -> None:
     assert page.count("h1") == 1
     assert page.count("table") == page.count("caption") > 4
     figures = [svg for svg in page.attributes("svg") if "role" in svg]
-    assert len(figures) == 4
+    assert len(figures) == 6
     assert all(svg["role"] == "img" and svg["aria-label"] for svg in figures)
     assert all(cell.get("scope") in ("row", "col") for cell in page.attributes("th"))
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
@@ -300,6 +303,54 @@ def test_a_search_is_shown_with_its_curves(rows) -> None:
     page = Page(told(search, rows))
     assert "The best of 4 trials" in page.text
     assert f"the best scored {search.best_score_:.4f}" in page.text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_are_drawn_and_their_curves_are_those_of_the_rows(n_classes) -> None:
+    X, y = blobs(300, n_classes)
+    X += np.random.default_rng(1).normal(scale=2.0, size=X.shape)
+    model = pipeline(Strips(3), probability="auto").fit(X, y)
+    text = report(model, X, y)
+    for title in (
+        "Reliability",
+        "Probabilities",
+        "ROC curves",
+        "Precision and recall by threshold",
+    ):
+        assert f"<h3>{title}</h3>" in text
+    found = gather_evidence(model, X, y).probabilities
+    assert found == ProbabilityFacts.from_dict(json.loads(json.dumps(attrs.asdict(found))))
+    shares = model.predict_proba(X)
+    assert sum(found.inside) + sum(found.outside) == len(y)
+    assert len(found.curves) == (1 if n_classes == 2 else 3)
+    for each in found.curves:
+        place = [str(label) for label in model.classes_].index(each.name)
+        assert each.roc_area == roc_auc_score(y == model.classes_[place], shares[:, place])
+        assert each.roc[0] == [0.0, 0.0]
+        assert each.roc[-1] == [1.0, 1.0]
+    of_class = y == int(found.about) if found.about else model.predict(X) == y
+    assert sum(found.inside) == of_class.sum()
+    assert (found.about == "") == (n_classes > 2)
+
+
+def test_features_are_drawn_with_what_they_are_worth_and_do(strips, rows) -> None:
+    page = Page(told(strips, rows, features=["east", "north"]))
+    assert "What the answers depend on" in page.text
+    assert "among 150 test rows; lines are the deviation over five shuffles" in page.text
+    assert "Effects of the features" in page.text
+
+
+def test_without_probabilities_none_are_drawn(text) -> None:
+    assert "Reliability" not in text
+
+
+def test_the_lowest_recall_is_among_the_first_numbers() -> None:
+    truth = np.array([0] * 98 + [1, 1])
+    answers = np.zeros(100, dtype=int)
+    own = Contender("mine", {"test_accuracy": 0.98}, answers)
+    page = Page(render_page(Facts("rare", (own,), ("fine", "fraud"), truth)))
+    assert "0.00% recall of fraud, the lowest fine 100.00%" in page.text
 
 
 @pytest.mark.slow

@@ -69,6 +69,7 @@ def run(tmp_path: Path) -> Path:
         "environment.json": {
             "python": "3.11.0",
             "cores": 8,
+            "numeric": {"implementation": "native", "instruction_set": "avx2"},
             "versions": {"dcsvm": "0.1"},
             "plugins": [
                 {"distribution": "dcsvm", "version": "0.1"},
@@ -140,6 +141,7 @@ def test_a_folder_is_told_as_a_page(run: Path) -> None:
         "# as I wrote it",
         "All parts, slowest first",
         "plugin dcsvm-more",
+        "numeric native, avx2",
         "$ dcsvm run 'my recipe.toml'",
         "$ dcsvm run resolved.toml --seed 5",
         "It ended because all 2 combinations were tried.",

@@ -42,7 +42,11 @@ class Environment:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> Environment:
-    folder = tmp_path / "environment"
+    return create_environment(tmp_path / "environment")
+
+
+def create_environment(folder: Path) -> Environment:
+    """Create a virtual environment in a folder that does not exist."""
     venv.create(folder, symlinks=True)
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     here = folder / "lib" / version / "site-packages"
@@ -64,4 +68,5 @@ def clean_environment() -> dict[str, str]:
     """The environment variables without those that would let another dcsvm in, or a compiler."""
     unwanted = ("PYTHON", "DCSVM_", "PYTEST_")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(unwanted)}
-    return kept | {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INDEX": "1", "CC": "false"}
+    pip = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INDEX": "1"}
+    return kept | pip | {"DCSVM_BUILD": "pure"}

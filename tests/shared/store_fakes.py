@@ -5,6 +5,7 @@ import types
 import attrs
 import numpy as np
 from fakes import Average, Centroids, Deal, Everything, Regional, Strips, blobs
+from sklearn.base import clone
 
 import dcsvm
 from dcsvm import (
@@ -120,7 +121,7 @@ class Wraps(LocalLearner):
     estimator: object = setting(None)
 
     def fit(self, problem):
-        return Wrapped(self.estimator.fit(problem.X, problem.y))
+        return Wrapped(clone(self.estimator).fit(problem.X, problem.y))
 
 
 def registry_of(*components, distribution="fakes", version="1.2"):

@@ -44,9 +44,9 @@ def test_a_run_ends_with_the_checks_of_each_component(tmp_path):
     lines = run_pytest(tmp_path, "-p", "dcsvm.testing.summary")
     title = next(number for number, line in enumerate(lines) if "conformance checks" in line)
     assert lines[title + 1 : title + 4] == [
-        "kind        name     checks  failed",
-        "decomposer  another       1       0",
-        "learner     first         2       1",
+        "kind        name     checks  failed  skipped",
+        "decomposer  another       1       0        0",
+        "learner     first         2       1        0",
     ]
     assert any(
         "learner first breaks a law: nothing is well. But it raised ValueError: never" in line

@@ -63,6 +63,7 @@ def labels(table):
         TablePreparation(),
         TablePreparation("standard", missing="impute"),
         TablePreparation("robust", "codes", "mark"),
+        TablePreparation("quantile", missing="impute"),
         TablePreparation("none"),
     ]
 )
@@ -315,3 +316,32 @@ def test_the_preparation_can_be_searched_and_cloned(table):
     }
     search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(table, labels(table))
     assert search.best_score_ > 0.6
+
+
+def test_ranks_are_those_of_a_sorted_column_and_know_the_way_back():
+    X = np.random.default_rng(0).lognormal(sigma=2, size=(500, 2))
+    X[:, 1] = np.round(X[:, 1])
+    prepare = TablePreparation("quantile").fit(X)
+    ours = prepare.transform(X)
+    np.testing.assert_allclose(ours.mean(axis=0), 0, atol=1e-9)
+    np.testing.assert_allclose(ours.std(axis=0), 1)
+    np.testing.assert_array_equal(np.argsort(ours[:, 0]), np.argsort(X[:, 0]))
+    assert len(np.unique(ours[:, 1])) == len(np.unique(X[:, 1]))
+    column, value = prepare.invert(0, ours[7, 0])
+    assert (column, value) == (0, pytest.approx(X[7, 0]))
+    assert prepare.features()[0].kind == "rank"
+    beyond = prepare.transform([[1e9, -1e9]])[0]
+    assert beyond[0] == ours[:, 0].max()
+    assert beyond[1] <= ours[:, 1].min()
+
+
+@needs_plugins
+def test_a_pipeline_of_ranks_can_be_saved(tmp_path, table):
+    model = make_pipeline(
+        TablePreparation("quantile", missing="impute"),
+        DivideAndConquerClassifier("whole", "majority", "route"),
+    )
+    model.fit(table, labels(table))
+    save(model, tmp_path / "m.dcsvm")
+    again = load(tmp_path / "m.dcsvm")
+    np.testing.assert_array_equal(again[0].transform(table), model[0].transform(table))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,13 +11,22 @@ import numpy as np
 from scipy import sparse
 
 from dcsvm.base.answers import Answers, mean_or_nan
+from dcsvm.base.errors import ContractError
 from dcsvm.base.member import Member
 from dcsvm.base.models import KernelExpansion
 from dcsvm.base.problem import union
 from dcsvm.base.routing import Division, Router, Routing
+from dcsvm.base.stored_fields import PlainState
 from dcsvm.drive.committee.cost_counter import CostCounter
-from dcsvm.drive.committee.shared_kernels import MemberBlock, pool_points
+from dcsvm.drive.committee.group import Group, exchange, merge_groups
+from dcsvm.drive.committee.shared_kernels import (
+    MemberBlock,
+    attach_pools,
+    detach_pools,
+    pool_points,
+)
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+from dcsvm.numeric.stored_arrays import Stored
 
 #: Bytes of one block of kernel values; constant, so that results do not depend on the machine.
 BLOCK_BYTES = 2**26
@@ -25,30 +34,25 @@ BLOCK_BYTES = 2**26
 SMALL_CODE = 2**18
 
 
-@attrs.frozen(eq=False)
-class Group:
-    """Members first .. last - 1 of a committee, and the router that chooses among them."""
-
-    first: int
-    last: int
-    router: Router | None = None
-
-
 @attrs.frozen(eq=False, slots=False)
-class Committee:
+class Committee(PlainState, Stored):
     """The members that predict, with the routers of their groups."""
 
     members: tuple[Member, ...]
     groups: tuple[Group, ...]
     n_classes: int
     cost_counter: CostCounter | None = attrs.field(default=None, metadata={"stored": False})
+    votes: bool = attrs.field(default=True, metadata={"stored": False})
     _blocks_by_members: dict[tuple[int, ...], MemberBlock] = attrs.field(
         factory=dict, metadata={"stored": False}, alias="blocks_by_members"
     )
 
     @classmethod
-    def of(cls, division: Division, n_classes: int) -> Committee:
-        """Build the committee of a division, group by group."""
+    def of(cls, division: Division, n_classes: int, keep_rows: bool = False) -> Committee:
+        """Build the committee of a division, group by group.
+
+        With `keep_rows`, members know the rows of their parts.
+        """
         members: list[Member] = []
         groups: list[Group] = []
 
@@ -58,11 +62,65 @@ class Committee:
             if each.members is not None:
                 first = len(members)
                 mine = [attrs.evolve(member, part=None) for member in each.members]
+                if keep_rows:
+                    mine = [member.without_part(keep_rows=True) for member in each.members]
                 members.extend(mine if each.router else pool_points(mine))
-                groups.append(Group(first, len(members), each.router))
+                last = len(members)
+                groups.append(Group(first, last, each.router, each.weights, each.structure))
 
         add(division)
         return cls(tuple(members), tuple(groups), n_classes)
+
+    @classmethod
+    def merge(cls, committees: Sequence[Committee]) -> Committee:
+        """Put committees for the same classes side by side: the groups of all, with routers.
+
+        A combiner that accepts "groups", such as `mean` or `vote`, combines them.
+        """
+        members, groups = merge_groups(committees)
+        return cls(members, groups, committees[0].n_classes)
+
+    def replace(self, members: Mapping[int, Member]) -> Committee:
+        """Return this committee with other members at some numbers, such as ones trained anew.
+
+        Routers, weights and structures stay as they are.
+        """
+        changed = exchange(self.members, members, self.n_classes)
+        return Committee(changed, self.groups, self.n_classes)
+
+    @property
+    def structure(self) -> Any:
+        """The structure of the division, None without one; with several groups, see `groups`."""
+        if len(self.groups) > 1:
+            raise ContractError("a committee of several groups has a structure for each of them")
+        return self.groups[0].structure
+
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        edges = [0, *(group.last for group in self.groups)]
+        if (
+            [group.first for group in self.groups] != edges[:-1]
+            or edges != sorted(set(edges))
+            or edges[-1] != len(self.members)
+            or not self.members
+        ):
+            raise ValueError(
+                f"Committee.groups must divide {len(self.members)} members, in order, got "
+                f"{[(group.first, group.last) for group in self.groups[:9]]}"
+            )
+        features = {key: sizes[key] for key in ("features",) if key in sizes}
+        for member in self.members:
+            member.check_stored(classes=self.n_classes, **features)
+        for group in self.groups:
+            group.check_stored(classes=self.n_classes, **features)
+        return sizes
+
+    def __getstate__(self) -> dict[str, Any]:
+        members, pools = detach_pools(self.members)
+        return super().__getstate__() | {"members": members, "pools": pools}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        members = attach_pools(state["members"], state["pools"])
+        super().__setstate__(state | {"members": members})
 
     @cached_property
     def code(self) -> Any:
@@ -83,11 +141,14 @@ class Committee:
         """Return the same committee with a new cost counter for n_rows rows."""
         return attrs.evolve(self, cost_counter=CostCounter(n_rows))
 
+    def without_votes(self) -> Committee:
+        """Return the same committee, whose members answer with their margins."""
+        return attrs.evolve(self, votes=False)
+
     def answers(self, X: Matrix) -> Iterator[Answers]:
         """Query all members that the routers choose for rows X (n, d), in blocks.
 
         A row occurs once per group without a router, and once per member that it is routed to.
-        Sums over all Answers are sums over all queried members.
         """
         for group in self.groups:
             yield from self._answers_of(X, group)
@@ -96,7 +157,7 @@ class Committee:
         self, X: Matrix, rows: IntArray, members: IntArray, weights: FloatArray | None = None
     ) -> Answers:
         """Query some members for some rows of X; count the cost if there is a counter."""
-        here = X if len(rows) == X.shape[0] and _ascending(rows) else X[rows]
+        here = X if len(rows) == X.shape[0] and _is_ascending(rows) else X[rows]
         if len(members) == 1:
             queried: Member | MemberBlock = self.members[members[0]]
             owner: IntArray = np.zeros(len(queried.code), dtype=np.intp)
@@ -104,7 +165,7 @@ class Committee:
             queried = self._member_block(tuple(members.tolist()))
             owner = queried.owner
         if self.cost_counter is None:
-            values = queried.scores(here)
+            values = queried.scores(here, self.votes)
         else:
             values, cost = queried.answer(here)
             self.cost_counter.add(rows, members.tolist(), cost)
@@ -132,6 +193,55 @@ class Committee:
             known += met
         return mean_or_nan(sums, np.where(spoken, known, 0.0))
 
+    def mean_probabilities(self, X: Matrix) -> FloatArray | None:
+        """The weighted mean of the probabilities of the members that each row is routed to.
+
+        (n, classes), or None if a member has none. Rows sum to less where members lack classes.
+        """
+        sums = np.zeros((X.shape[0], self.n_classes))
+        asked = np.zeros((X.shape[0], 1))
+        for group in self.groups:
+            for rows, number, weights in self._places(X, group):
+                said = self.members[number].probabilities(X[rows])
+                if said is None:
+                    return None
+                share = 1.0 if weights is None else weights[:, None]
+                sums[rows] += share * said
+                asked[rows] += share
+        return np.asarray(sums / np.where(asked > 0.0, asked, 1.0))
+
+    def find_homes(self, X: Matrix) -> IntArray | None:
+        """The one member (n,) that each row is routed to; None if rows may ask several."""
+        router = self.groups[0].router
+        if len(self.groups) > 1 or router is None:
+            return None
+        routing = router.route(X)
+        order = np.argsort(routing.row, kind="stable")
+        once = np.array_equal(routing.row[order], np.arange(X.shape[0]))
+        return routing.member[order] if once and routing.weight is None else None
+
+    def unseen(self, X: Matrix) -> FloatArray:
+        """The probability (n,) that a row is of a class its members lack: the least of theirs."""
+        least = np.full(X.shape[0], 0.5)
+        for group in self.groups:
+            for rows, number, _ in self._places(X, group):
+                least[rows] = np.minimum(least[rows], 1.0 / (self.members[number].n_rows + 2.0))
+        return least
+
+    def _places(
+        self, X: Matrix, group: Group
+    ) -> Iterator[tuple[IntArray, int, FloatArray | None]]:
+        """Each member of a group, the rows of X that it is asked about, and their weights."""
+        if group.router is None:
+            everyone = np.arange(X.shape[0])
+            for number in range(group.first, group.last):
+                yield everyone, number, group.weigh(number - group.first, None, X.shape[0])
+            return
+        routing = group.router.route(X)
+        for number, at in _by_member(routing):
+            weights = None if routing.weight is None else routing.weight[at]
+            yield routing.row[at], group.first + number, group.weigh(number, weights, len(at))
+
     def routed_labels(self, X: Matrix) -> IntArray:
         """The classes (n,) predicted by the member that each row of X is routed to.
 
@@ -149,7 +259,7 @@ class Committee:
                 return np.asarray(_winners(self.mean_scores(X)))
             for rows, number in places:
                 for block in self._blocks(rows, np.array([number])):
-                    here = X if len(block) == X.shape[0] and _ascending(block) else X[block]
+                    here = X if len(block) == X.shape[0] and _is_ascending(block) else X[block]
                     said = self.members[number].labels(here)
                     if said is None:
                         return np.asarray(_winners(self.mean_scores(X)))
@@ -203,7 +313,10 @@ class Committee:
             return
         members = np.arange(group.first, group.last)
         for rows in self._blocks(np.arange(X.shape[0]), members):
-            yield self.ask(X, rows, members)
+            weights = group.weights
+            if weights is not None:
+                weights = np.broadcast_to(weights, (len(rows), len(members)))
+            yield self.ask(X, rows, members, weights)
 
     def _means(self, X: Matrix, said: Iterator[Answers]) -> FloatArray:
         return mean_or_nan(*self._sums(X, said))
@@ -224,8 +337,10 @@ class Committee:
         for number, places in _by_member(routing):
             member = np.array([group.first + number])
             for block in self._blocks(places, member):
-                weight = None if routing.weight is None else routing.weight[block][:, None]
-                yield self.ask(X, routing.row[block], member, weight)
+                weights = None if routing.weight is None else routing.weight[block]
+                weights = group.weigh(number, weights, len(block))
+                columns = None if weights is None else weights[:, None]
+                yield self.ask(X, routing.row[block], member, columns)
 
     def _columns(self, members: IntArray) -> IntArray:
         return np.concatenate([np.arange(self.starts[m], self.starts[m + 1]) for m in members])
@@ -280,5 +395,5 @@ def _winners(scores: FloatArray) -> IntArray:
     return np.asarray(np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1))
 
 
-def _ascending(rows: Sequence[int] | IntArray) -> bool:
+def _is_ascending(rows: Sequence[int] | IntArray) -> bool:
     return bool((np.diff(rows) == 1).all())

@@ -13,11 +13,15 @@ from scipy import sparse
 
 from dcsvm.base.member import Member
 from dcsvm.base.models import Cost, KernelExpansion
-from dcsvm.drive.committee.packed_coefficients import BlockColumns, PairColumns
-from dcsvm.numeric import FloatArray, IntArray, Matrix
+from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+from dcsvm.numeric.expansion.expansion import prepare
+from dcsvm.numeric.expansion.packed_coefficients import BlockColumns, PairColumns
+from dcsvm.numeric.row_plan import Plan, Step
 
 #: Points are pooled if they would otherwise be evaluated this many times on average.
 WORTHWHILE = 1.2
+#: A plan holds the coefficients of members with a common pool as one table up to this size.
+MOST_COEFFICIENTS = 2**22
 
 
 @attrs.frozen(eq=False, slots=False)
@@ -31,14 +35,36 @@ class SharedKernel:
     numbers: tuple[int, ...]
     members: tuple[Member, ...]
 
-    def values(self, X: Matrix) -> FloatArray:
+    def values(self, X: Matrix, votes: bool = True) -> FloatArray:
         """The scores of all members for rows X (n, d), side by side: (n, columns)."""
         view = self.members[0].view
         seen = X if view is None else view.apply(X)
         if self.form is not None:
             return self.form.values(seen)
         gram = _model(self.members[0]).kernel(seen, self.pool)
-        return np.hstack([_model(m).from_gram(gram[:, _ids(m)]) for m in self.members])
+        return np.hstack([_model(m).from_gram(gram[:, _ids(m)], votes) for m in self.members])
+
+    def lower(
+        self, plan: Plan, view: Step | None, n_features: int
+    ) -> tuple[Step, Step | None] | None:
+        """Add all columns to a plan, after a view; None if members are better asked one by one.
+
+        Returns their step and, if they are all pairs of classes, that of these pairs.
+        """
+        width = n_features if view is None else plan.outputs(view)
+        if isinstance(self.form, PairColumns):
+            pairs = plan.expansion(self.form.expansion, width, form="decisions")
+            if pairs is None:
+                return None
+            pairs = plan.chain(view, pairs)
+            places = plan.columns(plan.outputs(pairs), self.form.places)
+            return plan.chain(pairs, places, plan.scaling(self.form.signs)), pairs
+        if self.form is None or self.pool.shape[0] * len(self.form.biases) > MOST_COEFFICIENTS:
+            return None
+        table = self._coefficients().toarray()
+        expansion = prepare(self.form.kernel, self.pool, table, self.form.biases)
+        step = plan.expansion(expansion, width)
+        return None if step is None else (plan.chain(view, step), None)
 
     @property
     def pool(self) -> Matrix:
@@ -110,11 +136,11 @@ class MemberBlock:
             cost,
         )
 
-    def scores(self, X: Matrix) -> FloatArray:
+    def scores(self, X: Matrix, votes: bool = True) -> FloatArray:
         """The values of all columns for rows X: (n, columns)."""
-        values = self._evaluate_shared(X)
+        values = self._evaluate_shared(X, votes)
         for place, member in zip(self.places[len(self.shared) :], self.singles, strict=True):
-            values[:, place] = member.scores(X)
+            values[:, place] = member.scores(X, votes)
         return values
 
     def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
@@ -125,10 +151,10 @@ class MemberBlock:
             cost += own
         return values, cost
 
-    def _evaluate_shared(self, X: Matrix) -> FloatArray:
+    def _evaluate_shared(self, X: Matrix, votes: bool = True) -> FloatArray:
         values = np.empty((X.shape[0], len(self.owner)))
         for place, each in zip(self.places, self.shared, strict=False):
-            values[:, place] = each.values(X)
+            values[:, place] = each.values(X, votes)
         return values
 
 
@@ -145,16 +171,43 @@ def pool_points(members: Sequence[Member]) -> list[Member]:
         ends = np.cumsum([len(member.support) for member in mine])
         for number, its in zip(numbers, np.split(ids, ends[:-1]), strict=True):
             model = _model(members[number]).with_points(pool, its)
-            result[number] = attrs.evolve(members[number], model=model)
+            result[number] = members[number].with_model(model)
     return result
+
+
+def detach_pools(members: Sequence[Member]) -> tuple[tuple[Member, ...], list[Matrix]]:
+    """Replace the pool of each model by its number in a list; joblib would copy a shared array."""
+    pooled = [_model(member).points.pool for member in members if _is_pooled(member)]
+    pools = list({id(pool): pool for pool in pooled}.values())
+    numbers = {id(pool): number for number, pool in enumerate(pools)}
+    return tuple(
+        _with_pool(each, numbers[id(_model(each).points.pool)]) if _is_pooled(each) else each
+        for each in members
+    ), pools
+
+
+def attach_pools(members: Sequence[Member], pools: Sequence[Matrix]) -> tuple[Member, ...]:
+    """Undo `detach_pools`."""
+    return tuple(
+        _with_pool(member, pools[_model(member).points.pool]) if _is_pooled(member) else member
+        for member in members
+    )
+
+
+def _is_pooled(member: Member) -> bool:
+    return isinstance(member.model, KernelExpansion) and member.model.points.ids is not None
+
+
+def _with_pool(member: Member, pool: Any) -> Member:
+    return member.with_model(_model(member).with_points(pool, _ids(member)))
 
 
 def find_shared_kernels(members: Sequence[Member], numbers: Sequence[int]) -> list[SharedKernel]:
     """Group those of some members of a committee whose models share a pool."""
     found: dict[Any, list[int]] = {}
     for number in numbers:
-        model = members[number].model
-        if isinstance(model, KernelExpansion) and model.points.ids is not None:
+        if _is_pooled(members[number]):
+            model = _model(members[number])
             key = (id(members[number].view), model.kernel, id(model.points.pool))
             found.setdefault(key, []).append(number)
     return [

@@ -1,22 +1,21 @@
 """Writers of predictions: CSV, TSV, JSON lines, NPZ, Parquet and Arrow."""
 
-from __future__ import annotations
-
 import json
-import os
 import re
-import secrets
 import sys
 import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from dcsvm.base.errors import UsageError
+from dcsvm.base.plain_text import CONTROLS, FORMULA, escape_controls, quote_formula
+from dcsvm.persistence.atomic_write import explain_full_disk, open_atomically
 
 #: One column of some rows: texts, labels or scores.
 Values = Sequence[str] | Any
@@ -43,9 +42,13 @@ class Writer(ABC):
 
 
 class CsvWriter(Writer):
-    """Fields with commas between them; the names come with the first rows, or at the end."""
+    """Fields with commas between them; the names come with the first rows, or at the end.
+
+    Formulas are quoted. Where the output is shown, control characters are spelled out.
+    """
 
     delimiter = ","
+    is_shown = False
 
     def begin(self) -> None:
         self.is_named = False
@@ -59,7 +62,7 @@ class CsvWriter(Writer):
 
     def _write_names(self) -> None:
         if not self.is_named:
-            self._write_lines([[self._quote(name)] for name in self.names])
+            self._write_lines([[self._format_text(name)] for name in self.names])
         self.is_named = True
 
     def _write_lines(self, fields: list[list[str]]) -> None:
@@ -72,12 +75,21 @@ class CsvWriter(Writer):
         values = _plain(column)
         if values and not isinstance(values[0], str):
             return list(map(str, values))
-        special = re.compile(rf'["\n\r{self.delimiter}]')
-        joined = "\0".join(values)
-        return list(map(self._quote, values)) if special.search(joined) else values
+        joined = "\0".join(["", *values])
+        plain = joined.count("\0") == len(values) and not self._special.search(joined)
+        return values if plain else list(map(self._format_text, values))
 
-    def _quote(self, text: str) -> str:
-        if re.search(rf'["\n\r{self.delimiter}]', text):
+    @cached_property
+    def _special(self) -> re.Pattern[str]:
+        """What marks texts that cannot be written as they are, in texts after a zero each."""
+        controls = CONTROLS.pattern.replace("\0-", "\1-")
+        return re.compile(f'["\n\r{self.delimiter}]|\0(?:{FORMULA.pattern})|{controls}')
+
+    def _format_text(self, text: str) -> str:
+        text = quote_formula(text)
+        if self.is_shown:
+            text = escape_controls(text)
+        if re.search(f'["\n\r{self.delimiter}]', text):
             return '"' + text.replace('"', '""') + '"'
         return text
 
@@ -96,13 +108,20 @@ class JsonLinesWriter(Writer):
             json.dumps(dict(zip(self.names, row, strict=True)), ensure_ascii=False)
             for row in zip(*map(_plain, columns), strict=True)
         ]
-        self.file.write(("\n".join(lines) + "\n").encode())
+        text = CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", "\n".join(lines))
+        self.file.write((text + "\n").encode())
 
 
 class NpzWriter(Writer):
     """One array for each column; all answers are held until the end."""
 
     def begin(self) -> None:
+        unsafe = next((name for name in self.names if set(name) & set("/\\:")), None)
+        if unsafe is not None:
+            raise UsageError(
+                f"the column {unsafe!r} cannot be an array of a .npz file, where it would be a "
+                "path: its name contains /, \\ or a colon; write .csv or .parquet"
+            )
         self.blocks: list[list[Any]] = [[] for _ in self.names]
 
     def write(self, columns: list[Values]) -> None:
@@ -181,28 +200,20 @@ def open_answers(out: Path | None, names: list[str]) -> Iterator[Writer]:
     """Open a writer to standard output, or to a file that appears only when complete."""
     if out is None:
         to_terminal = CsvWriter(sys.stdout.buffer, names)
-        yield to_terminal
-        to_terminal.end()
-        sys.stdout.buffer.flush()
+        to_terminal.is_shown = True
+        with explain_full_disk("standard output"):
+            yield to_terminal
+            to_terminal.end()
+            sys.stdout.buffer.flush()
         return
     check_out(out)
-    aside = out.parent / f".{secrets.token_hex(8)}.part"
     try:
-        with open(aside, "xb") as file:
+        with explain_full_disk(out), open_atomically(out) as file:
             writer = WRITERS[out.suffix.lower()](file, names)
             yield writer
             writer.end()
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(aside, out)
-    except BaseException as error:
-        with suppress(OSError):
-            aside.unlink()
-        if isinstance(error, OSError):
-            raise UsageError(
-                f"answers cannot be written to {str(out)!r}: {error.strerror}"
-            ) from error
-        raise
+    except OSError as error:
+        raise UsageError(f"answers cannot be written to {str(out)!r}: {error.strerror}") from error
 
 
 def _plain(column: Values) -> list[Any]:

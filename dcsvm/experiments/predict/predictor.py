@@ -1,8 +1,7 @@
 """Predictions for the rows of a file, read and written block by block."""
 
-from __future__ import annotations
-
 import copy
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,9 +12,10 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from dcsvm.base.errors import UsageError, did_you_mean
-from dcsvm.datasets.loading import open_table
+from dcsvm.drive.engine import choose_executor
 from dcsvm.experiments.predict.answer_writers import open_answers
-from dcsvm.experiments.predict.row_reader import RowReader, build_row_reader
+from dcsvm.experiments.predict.row_reader import RowBlock, RowReader, open_rows
+from dcsvm.toolbox.unwrap import find_classifier
 
 Item = TypeVar("Item")
 
@@ -45,11 +45,13 @@ class Summary:
 
 def predict_file(
     model: Any,
-    path: Path,
+    path: Path | Sequence[Path],
     out: Path | None = None,
     *,
     keep: Sequence[str] = (),
     scores: bool = False,
+    probabilities: bool = False,
+    threshold: float | None = None,
     header: bool = True,
     on_bytes: Callable[[int], None] = lambda _: None,
 ) -> Summary:
@@ -60,8 +62,8 @@ def predict_file(
     model : DivideAndConquerClassifier or Pipeline
         Fitted, as `load` returns it. What it was trained on decides which columns are needed, in
         any order.
-    path : path
-        A data file of any kind that can be read.
+    path : path or paths
+        A data file of any kind that can be read; or several, answered one after the other.
     out : path, optional
         Where to write the answers; the ending says how. None: CSV on standard output. A file
         appears when it is complete, or not at all.
@@ -69,34 +71,101 @@ def predict_file(
         Columns to copy beside the answers. Columns that name rows are copied anyway.
     scores : bool
         Whether to write the scores of the classes, too.
+    probabilities : bool
+        Whether to write the probabilities of the classes, too.
+    threshold : float, optional
+        Of two classes, answer the one that was rarer in training from this probability on, in
+        place of the model's own threshold or costs.
     header : bool
-        Whether the first line of a text file holds the names of the columns.
+        Whether a text file begins with the names of the columns.
     on_bytes : callable
         Told how many more bytes of the file were read.
     """
-    table = open_table(path, header)
-    rows = build_row_reader(model, table)
+    if (probabilities or threshold is not None) and not hasattr(model, "predict_proba"):
+        raise UsageError(
+            'the model has no probabilities: train it with probability = "auto" in the recipe'
+        )
+    rarer = None if threshold is None else _find_rarer_class(model)
+    tables = [open_rows(model, each, header) for each in _list_paths(path)]
     model = _drop_names(model)  # names were matched above: skip scikit-learn's check
-    kept = _list_kept(rows, keep)
-    unknown: dict[str, int] = {}
+    kept = _list_kept(tables, keep)
+    asked = _Question(scores, probabilities, threshold, rarer)
     known = {str(each) for each in model.classes_.tolist()}
-    n_rows = n_labelled = n_right = n_unlearned = n_strange = seen = 0
-    with open_answers(out, _list_columns(model, kept, scores)) as writer:
-        for block in _prefetch(rows.blocks(kept)):
-            labels, columns = _predict_block(model, block.X, scores)
+    tally = _Tally()
+    waiting: deque[RowBlock] = deque()
+
+    def read() -> Iterator[Any]:
+        for rows in tables:
+            seen = 0
+            for block in _prefetch(rows.blocks(kept)):
+                waiting.append(block)
+                yield block.X
+                on_bytes(rows.bytes_read - seen)
+                seen = rows.bytes_read
+
+    with open_answers(out, _list_columns(model, kept, scores, probabilities)) as writer:
+        for labels, columns in choose_executor().ask(asked.answer, model, read()):
+            block = waiting.popleft()
             writer.write([*block.kept, labels, *columns])
-            n_rows += len(labels)
-            if block.labels is not None:
-                has_label, right = _count_right(labels, block.labels)
-                n_labelled += has_label
-                n_right += right
-                n_unlearned += sum(bool(each) and each not in known for each in block.labels)
-            for name, count in block.unknown.items():
-                unknown[name] = unknown.get(name, 0) + count
-            n_strange = max(n_strange, block.n_strange)
-            on_bytes(table.bytes_read - seen)
-            seen = table.bytes_read
-    return Summary(n_rows, n_labelled, n_right, n_unlearned, unknown, n_strange)
+            tally.add(labels, block, known)
+    return Summary(**attrs.asdict(tally))
+
+
+def _list_paths(given: Path | Sequence[Path]) -> Sequence[Path]:
+    return [given] if isinstance(given, Path) else given
+
+
+@attrs.define
+class _Tally:
+    """What is counted of the answers, for the summary."""
+
+    n_rows: int = 0
+    n_labelled: int = 0
+    n_right: int = 0
+    n_unlearned: int = 0
+    unknown_levels: dict[str, int] = attrs.field(factory=dict)
+    n_strange_features: int = 0
+
+    def add(self, labels: Any, block: RowBlock, known: set[str]) -> None:
+        self.n_rows += len(labels)
+        if block.labels is not None:
+            has_label, right = _count_right(labels, block.labels)
+            self.n_labelled += has_label
+            self.n_right += right
+            self.n_unlearned += sum(bool(each) and each not in known for each in block.labels)
+        for name, count in block.unknown.items():
+            self.unknown_levels[name] = self.unknown_levels.get(name, 0) + count
+        self.n_strange_features = max(self.n_strange_features, block.n_strange)
+
+
+@attrs.frozen
+class _Question:
+    """What is asked about each row."""
+
+    scores: bool
+    probabilities: bool
+    threshold: float | None
+    rarer: int | None
+
+    def answer(self, model: Any, X: Any) -> tuple[Any, list[Any]]:
+        """The labels of rows, and the columns of numbers that are written beside them."""
+        labels, columns = _predict_block(model, X, self.scores)
+        if self.threshold is not None and self.rarer is not None:
+            reached = model.predict_proba(X)[:, self.rarer] >= self.threshold
+            labels = model.classes_[np.where(reached, self.rarer, 1 - self.rarer)]
+        if self.probabilities:
+            columns += list(model.predict_proba(X).T)
+        return labels, columns
+
+
+def _find_rarer_class(model: Any) -> int:
+    """The class of two that had fewer rows in training."""
+    if len(model.classes_) != 2:
+        raise UsageError(
+            f"a threshold decides between two classes, and the model has {len(model.classes_)}"
+        )
+    calibration = find_classifier(model).model_.calibration
+    return int(calibration.shares.argmin() if calibration.rarest < 0 else calibration.rarest)
 
 
 def _drop_names(model: Any) -> Any:
@@ -107,21 +176,25 @@ def _drop_names(model: Any) -> Any:
     return model
 
 
-def _list_kept(rows: RowReader, keep: Sequence[str]) -> list[str]:
-    for name in keep:
-        if name not in rows.names:
-            raise UsageError(
-                f"{rows.title} has no column {name!r} to keep; {did_you_mean(name, rows.names)}"
-            )
-    found = [name for name in rows.ids if name not in keep]
-    return [*found, *dict.fromkeys(keep)]
+def _list_kept(tables: Sequence[RowReader], keep: Sequence[str]) -> list[str]:
+    ids = [name for name in tables[0].ids if name not in keep]
+    for rows in tables:
+        for name in (*keep, *ids):
+            if name not in rows.names:
+                hint = did_you_mean(name, rows.names)
+                raise UsageError(f"{rows.title} has no column {name!r} to keep; {hint}")
+    return [*ids, *dict.fromkeys(keep)]
 
 
-def _list_columns(model: Any, kept: list[str], scores: bool) -> list[str]:
+def _list_columns(
+    model: Any, kept: list[str], scores: bool, probabilities: bool = False
+) -> list[str]:
     names = [*kept, PREDICTION]
     if scores:
         classes = model.classes_ if len(model.classes_) > 2 else model.classes_[1:]
         names += [f"score_{label}" for label in classes]
+    if probabilities:
+        names += [f"probability_{label}" for label in model.classes_]
     doubles = {name for name in names if names.count(name) > 1}
     if doubles:
         raise UsageError(f"two columns of the answers would be called {min(doubles)!r}")
@@ -132,6 +205,8 @@ def _predict_block(model: Any, X: Any, scores: bool) -> tuple[Any, list[Any]]:
     if not scores:
         return model.predict(X), []
     values = model.decision_function(X)
+    if hasattr(model, "predict_proba"):  # whose labels may come from a threshold
+        return model.predict(X), list(values.reshape(len(values), -1).T)
     if values.ndim == 1:
         return model.classes_[(values > 0).astype(np.intp)], [values]
     return model.classes_[values.argmax(axis=1)], list(values.T)

@@ -1,9 +1,8 @@
 """The rows of a file matched with the columns and category levels of a model."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -11,7 +10,12 @@ import numpy as np
 from scipy import sparse
 
 from dcsvm.base.errors import DataError, did_you_mean
-from dcsvm.datasets.raw_table import Block, SparseTable, Table, parse_field
+from dcsvm.datasets.column_roles import find_column
+from dcsvm.datasets.date_columns import DatedTable
+from dcsvm.datasets.field_parsing import parse_field
+from dcsvm.datasets.file_formats import find_suffix
+from dcsvm.datasets.loading import TEXT, open_table
+from dcsvm.datasets.raw_table import Block, SparseTable, Table
 from dcsvm.datasets.svmlight import set_width
 from dcsvm.numeric.array_types import FloatArray, Matrix
 from dcsvm.numeric.text_fields import NOTHING, OTHER
@@ -42,14 +46,20 @@ class RowReader(ABC):
     names: Sequence[str] = ()
     ids: Sequence[str] = ()
 
+    @property
+    @abstractmethod
+    def bytes_read(self) -> int:
+        """How much of the file has been read, for progress."""
+
     @abstractmethod
     def blocks(self, kept: Sequence[str]) -> Iterator[RowBlock]: ...
 
 
-def build_row_reader(model: Any, table: Table | SparseTable) -> RowReader:
-    """Match a file with the columns that a model was trained on."""
+def open_rows(model: Any, path: Path, header: bool = True) -> RowReader:
+    """Open a file and match it with the columns that a model was trained on."""
     prepare = find_preparation(model)
     columns, schema = _list_columns(model, prepare), None if prepare is None else prepare.schema
+    table = _open(path, header, schema)
     if schema is None and hasattr(model, "feature_names_in_"):
         schema = TableSchema(columns)
     if isinstance(table, SparseTable):
@@ -64,6 +74,22 @@ def build_row_reader(model: Any, table: Table | SparseTable) -> RowReader:
     if not table.has_names and len(table.names) == len(schema.features):
         table.names = schema.names  # no names to go by: the order of training serves
     return TableRowReader(table, schema, prepare is not None and prepare.missing != "error")
+
+
+def _open(path: Path, header: bool, schema: TableSchema | None) -> Table | SparseTable:
+    """Open a file that is written as the one the model was trained on."""
+    if schema is None or find_suffix(path) not in TEXT:
+        table = open_table(path, header)
+    else:
+        table = open_table(path, header, schema.encoding, schema.decimal)
+    if schema is None or not schema.dates or not isinstance(table, Table):
+        return table
+    if schema.missing_values is not None:
+        table.missing = frozenset(schema.missing_values)
+    places = [
+        find_column(table, name, "a date that the model was trained on") for name in schema.dates
+    ]
+    return DatedTable(table, places, schema.day_first)
 
 
 def _list_columns(model: Any, prepare: TablePreparation | None) -> tuple[Column, ...]:
@@ -90,6 +116,8 @@ class TableRowReader(RowReader):
     def __init__(self, table: Table, schema: TableSchema, allows_missing: bool) -> None:
         self.table, self.title, self.names = table, table.title, table.names
         self.allows_missing = allows_missing
+        if schema.missing_values is not None:
+            table.missing = frozenset(schema.missing_values)
         self.columns = schema.features
         self.places = self._find_places()
         self.ids = [name for name in schema.ids if name in table.names]
@@ -98,6 +126,10 @@ class TableRowReader(RowReader):
             {text: float(code) for code, text in enumerate(column.levels or ())}
             for column in self.columns
         ]
+
+    @property
+    def bytes_read(self) -> int:
+        return self.table.bytes_read
 
     def blocks(self, kept: Sequence[str]) -> Iterator[RowBlock]:
         copied = [self.names.index(name) for name in kept]
@@ -110,6 +142,9 @@ class TableRowReader(RowReader):
                     if column.levels is None
                     else self._read_codes(block, j, unknown)
                 )
+            if self.table.mistakes:
+                place, message = self.table.mistakes[0]
+                raise DataError(f"{self.table.where(place)}: {message}")
             labels = None if self.target is None else block.texts(self.target)
             yield RowBlock(X, [block.texts(place) for place in copied], labels, unknown)
 
@@ -126,7 +161,7 @@ class TableRowReader(RowReader):
         return [places[column.name] for column in self.columns]
 
     def _read_numbers(self, block: Block, j: int) -> FloatArray:
-        values, kinds = block.numbers(self.places[j])
+        values, kinds = block.numbers(self.places[j], self.table.missing)
         others = np.flatnonzero(kinds == OTHER)
         if len(others):
             row = int(others[0])
@@ -145,7 +180,7 @@ class TableRowReader(RowReader):
         for place, row in enumerate(firsts):
             text = block.text(row, self.places[j])
             codes[place] = self.codes[j].get(text, -1.0)
-            if codes[place] < 0 and parse_field(text)[0] == NOTHING:
+            if codes[place] < 0 and parse_field(text, self.table.missing)[0] == NOTHING:
                 self._check_missing(block, row, j)
                 codes[place] = np.nan
         values: FloatArray = codes[numbers]
@@ -183,6 +218,10 @@ class SparseRowReader(RowReader):
             )
         first = 1 if schema is None or schema.first_index is None else schema.first_index
         self.shift = first if table.by_number else 0
+
+    @property
+    def bytes_read(self) -> int:
+        return self.table.bytes_read
 
     def blocks(self, kept: Sequence[str]) -> Iterator[RowBlock]:
         for block in self.table.blocks():

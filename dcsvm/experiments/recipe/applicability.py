@@ -1,7 +1,5 @@
 """The data sizes that a recipe is meant for, described and compared with those of a data set."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -1,10 +1,7 @@
 """Components built from the tables of a recipe, with every mistake told at its place."""
 
-from __future__ import annotations
-
 import copy
-import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -13,23 +10,27 @@ from dcsvm.base.component import check_value, settings_of, takes_several, wrap_s
 from dcsvm.base.errors import DcsvmError, PluginError, RecipeError, UnknownNameError, did_you_mean
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.registry import KINDS, Registry
-from dcsvm.drive.validation import check_composition, check_support
+from dcsvm.drive.validation import (
+    check_composition,
+    check_decision,
+    check_method,
+    check_support,
+)
+from dcsvm.experiments.recipe.key_suggestions import find_keys, find_nearest_word
 from dcsvm.experiments.recipe.layers import SEARCH, LayeredRecipe, Place
 from dcsvm.experiments.recipe.sections import (
     CLASS_WEIGHT,
-    Data,
-    Measure,
-    Search,
-    Split,
+    COSTS,
+    PROBABILITY,
+    THRESHOLD,
     find_class_weight_mistake,
 )
 from dcsvm.experiments.recipe.toml_lines import Key
 
 #: The keys that make a pipeline.
-PIPELINE = (*KINDS, CLASS_WEIGHT)
+PIPELINE = (*KINDS, CLASS_WEIGHT, PROBABILITY, THRESHOLD, COSTS)
 #: The keys whose values, or whose settings, can be searched for.
 SEARCHED = (*PIPELINE, "data")
-SECTIONS: dict[str, type] = {"data": Data, "split": Split, "search": Search, "measure": Measure}
 
 
 class ComponentReader:
@@ -79,7 +80,23 @@ class ComponentReader:
         if mistake:
             self._complain((*at, CLASS_WEIGHT), RecipeError(mistake))
         parts[CLASS_WEIGHT] = None if weights == "none" else weights
+        if PROBABILITY in table:
+            try:
+                parts[PROBABILITY] = check_method(table[PROBABILITY])
+            except DcsvmError as error:
+                self._complain((*at, PROBABILITY), error)
+        if not at:
+            parts |= self._read_decision(table, parts.get(PROBABILITY, "off"))
         return DivideAndConquerClassifier(**parts)
+
+    def _read_decision(self, table: Any, probability: str) -> dict[str, Any]:
+        """The threshold or the costs of a recipe, "none" being none."""
+        found = {key: table[key] for key in (THRESHOLD, COSTS) if table.get(key, "none") != "none"}
+        try:
+            check_decision(found.get(THRESHOLD), found.get(COSTS), probability)
+        except DcsvmError as error:
+            self._complain((next(iter(found)),), error)
+        return found
 
     def _find_culprit(self, at: Key, *kinds: str) -> str:
         """Return the component that the upper layer sets: the mistake is reported there."""
@@ -129,7 +146,7 @@ class ComponentReader:
             message = f"a {kind} is a name, or a table with the key 'use', not {given!r}"
             return self._complain(at, RecipeError(message))
         if kind == "learner" and "use" not in table and table.keys() & KINDS.keys():
-            self._check_keys(at, table, KINDS, _format_title(at))
+            self._check_keys(at, table, (*KINDS, PROBABILITY), _format_title(at))
             return self.build_classifier(at, table)
         if not isinstance(table.get("use"), str):
             message = f"{_format_title(at)} needs the key 'use': the name of a {kind}"
@@ -203,50 +220,6 @@ def apply_cell(table: dict[str, Any], cell: Mapping[str, Any]) -> dict[str, Any]
             raise NoSuchKeyError(f"{name} leads nowhere: {'.'.join(way)} is no table")
         inner[last] = value
     return changed
-
-
-def find_keys(word: str, table: Mapping[str, Any], registry: Registry) -> list[str]:
-    """Return the keys of sections and components that end in this word, the shortest first.
-
-    For the name of a component that the recipe uses, return the key of the component.
-    """
-    found = [
-        key for key in _list_component_keys(table, "", registry) if key.rpartition(".")[2] == word
-    ]
-    found += [f"{name}.{word}" for name, cls in SECTIONS.items() if word in settings_of(cls)]
-    found += [name for name, use in _list_components(table, "") if use == word]
-    return sorted(dict.fromkeys(found), key=lambda key: key.count("."))
-
-
-def find_nearest_word(
-    word: str, known: Iterable[str], table: Mapping[str, Any], registry: Registry
-) -> str:
-    """Return the setting closest to a misspelt word; empty if a known key is closer."""
-    keys = [key.rpartition(".")[2] for key in _list_component_keys(table, "", registry)]
-    keys += [name for cls in SECTIONS.values() for name in settings_of(cls)]
-    words = {each.lower(): each for each in keys} | {each.lower(): "" for each in known}
-    nearest = difflib.get_close_matches(word.lower(), words, n=1, cutoff=0.6)
-    return words[nearest[0]] if nearest else ""
-
-
-def _list_component_keys(table: Mapping[str, Any], at: str, registry: Registry) -> Iterator[str]:
-    for place, use in _list_components(table, at):
-        kind = place.rpartition(".")[2]
-        offer = registry.offers.get((kind, use))
-        if offer is not None:
-            yield from (f"{place}.{name}" for name in settings_of(offer.what))
-
-
-def _list_components(table: Mapping[str, Any], at: str) -> Iterator[tuple[str, str]]:
-    """Yield the key and the name of every component of a table, nested ones included."""
-    for kind in KINDS:
-        given = table.get(kind)
-        if isinstance(given, str):
-            yield f"{at}{kind}", given
-        elif isinstance(given, Mapping):
-            if isinstance(given.get("use"), str):
-                yield f"{at}{kind}", given["use"]
-            yield from _list_components(given, f"{at}{kind}.")
 
 
 def _format_title(at: Key) -> str:

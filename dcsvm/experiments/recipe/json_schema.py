@@ -1,16 +1,26 @@
 """A JSON schema of recipes, so that editors can complete and check them."""
 
-from __future__ import annotations
-
 import typing
-from typing import Any
+from typing import Any, get_args
 
 import attrs
 
 from dcsvm.base.component import options_of, settings_of, type_hints
+from dcsvm.drive.decisions import BEST, SCORES
 from dcsvm.drive.registry import KINDS, Registry
+from dcsvm.drive.validation import Method
 from dcsvm.experiments.recipe.component_reader import SEARCHED
-from dcsvm.experiments.recipe.sections import CLASS_WEIGHT, Data, Measure, Search, Split, Suits
+from dcsvm.experiments.recipe.sections import (
+    CLASS_WEIGHT,
+    COSTS,
+    PROBABILITY,
+    THRESHOLD,
+    Data,
+    Measure,
+    Search,
+    Split,
+    Suits,
+)
 
 LIMITS = {
     "at_least": "minimum",
@@ -27,14 +37,44 @@ CLASS_WEIGHTS: dict[str, Any] = {
     ],
 }
 
+PROBABILITIES: dict[str, Any] = {
+    "description": "where probabilities come from; auto: from the models, or else learned from "
+    "rows that they were not trained on",
+    "enum": list(get_args(Method)),
+}
+THRESHOLDS: dict[str, Any] = {
+    "description": "of two classes, answer the rarer one from this probability on; best: the one "
+    "with the best score on rows held out",
+    "anyOf": [
+        {"type": "number", "minimum": 0, "maximum": 1},
+        {"enum": ["none", *(BEST + score for score in SCORES)]},
+    ],
+}
+COST: dict[str, Any] = {"type": "number", "minimum": 0}
+COST_TABLES: dict[str, Any] = {
+    "description": "what it costs to miss a row of a class, or tables of that by the class "
+    "that is answered; the class of least expected cost is",
+    "anyOf": [
+        {"enum": ["none"]},
+        {
+            "type": "object",
+            "additionalProperties": {
+                "anyOf": [COST, {"type": "object", "additionalProperties": COST}]
+            },
+        },
+    ],
+}
+
 
 def build_schema(registry: Registry) -> dict[str, Any]:
     """The schema of a recipe that may name what this registry offers."""
     pipeline: dict[str, Any] = {kind: {"$ref": f"#/$defs/{kind}"} for kind in KINDS}
     pipeline[CLASS_WEIGHT] = CLASS_WEIGHTS
+    pipeline |= {PROBABILITY: PROBABILITIES, THRESHOLD: THRESHOLDS, COSTS: COST_TABLES}
     search = _describe_table(Search)
     search["properties"] |= {key: {"type": "object"} for key in SEARCHED}
-    search["properties"][CLASS_WEIGHT] = {"type": "array", "items": CLASS_WEIGHTS}
+    for key in (CLASS_WEIGHT, PROBABILITY, THRESHOLD, COSTS):
+        search["properties"][key] = {"type": "array", "items": pipeline[key]}
     rival = _describe_object({**pipeline, "search": search})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -44,6 +84,10 @@ def build_schema(registry: Registry) -> dict[str, Any]:
                 "about": {"type": "string", "description": "one sentence on when to use it"},
                 "name": {"type": "string", "description": "what results are called"},
                 "suits": _describe_table(Suits),
+                "auto": {
+                    "type": "number",
+                    "description": "its place in the portfolio of auto; without: not in it",
+                },
                 "extends": {"type": "string", "description": "a recipe to stand on"},
                 "data": _describe_table(Data),
                 "split": _describe_table(Split),
@@ -73,7 +117,8 @@ def _describe_kind(kind: str, registry: Registry) -> dict[str, Any]:
         table["description"] = offer.summary
         choices.append(table)
     if kind == "learner":
-        pipeline = _describe_object({each: {"$ref": f"#/$defs/{each}"} for each in KINDS})
+        inner: dict[str, Any] = {each: {"$ref": f"#/$defs/{each}"} for each in KINDS}
+        pipeline = _describe_object({**inner, PROBABILITY: PROBABILITIES})
         pipeline["required"] = list(KINDS)
         choices.append(pipeline)
     return {"anyOf": choices}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import re
+import shlex
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ import attrs
 
 from dcsvm.base.errors import RecipeError, UsageError, did_you_mean
 from dcsvm.datasets.embedded import EMBEDDED
+from dcsvm.datasets.file_formats import find_suffix
+from dcsvm.datasets.loading import NEED_TARGET, READERS
 from dcsvm.drive.registry import KINDS, RECIPE, Registry
 from dcsvm.experiments.recipe.sections import Data
 from dcsvm.experiments.recipe.toml_lines import Key, LineIndex
@@ -75,7 +79,7 @@ class LayeredRecipe:
 def parse_override(given: str) -> LayeredRecipe:
     """The layer of one `key=value`; a value that is not TOML is taken as a text.
 
-    `--data FILE` and `--target COLUMN`, as one text each, are short for such values.
+    `--data FILE`, `--target COLUMN` and others, as one text each, are short for such values.
     """
     option, space, rest = given.partition(" ")
     if space and option in SHORT:
@@ -115,12 +119,24 @@ def _expand_target(name: str) -> tuple[str, Any]:
 
 
 #: Options of the command line that are short for a value of the recipe.
-SHORT = {DATA_OPTION: _expand_data, TARGET_OPTION: _expand_target}
+SHORT: dict[str, Callable[[str], tuple[str, Any]]] = {
+    DATA_OPTION: _expand_data,
+    TARGET_OPTION: _expand_target,
+    "--seconds": lambda seconds: ("search.seconds", float(seconds)),
+    "--score": lambda name: ("search.score", name),
+}
 
 
 def find_text(name: str, folder: Path, registry: Registry) -> tuple[str, str, Path] | None:
     """Return the text, title and folder of a recipe file, or else of a registered recipe."""
     path = folder / name
+    if find_suffix(path) in READERS:
+        quoted = shlex.quote(name)
+        target = " --target COLUMN" if find_suffix(path) in NEED_TARGET else ""
+        raise RecipeError(
+            f"{name!r} is a data file, not a recipe: dcsvm recipes --data {quoted}{target} lists "
+            f"the recipes for it, and dcsvm run RECIPE --data {quoted}{target} runs one"
+        )
     offer = registry.offers.get((RECIPE, name))
     if offer is not None and not path.is_file():
         return offer.what, name, Path()
@@ -163,7 +179,8 @@ def parse_layers(
         circle = " -> ".join((*above, source, found[1]))
         raise RecipeError(f"{place}: extends goes in a circle: {circle}")
     parent = parse_layers(*found, registry, (*above, source))
-    parent.table.pop("name", None)
+    for own_key in ("name", "auto"):
+        parent.table.pop(own_key, None)
     return own.merge_over(parent)
 
 

@@ -1,7 +1,6 @@
 """A recipe read from its text: every key checked, every component built."""
 
-from __future__ import annotations
-
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -43,8 +42,10 @@ from dcsvm.experiments.recipe.toml_lines import Key
 
 QUICKSTART = "quickstart"
 COMPARE = "compare"
+#: The key that lets a recipe join the portfolio: a number, its place in the order of trial.
+PORTFOLIO = "auto"
 KEYS = (
-    *("about", "name", "suits", "extends", "data", "split"),
+    *("about", "name", "suits", PORTFOLIO, "extends", "data", "split"),
     *(*PIPELINE, SEARCH, "measure", COMPARE),
 )
 #: The keys that the table of a rival may hold: the rest is shared.
@@ -64,7 +65,7 @@ class Candidate:
     classifier: DivideAndConquerClassifier
     grid: Mapping[str, list[Any]]
     table: dict[str, Any]
-    _registry: Registry
+    registry: Registry
 
     def uses_levels(self, asked: Search) -> bool:
         """Whether its search is a granularity search."""
@@ -73,14 +74,14 @@ class Candidate:
     @property
     def lacks_levels(self) -> str:
         """Why a granularity search of its decomposer is impossible; empty if it is possible."""
-        return without_levels(self.classifier.decomposer, self._registry)
+        return without_levels(self.classifier.decomposer, self.registry)
 
     def build_classifier(self, cell: Mapping[str, Any]) -> DivideAndConquerClassifier:
         """The pipeline with these values; keys of [data] are ignored."""
         if not cell:
             return self.classifier
         reader = ComponentReader(
-            LayeredRecipe(self.name, apply_cell(self.table, cell), {}), self._registry
+            LayeredRecipe(self.name, apply_cell(self.table, cell), {}), self.registry
         )
         classifier = reader.build_classifier((), reader.layered.table)
         reader.raise_mistakes()
@@ -99,6 +100,8 @@ class Recipe:
     measure: Measure
     candidates: tuple[Candidate, ...]
     suits: Suits = attrs.field(default=Suits(None, None, None))
+    #: Its place in the portfolio, if it joins.
+    auto: float | None = None
 
     @property
     def name(self) -> str:
@@ -150,7 +153,10 @@ class _RecipeReader(ComponentReader):
         suits = self._read_section(Suits, "suits", find_suits_mistakes)
         candidates = [self._read_candidate(name)]
         candidates += [self._read_rival(rival) for rival in self._find_rivals()]
-        return Recipe(source, about, data, split, search, measure, tuple(candidates), suits)
+        return Recipe(
+            *(source, about, data, split, search, measure, tuple(candidates), suits),
+            auto=self._read_place(),
+        )
 
     def _read_candidate(self, name: str) -> Candidate:
         table = self.layered.table
@@ -202,6 +208,15 @@ class _RecipeReader(ComponentReader):
         if not isinstance(value, str):
             self._complain((key,), RecipeError(f"{key} must be a text, got {value!r}"))
         return str(value)
+
+    def _read_place(self) -> float | None:
+        """Return the place in the portfolio of a recipe that joins it."""
+        place = self.layered.table.get(PORTFOLIO)
+        if place is None or (type(place) in (int, float) and math.isfinite(place)):
+            return place
+        message = f"auto must be a number, the place in the portfolio, got {place!r}"
+        self._complain((PORTFOLIO,), RecipeError(message))
+        return None
 
     def _read_section(self, cls: type, key: str, mistakes: Any = None, others: Any = ()) -> Any:
         """Read a table of plain values, such as [data]; `others` are keys read elsewhere."""

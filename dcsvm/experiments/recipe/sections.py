@@ -1,23 +1,24 @@
 """The plain tables of a recipe: [data], [split], [search] and [measure]."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from dcsvm.base.component import component, setting
+from dcsvm.base.component import component, setting, settings_of
 from dcsvm.base.errors import did_you_mean
 from dcsvm.datasets.embedded import EMBEDDED
 from dcsvm.datasets.file_formats import find_suffix
 from dcsvm.datasets.loading import NEED_TARGET, READERS
+from dcsvm.numeric.probability_scores import PROBABILITY_SCORES
 from dcsvm.toolbox.table_preparation import Encode, Missing, Scale
 
-#: What a search can choose by.
-Score = Literal["accuracy", "balanced_accuracy", "f1_macro", "cohen_kappa", "mcc"]
 #: The key at the top of a recipe that says how much the rows of each class count.
 CLASS_WEIGHT = "class_weight"
+#: The key at the top of a recipe that says where probabilities come from.
+PROBABILITY = "probability"
+#: The keys at the top of a recipe that say how probabilities decide on labels.
+THRESHOLD, COSTS = "threshold", "costs"
 
 
 @component
@@ -28,7 +29,9 @@ class Data:
     #: Keys that make sense for any rows: they outlast a change of the source.
     lasting: ClassVar[frozenset[str]] = frozenset({"scale", "encode", "missing"})
 
-    path: str | None = setting(None, help="a file, seen from the recipe's folder")
+    path: str | None = setting(
+        None, help="a file, or a folder of Parquet files, seen from the recipe's folder"
+    )
     use: str | None = setting(None, help="the name of an embedded set")
     target: str | int | None = setting(
         None, help="the column that holds the classes: its name, or its number (-1 is the last)"
@@ -45,13 +48,28 @@ class Data:
     missing: Missing = setting(
         "error", help="refuse missing values, fill them in, or also mark where that was done"
     )
+    missing_values: list[str] | None = setting(
+        None,
+        help="words that count as missing beside an empty field, in place of ?, NA, N/A, NaN, "
+        "null and none",
+    )
+    dates: list[str] | None = setting(
+        None, help="columns of dates: year, month, day, weekday and seconds become features"
+    )
+    day_first: bool | None = setting(
+        None, help="whether dates such as 03/04/2024 begin with the day"
+    )
+    encoding: str = setting("utf-8", help='of a text file, such as "latin-1"')
+    decimal: Literal[".", ","] = setting(
+        ".", help="what stands before the fraction of a number in a text file"
+    )
     encode: Encode = setting(
         "onehot", help="a category as one feature per level, or as the number of its level"
     )
     scale: Scale = setting(
         "minmax",
         help="features to [0, 1], to mean 0 and deviation 1, to median 0 and quartiles 1 apart, "
-        "or as they are",
+        "to their ranks, or as they are",
     )
 
 
@@ -74,6 +92,9 @@ class Split:
     )
     folds: int | None = setting(None, at_least=2, help="how many folds; five if not given")
     stratified: bool = setting(True, help="whether every class is spread alike")
+    refit: bool = setting(
+        True, help="whether the model that is kept learns all rows, once it has been measured"
+    )
     seed: int = setting(0, at_least=0, help="of the split, the search and the models")
 
 
@@ -83,10 +104,16 @@ class Search:
 
     name: ClassVar[str] = "[search]"
 
-    use: Literal["grid", "random", "granularity"] = setting(
-        "grid", help="try every combination, some at random, or go from fine to coarse divisions"
+    use: Literal["grid", "random", "granularity", "portfolio"] = setting(
+        "grid",
+        help="try every combination, some at random, go from fine to coarse divisions, or try "
+        "the recipes of the portfolio",
     )
-    score: Score = setting("accuracy", help="what makes one combination better than another")
+    score: str = setting(
+        "accuracy",
+        help="what makes one combination better than another: a score of [measure], or the name "
+        "of a scorer of scikit-learn",
+    )
     tries: int = setting(20, at_least=1, help="combinations tried by a random search")
     folds: int | None = setting(
         None, at_least=2, help="judge by folds of the training rows, not by validation rows"
@@ -103,6 +130,18 @@ class Search:
     levels: int | None = setting(
         None, at_least=1, help="granularity: how many levels at the most; 1: the division as it is"
     )
+    recipes: list[str] | None = setting(
+        None, help="portfolio: the recipes to try, in this order; none: all that join"
+    )
+    exclude: list[str] | None = setting(None, help="portfolio: recipes not to try")
+    members: int = setting(
+        4, at_least=1, help="portfolio: how many models a blend may have; 1: the best one alone"
+    )
+
+
+def change_search(asked: Search, **changed: Any) -> Search:
+    """The table with some values changed."""
+    return Search(**{name: getattr(asked, name) for name in settings_of(Search)} | changed)
 
 
 @component
@@ -114,7 +153,10 @@ class Measure:
     train: bool = setting(True, help="whether the rows learned from are answered, too")
     cost: bool = setting(True, help="whether kernel evaluations and hyperplanes are counted")
     scores: list[str] | None = setting(
-        None, help="more scores of the test rows: balanced_accuracy, f1_macro, cohen_kappa, mcc"
+        None,
+        help="more scores of the test rows: balanced_accuracy, f1_macro, cohen_kappa, mcc; of "
+        "probabilities: log_loss, brier, roc_auc, average_precision, calibration_error; or the "
+        "name of a scorer of scikit-learn",
     )
 
 
@@ -129,16 +171,18 @@ class Suits:
     classes: list[float] | None = setting(None, help="from and to how many classes")
 
 
-#: Scores that add up over parts: what a granularity search can choose by.
-GRANULARITY_SCORES = ("accuracy", "balanced_accuracy")
+#: What a granularity search can choose by.
+GRANULARITY_SCORES = ("accuracy", "balanced_accuracy", *PROBABILITY_SCORES)
 #: Scores beside accuracy that a recipe may ask for, and the functions of sklearn.metrics that
 #: they are.
-SCORES = {
+OWN_SCORES = {
     "balanced_accuracy": "balanced_accuracy_score",
     "cohen_kappa": "cohen_kappa_score",
     "f1_macro": "f1_score",
     "mcc": "matthews_corrcoef",
 }
+#: Scorers of scikit-learn whose names begin so are given probabilities.
+PROBABLE = ("neg_log_loss", "neg_brier", "roc_auc", "average_precision", "top_k", "d2_")
 
 
 def find_data_mistakes(data: Data, given: bool) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -159,11 +203,11 @@ def find_data_mistakes(data: Data, given: bool) -> Iterator[tuple[tuple[str, ...
 
 
 def _find_file_mistakes(data: Data) -> Iterator[tuple[tuple[str, ...], str]]:
-    suffix = find_suffix(Path(str(data.path)))
-    if suffix not in READERS:
+    suffix, is_folder = find_suffix(Path(str(data.path))), Path(str(data.path)).is_dir()
+    if suffix not in READERS and not is_folder:
         known = ", ".join(READERS)
         yield ("path",), f"[data]: no reader knows the ending {suffix!r}; available: {known}"
-    if suffix in NEED_TARGET and data.target is None:
+    if (is_folder or suffix in NEED_TARGET) and data.target is None:
         yield (
             ("path",),
             "[data] needs the key 'target', or the command line --target: the column that holds "
@@ -182,13 +226,20 @@ def find_split_mistakes(split: Split) -> Iterator[tuple[tuple[str, ...], str]]:
 
 def find_search_mistakes(search: Search) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield the key and the message of each mistake in [search]; single values are valid."""
+    yield from ((("score",), f"[search]: {text}") for text in _find_score_mistakes(search.score))
+    if search.use == "portfolio" and search.seconds is None:
+        yield (), "[search]: a portfolio needs the key 'seconds', the time for all of it"
     if search.use != "granularity":
         return
     if search.score not in GRANULARITY_SCORES:
         known = " or ".join(map(repr, GRANULARITY_SCORES))
         yield ("score",), f"[search]: granularity chooses by {known}, not by {search.score!r}"
-    if search.folds is not None:
-        yield ("folds",), "[search]: granularity judges by validation rows: leave out folds"
+    if search.folds is not None and search.levels != 1:
+        yield (
+            ("folds",),
+            "[search]: granularity judges several levels by validation rows: leave out folds, or "
+            "set levels to 1",
+        )
 
 
 def find_class_weight_mistake(weights: Any) -> str:
@@ -219,6 +270,23 @@ def find_suits_mistakes(suits: Suits) -> Iterator[tuple[tuple[str, ...], str]]:
 def find_measure_mistakes(measure: Measure) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Yield the key and the message of each mistake in [measure]; single values are valid."""
     for place, score in enumerate(measure.scores or ()):
-        if score not in SCORES:
-            hint = did_you_mean(str(score), SCORES)
-            yield ("scores", place), f"[measure]: no score is called {score!r}; {hint}"
+        for text in _find_score_mistakes(score):
+            yield ("scores", place), f"[measure]: {text}"
+
+
+def needs_probabilities(score: str) -> bool:
+    """Whether a score is one of probabilities, and not of labels."""
+    return score in PROBABILITY_SCORES or score.startswith(PROBABLE)
+
+
+def _find_score_mistakes(score: object) -> Iterator[str]:
+    known = ("accuracy", *OWN_SCORES, *PROBABILITY_SCORES)
+    if score in known:
+        return
+    from dcsvm.experiments.run.scores import list_scorers  # takes a second to import
+
+    if score not in list_scorers():
+        yield f"no score is called {score!r}; {did_you_mean(str(score), known)}"
+
+
+SECTIONS: dict[str, type] = {"data": Data, "split": Split, "search": Search, "measure": Measure}

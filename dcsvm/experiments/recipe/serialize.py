@@ -1,7 +1,5 @@
 """Recipes written as TOML, with every setting spelled out."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -12,7 +10,10 @@ from dcsvm.base.component import settings_of
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.registry import KINDS
 from dcsvm.experiments.recipe.reader import Candidate, Recipe
-from dcsvm.experiments.recipe.sections import CLASS_WEIGHT
+from dcsvm.experiments.recipe.sections import CLASS_WEIGHT, COSTS, PROBABILITY, THRESHOLD
+
+#: Keys at the top that are left out where all pipelines have the default.
+DEFAULTS = ((CLASS_WEIGHT, None), (PROBABILITY, "off"), (THRESHOLD, None), (COSTS, None))
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -21,20 +22,23 @@ def serialize_recipe(recipe: Recipe) -> str:
     """The recipe as TOML, with every setting written out; settings that are none are left out."""
     own, *rivals = recipe.candidates
     table: dict[str, Any] = {"name": own.name, "about": recipe.about}
-    weighed = any(each.classifier.class_weight is not None for each in recipe.candidates)
-    if weighed:
-        table[CLASS_WEIGHT] = _serialize_weights(own)
+    if recipe.auto is not None:
+        table["auto"] = recipe.auto
+    shown = [
+        (key, default)
+        for key, default in DEFAULTS
+        if any(getattr(each.classifier, key) != default for each in recipe.candidates)
+    ]
+    table |= _serialize_choices(own, shown)
     for key in ("suits", "data", "split", "measure"):
         settings = _serialize_settings(getattr(recipe, key))
         if settings:
             table[key] = settings
     table.update(serialize_classifier(own.classifier))
-    if own.grid:
+    if own.grid or recipe.search.use == "portfolio":
         table["search"] = {**_serialize_settings(recipe.search), **_serialize_grid(own)}
     for rival in rivals:
-        kept = serialize_classifier(rival.classifier)
-        if weighed:
-            kept[CLASS_WEIGHT] = _serialize_weights(rival)
+        kept = serialize_classifier(rival.classifier) | _serialize_choices(rival, shown)
         if rival.grid:
             kept["search"] = _serialize_grid(rival)
         table.setdefault("compare", {})[rival.name] = kept
@@ -43,9 +47,9 @@ def serialize_recipe(recipe: Recipe) -> str:
     return to_toml(table)
 
 
-def _serialize_weights(candidate: Candidate) -> Any:
-    weights = candidate.classifier.class_weight
-    return "none" if weights is None else weights
+def _serialize_choices(candidate: Candidate, keys: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    given = {key: getattr(candidate.classifier, key) for key, _ in keys}
+    return {key: "none" if value is None else value for key, value in given.items()}
 
 
 def to_toml(table: Mapping[str, Any]) -> str:
@@ -94,9 +98,16 @@ def serialize_classifier(classifier: DivideAndConquerClassifier) -> dict[str, An
     return {kind: _serialize_component(getattr(classifier, kind)) for kind in KINDS}
 
 
+def serialize_learner(classifier: DivideAndConquerClassifier) -> dict[str, Any]:
+    """A pipeline as a learner of another one: its components, and its probabilities if any."""
+    probable = classifier.probability != "off"
+    own = {PROBABILITY: classifier.probability} if probable else {}
+    return {**own, **serialize_classifier(classifier)}
+
+
 def _serialize_component(component: Any) -> dict[str, Any]:
     if isinstance(component, DivideAndConquerClassifier):
-        return serialize_classifier(component)
+        return serialize_learner(component)
     if isinstance(component, str):
         return {"use": component}
     return {"use": component.name, **_serialize_settings(component)}

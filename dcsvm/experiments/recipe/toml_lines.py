@@ -1,7 +1,5 @@
 """The line of each key in a TOML text, which `tomllib` does not report."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -44,12 +42,6 @@ class LineIndex:
                 table = self._read_header()
             else:
                 self._read_pair(table)
-
-    def of(self, path: Key) -> int | None:
-        """Return the line of a key, or of the innermost enclosing table that has one."""
-        while path and path not in self.line_of:
-            path = path[:-1]
-        return self.line_of.get(path)
 
     def _peek(self) -> Token:
         return self._tokens[self._at]

@@ -5,7 +5,8 @@
 | `recipe.toml` | the recipe as it was given, word for word |
 | `resolved.toml` | the recipe with everything that it extends, overrides and leaves to defaults |
 | `request.json` | overrides, seed, jobs, plugin files, and the command that asked |
-| `environment.json` | versions, plugins, cores |
+| `environment.json` | versions, plugins, cores, numeric implementation |
+| `inputs.json` | digests of the data, and of the sources of dcsvm and of the plugins used |
 | `plan.json` | rows, features, classes, and what is going to be trained |
 | `metrics.json` | one level: the measures by name; a rival's start with `compare.NAME.` |
 | `result.json` | what `dcsvm run --json` prints: facts about the data, and the measures by model |
@@ -34,17 +35,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from dcsvm.base.errors import UsageError
-from dcsvm.drive.engine import Done, Runnable
+from dcsvm.base.errors import DiskFullError, UsageError
+from dcsvm.drive.executor import Done, Runnable
 from dcsvm.drive.observers import Observer
 from dcsvm.experiments.run.run_status import FINISHED, STATUS, find_status, resume_command
-from dcsvm.persistence.atomic_write import write_atomically
+from dcsvm.persistence.atomic_write import explain_full_disk, write_atomically
 
 RECIPE, RESOLVED, REQUEST = "recipe.toml", "resolved.toml", "request.json"
-ENVIRONMENT, PLAN = "environment.json", "plan.json"
+ENVIRONMENT, INPUTS, PLAN = "environment.json", "inputs.json", "plan.json"
 METRICS, RESULT = "metrics.json", "result.json"
 PARTS, PREDICTIONS, SEARCH = "parts.csv", "predictions.csv", "search.json"
 TRIALS = "trials.csv"
+LEADERBOARD = "leaderboard.csv"
 LOG = "log.jsonl"
 #: Seconds between two lines of the log about parts.
 LOG_SECONDS = 1.0
@@ -76,7 +78,7 @@ class RunFolder(Observer):
                 shutil.rmtree(path)
             aside.mkdir(parents=True)
             for name, text in content.items():
-                write_atomically(aside / name, text)
+                write_atomically(aside / name, text, title=path / name)
             os.replace(aside, path)
         except OSError as error:
             raise UsageError(f"cannot write to {str(path)!r}: {error.strerror}") from error
@@ -113,6 +115,9 @@ class RunFolder(Observer):
     def write(self, name: str, content: str | bytes) -> None:
         write_atomically(self.path / name, content)
 
+    def delete(self, name: str) -> None:
+        (self.path / name).unlink(missing_ok=True)
+
     def write_json(self, name: str, value: Any) -> None:
         self.write(name, format_json(value))
 
@@ -130,11 +135,21 @@ class RunFolder(Observer):
         self.write_json(STATUS, self._state)
         self.log(state, **facts)
 
+    def try_state(self, state: str, **facts: Any) -> None:
+        """Write the state if there is room; without it, a run that ended counts as interrupted."""
+        with contextlib.suppress(DiskFullError, OSError):
+            self.set_state(state, **facts)
+
     def log(self, event: str, **facts: Any) -> None:
         """Add a line to the log."""
         line = json.dumps({"time": _now(), "event": event, **facts}, default=str)
-        with self._lock, open(self.path / LOG, "a", encoding="utf-8") as log:
-            if log.tell() and not _ends_with_newline(self.path / LOG):
+        path = self.path / LOG
+        with (
+            self._lock,
+            explain_full_disk(path, len(line)),
+            open(path, "a", encoding="utf-8") as log,
+        ):
+            if log.tell() and not _ends_with_newline(path):
                 log.write("\n")  # whoever wrote before was cut off within a line
             log.write(line + "\n")
 

@@ -1,31 +1,36 @@
-"""The search of a recipe: scikit-learn's searchers over its keys, within a time budget."""
+"""The search of a recipe: combinations of its keys scored in parallel, within a time budget."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Mapping
+import itertools
+import sys
+import time
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
 import joblib
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import (
-    GridSearchCV,
-    ParameterGrid,
-    ParameterSampler,
-    PredefinedSplit,
-    RandomizedSearchCV,
-)
-from sklearn.pipeline import Pipeline
-from threadpoolctl import threadpool_limits
+from sklearn.model_selection import ParameterGrid, ParameterSampler
+from sklearn.utils.parallel import Parallel, delayed
 
 from dcsvm.base.errors import DataError
 from dcsvm.base.row_splitting import deal_folds, hold_out
-from dcsvm.base.threads import ONE_BLAS_THREAD
+from dcsvm.base.threads import find_blas
+from dcsvm.drive.engine import LocalExecutor
+from dcsvm.drive.observers import Observer
 from dcsvm.experiments.recipe import Candidate, Search, Split
+from dcsvm.experiments.recipe.sections import (
+    CLASS_WEIGHT,
+    COSTS,
+    PROBABILITY,
+    THRESHOLD,
+    change_search,
+    needs_probabilities,
+)
 from dcsvm.experiments.run.level_search import search_levels
+from dcsvm.experiments.run.list_ends import Grid, go_beyond, note_edges
 from dcsvm.experiments.run.load_data import fit_pipeline
-from dcsvm.experiments.run.measures import compute_score
+from dcsvm.experiments.run.measures import predict_in_blocks
+from dcsvm.experiments.run.scores import Answered, rate
 from dcsvm.experiments.run.search_result import (
     Maker,
     ScoredCell,
@@ -35,9 +40,12 @@ from dcsvm.experiments.run.search_result import (
 )
 from dcsvm.model_selection.levels import describe_all_tried
 from dcsvm.numeric.array_types import IntArray
+from dcsvm.numeric.mapped_rows import select_rows
 
 #: The share of the training rows that parameters are judged by, where a recipe says nothing.
 VALIDATION = 0.2
+#: With a time budget, this many rows of a large set are searched first: they tell how many can be.
+FEW_ROWS = 10_000
 
 
 def search(
@@ -47,14 +55,40 @@ def search(
     split: Split,
     X: Any,
     y: Any,
+    train: IntArray,
     bench: SearchContext,
 ) -> SearchResult:
-    """Choose values for a candidate's grid, from the training rows X (n, d) and y (n,) only."""
-    n_rows = len(y)
+    """Choose values for a candidate's grid, from the rows `train` of X (n, d) and y (n,) only."""
+    given = (candidate, make, split, X, y, train, bench)
+    n_rows = min(asked.rows or len(train), len(train))
+    if asked.seconds is None or n_rows < 2 * FEW_ROWS:
+        return _search_rows(asked, *given)
+    found = _search_rows(change_search(asked, rows=FEW_ROWS), *given)
+    fitting = int(FEW_ROWS * (asked.seconds - bench.spent) / max(bench.spent, 1e-6))
+    if fitting >= n_rows:
+        return _search_rows(asked, *given)
+    if fitting >= 2 * FEW_ROWS:
+        found = _search_rows(change_search(asked, rows=fitting), *given)
+    note = f"; judged on {found.n_rows:,} of {n_rows:,} rows, all that {asked.seconds:g} s allow"
+    return attrs.evolve(found, stopped=found.stopped + note)
+
+
+def _search_rows(
+    asked: Search,
+    candidate: Candidate,
+    make: Maker,
+    split: Split,
+    X: Any,
+    y: Any,
+    train: IntArray,
+    bench: SearchContext,
+) -> SearchResult:
+    """Search on as many of the rows `train` as are asked for."""
+    n_rows, y = len(train), y[train]
     rows: IntArray = np.arange(n_rows)
     if asked.rows is not None and asked.rows < n_rows:
         rows = hold_out(y, asked.rows / n_rows, split.stratified, bench.seed).test
-    X, y = X[rows], y[rows]
+    X, y = select_rows(X, train[rows]), y[rows]
     if asked.folds is not None:
         fold = deal_folds(y, asked.folds, split.stratified, bench.seed + 1)
     else:
@@ -62,12 +96,19 @@ def search(
         share = VALIDATION if split.validation is None else split.validation
         fold[hold_out(y, share, split.stratified, bench.seed + 1).test] = 0
     _check_learnable(y, fold)
-    if candidate.uses_levels(asked):
-        found = search_levels(candidate, make, asked, X, y, fold, bench)
-        found = _note_sample(found, candidate, n_rows)
-    else:
-        found = _search_cells(candidate, make, asked, X, y, fold, bench)
-    return _note_edges(found, candidate.grid)
+
+    def run(grid: Grid) -> SearchResult:
+        some = attrs.evolve(candidate, grid=grid)
+        if candidate.uses_levels(asked):
+            found = search_levels(some, make, asked, X, y, fold, bench)
+            return _note_sample(found, candidate, n_rows)
+        return _search_cells(some, make, asked, X, y, fold, bench)
+
+    def has_time() -> bool:
+        return asked.seconds is None or bench.spent < asked.seconds
+
+    found, beyond = go_beyond(run(candidate.grid), candidate.grid, run, has_time)
+    return note_edges(found, candidate.grid, beyond)
 
 
 def _note_sample(found: SearchResult, candidate: Candidate, n_rows: int) -> SearchResult:
@@ -83,18 +124,6 @@ def _note_sample(found: SearchResult, candidate: Candidate, n_rows: int) -> Sear
     return attrs.evolve(found, stopped=note)
 
 
-def _note_edges(found: SearchResult, grid: Mapping[str, Any]) -> SearchResult:
-    """Note chosen values that are the smallest or largest of their list."""
-    note = found.stopped
-    for name, values in grid.items():
-        numbers = [value for value in values if isinstance(value, (int, float))]
-        if len(numbers) < 3 or found.values.get(name) not in (min(numbers), max(numbers)):
-            continue
-        end = "largest" if found.values[name] == max(numbers) else "smallest"
-        note += f"; {name} is the {end} that was listed, one beyond it may be better"
-    return attrs.evolve(found, stopped=note)
-
-
 def _check_learnable(y: Any, fold: IntArray) -> None:
     """Raise if a training fold has a single class."""
     for number in range(int(fold.max()) + 1):
@@ -107,73 +136,6 @@ def _check_learnable(y: Any, fold: IntArray) -> None:
             )
 
 
-class CandidateEstimator(ClassifierMixin, BaseEstimator):
-    """A candidate as an estimator whose parameters are the keys of a recipe."""
-
-    def __init__(self, bench: Any, make: Any, values: Any = None) -> None:
-        self.bench = bench
-        self.make = make
-        self.values = values
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        return {"bench": self.bench, "make": self.make, "values": self.values}
-
-    def set_params(self, **values: Any) -> CandidateEstimator:
-        self.values = {**(self.values or {}), **values}
-        return self
-
-    def fit(self, X: Any, y: Any) -> CandidateEstimator:
-        engine = attrs.evolve(self.bench.engine, n_jobs=1, observers=(self.bench,))
-        model = self.make(self.values or {})
-        self.model_ = fit_pipeline(model, engine, X, y)
-        self.classes_ = model.classes_
-        self.bench.observer.on_count()
-        return self
-
-    def predict(self, X: Any) -> Any:
-        return self.model_.predict(X)
-
-
-class _Shared:
-    """A function that scikit-learn hands on as it is, without copying what it refers to."""
-
-    def __init__(self, function: Maker) -> None:
-        self.function = function
-
-    def __deepcopy__(self, memo: Any) -> _Shared:
-        return self
-
-    def __call__(self, cell: Mapping[str, Any]) -> Pipeline:
-        return self.function(cell)
-
-
-class _Budgeted:
-    """Cells a few at a time, in an order that covers the grid early, until time is up."""
-
-    def set_budget(
-        self, cells: list[Any], seconds: float | None, bench: SearchContext, at_a_time: int
-    ) -> None:
-        self.cells, self.seconds, self.bench = cells, seconds, bench
-        self.done, self.at_a_time = 0, at_a_time
-
-    def _run_search(self, evaluate_candidates: Callable[[Iterable[Any]], Any]) -> None:
-        size = len(self.cells) if self.seconds is None else self.at_a_time
-        for start in range(0, len(self.cells), size):
-            batch = self.cells[start : start + size]
-            evaluate_candidates(batch)
-            self.done += len(batch)
-            if self.seconds is not None and self.bench.spent >= self.seconds:
-                break
-
-
-class _Grid(_Budgeted, GridSearchCV):
-    """scikit-learn's grid search with a time budget."""
-
-
-class _Random(_Budgeted, RandomizedSearchCV):
-    """scikit-learn's random search with a time budget."""
-
-
 def _search_cells(
     candidate: Candidate,
     make: Maker,
@@ -183,43 +145,65 @@ def _search_cells(
     fold: Any,
     bench: SearchContext,
 ) -> SearchResult:
-    trial = CandidateEstimator(bench, _Shared(make))
-    grid = {name: list(values) for name, values in candidate.grid.items()}
-    cells = list(ParameterGrid(grid))
-    options = {
-        "cv": PredefinedSplit(fold),
-        "refit": False,
-        "error_score": "raise",
-        "scoring": lambda trial, X, y: compute_score(asked.score, y, trial.predict(X)),
-    }
-    if asked.use == "random":
-        wanted = min(asked.tries, len(cells))
-        cells = list(ParameterSampler(grid, wanted, random_state=bench.seed))
-        searcher: Any = _Random(trial, grid, n_iter=wanted, **options)
-    else:
-        order = np.random.default_rng(bench.seed).permutation(len(cells))
-        cells = [cells[place] for place in order]
-        # A search cut short at once has tried what stands in the middle of every list.
-        middle = {name: values[(len(values) - 1) // 2] for name, values in grid.items()}
-        cells.sort(key=lambda cell: cell != middle)
-        searcher = _Grid(trial, grid, **options)
-    releases = getattr(candidate.classifier, "releases_gil", True)
-    at_a_time = int(joblib.effective_n_jobs(bench.engine.n_jobs)) if releases else 1
-    n_fits = len(cells) * (int(fold.max()) + 1)
-    bench.observer.on_count_begin("fits", n_fits, asked.seconds)
-    searcher.set_budget(cells, asked.seconds, bench, at_a_time)
+    cells, n_folds = _order_cells(candidate.grid, asked, bench.seed), int(fold.max()) + 1
+    engine = attrs.evolve(bench.engine, observers=(bench,))
+    releases, at_a_time = candidate.classifier.releases_gil, 1
+    if isinstance(engine.executor, LocalExecutor):  # a cluster trains the parts of one cell
+        at_a_time = engine.count_cores() if releases else 1
+        engine = attrs.evolve(engine, n_jobs=1)
+
+    def judge(cell: Mapping[str, Any], number: int) -> tuple[float, float]:
+        learned, judging = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        began = time.perf_counter()
+        model = make(cell)
+        if not decides:
+            model[-1].set_params(probability="off")
+        model = fit_pipeline(model, engine, select_rows(X, learned), y[learned])
+        seconds = time.perf_counter() - began
+        bench.observer.on_count()
+        said = predict_in_blocks(model, X, judging, Observer(), cost=False)
+        known = Answered(y[judging], said.answers, model.classes_, said.shares)
+        return rate(asked.score, known), seconds
+
+    decides = needs_decisions(asked.score, candidate)
+    batch = len(cells) if asked.seconds is None else at_a_time
+    bench.observer.on_count_begin("fits", len(cells) * n_folds, asked.seconds)
+    tried: list[ScoredCell] = []
     # One thread of BLAS for all, so that cells that end do not give threads back to others.
-    with threadpool_limits(**ONE_BLAS_THREAD), joblib.parallel_config("threading"):
-        searcher.set_params(n_jobs=at_a_time).fit(X, y)
-    results = searcher.cv_results_
-    tried = tuple(
-        ScoredCell(dict(values), float(score), float(seconds))
-        for values, score, seconds in zip(
-            results["params"], results["mean_test_score"], results["mean_fit_time"], strict=True
-        )
-    )
+    blas = find_blas(len(sys.modules)).limit(limits=1, user_api="blas")
+    with blas, joblib.parallel_config("threading"):
+        while len(tried) < len(cells):
+            some = cells[len(tried) : len(tried) + batch]
+            pairs = itertools.product(some, range(n_folds))
+            judged = Parallel(at_a_time)(delayed(judge)(*pair) for pair in pairs)
+            means = np.array(judged).T.reshape(2, len(some), n_folds).mean(axis=2).tolist()
+            tried += map(ScoredCell, some, *means)
+            if asked.seconds is not None and bench.spent >= asked.seconds:
+                break
     stopped = describe_all_tried(len(cells))
-    if searcher.done < len(cells):
-        stopped = explain_used_up(asked, f" after {searcher.done} of {len(cells)} combinations")
-    best = int(searcher.best_index_)
-    return SearchResult(tried[best].values, tried[best].score, tried, stopped, len(y), asked.score)
+    if len(tried) < len(cells):
+        stopped = explain_used_up(asked, f" after {len(tried)} of {len(cells)} combinations")
+    best = max(tried, key=lambda each: each.score)
+    return SearchResult(best.values, best.score, tuple(tried), stopped, len(y), asked.score)
+
+
+def needs_decisions(score: str, candidate: Candidate) -> bool:
+    """Whether probabilities matter to a search: to its score, or to labels other than usual."""
+    model, searched = candidate.classifier, {name.partition(".")[0] for name in candidate.grid}
+    choices = (model.class_weight, model.threshold, model.costs)
+    return (
+        needs_probabilities(score)
+        or any(each is not None for each in choices)
+        or bool(searched & {CLASS_WEIGHT, PROBABILITY, THRESHOLD, COSTS})
+    )
+
+
+def _order_cells(grid: Mapping[str, list[Any]], asked: Search, seed: int) -> list[dict[str, Any]]:
+    """The cells to try, in an order that covers the grid early."""
+    cells = list(ParameterGrid(dict(grid)))
+    if asked.use == "random":
+        return list(ParameterSampler(dict(grid), min(asked.tries, len(cells)), random_state=seed))
+    order = np.random.default_rng(seed).permutation(len(cells))
+    # A search cut short at once has tried what stands in the middle of every list.
+    middle = {name: values[(len(values) - 1) // 2] for name, values in grid.items()}
+    return sorted((cells[place] for place in order), key=lambda cell: cell != middle)

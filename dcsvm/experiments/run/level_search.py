@@ -1,7 +1,5 @@
 """The granularity search as a recipe asks for it: with every way to prepare the rows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +9,7 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
-from dcsvm.drive.engine import Done, Runnable
+from dcsvm.drive.executor import Done, Runnable
 from dcsvm.drive.observers import Observer
 from dcsvm.experiments.recipe import Candidate, Search
 from dcsvm.experiments.run.search_result import (
@@ -24,6 +22,10 @@ from dcsvm.experiments.run.search_result import (
 from dcsvm.model_selection import GranularitySearch
 from dcsvm.model_selection.granularity_search import DECOMPOSER
 from dcsvm.model_selection.levels import USED_UP, describe_all_tried
+from dcsvm.numeric.mapped_rows import select_rows
+
+#: Folds judge one after the other until so many rows have.
+JUDGES = 2000
 
 
 def search_levels(
@@ -43,7 +45,13 @@ def search_levels(
         if found and left is not None and left <= 0:
             break
         share = None if left is None else max(left, 1e-9) / (_count_cells(ways) - place)
-        found.append(_search_prepared(candidate, make(way), asked, X, y, fold, bench, way, share))
+        numbers = range(_count_folds(fold))
+        share = None if share is None else share / len(numbers)
+        judged = [
+            _search_prepared(candidate, make(way), asked, X, y, fold == number, bench, way, share)
+            for number in numbers
+        ]
+        found.append(judged[0] if len(judged) == 1 else _average(judged))
     best = max(found, key=lambda each: each.score)
     tried = tuple(trial for each in found for trial in each.tried)
     stopped = best.stopped
@@ -60,15 +68,17 @@ def _search_prepared(
     asked: Search,
     X: Any,
     y: Any,
-    fold: Any,
+    held: Any,
     bench: SearchContext,
     way: Mapping[str, Any],
     seconds: float | None,
 ) -> SearchResult:
-    """The granularity search on rows that are prepared in one way beforehand."""
-    training, judging = np.flatnonzero(fold != 0), np.flatnonzero(fold == 0)
+    """The granularity search on rows prepared in one way, judged by those that are held."""
+    training, judging = np.flatnonzero(~held), np.flatnonzero(held)
     prepare, classifier = model
-    X = prepare.fit(X[training]).transform(X)
+    learned = select_rows(X, training)
+    prepare.fit(learned)
+    learned, judged = prepare.transform(learned), prepare.transform(select_rows(X, judging))
     grid = {
         name.replace(".", "__"): values
         for name, values in candidate.grid.items()
@@ -89,8 +99,8 @@ def _search_prepared(
     engine = attrs.evolve(bench.engine, observers=(_Clock(bench), *bench.engine.observers))
     searcher.fit_with(
         engine,
-        *(X[training], y[training]),
-        X_val=X[judging],
+        *(learned, y[training]),
+        X_val=judged,
         y_val=y[judging],
     )
     results = searcher.results_
@@ -104,9 +114,38 @@ def _search_prepared(
     if asked.levels == 1:  # the division was not chosen
         chosen = {name: chosen[name] for name in chosen if not name.startswith(DECOMPOSER)}
     elif searcher.undivided_ and asked.rows is None:
-        chosen = chosen | searcher.undivided_params(X, y)  # the rows judged by are learned, too
+        # the rows judged by are learned, too
+        chosen = chosen | searcher.undivided_params(prepare.transform(X), y)
     best, score = {**way, **_to_recipe_keys(chosen)}, float(searcher.best_score_)
     return SearchResult(best, score, tried, searcher.stopped_, len(y), asked.score)
+
+
+def _count_folds(fold: Any) -> int:
+    """How many folds it takes for JUDGES rows to judge, or all of them."""
+    judging = np.cumsum(np.bincount(fold[fold >= 0]))
+    return min(int(np.searchsorted(judging, JUDGES)) + 1, len(judging))
+
+
+def _average(folds: list[SearchResult]) -> SearchResult:
+    """The result of several folds with one level each: the mean of each cell that all tried."""
+    n_cells = min(len(each.tried) for each in folds)
+    tried = tuple(
+        ScoredCell(
+            _without_division(cells[0].values),
+            float(np.mean([cell.score for cell in cells])),
+            sum(cell.seconds for cell in cells),
+        )
+        for cells in zip(*(each.tried[:n_cells] for each in folds), strict=True)
+    )
+    best = max(tried, key=lambda each: each.score)
+    stopped = max((each.stopped for each in folds), key=lambda text: text == USED_UP)
+    return attrs.evolve(
+        folds[0], values=best.values, score=best.score, tried=tried, stopped=stopped
+    )
+
+
+def _without_division(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: values[name] for name in values if not name.startswith("decomposer.")}
 
 
 def _count_cells(grid: Mapping[str, Any]) -> int:

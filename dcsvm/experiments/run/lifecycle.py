@@ -1,42 +1,57 @@
 """Runs with a folder: start, resume and write the results."""
 
-from __future__ import annotations
-
-import csv
-import io
-import json
 import math
 import os
 import platform
 import sys
-from collections.abc import Iterable
+import time
+import warnings
+from contextlib import closing, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import joblib
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from dcsvm.base.component import settings_of
-from dcsvm.base.errors import DcsvmError, ModelFileError
+from dcsvm.base.digest import digest
+from dcsvm.base.errors import DataError, DcsvmError, ModelFileError, UsageError
 from dcsvm.base.row_splitting import TrainTestRows
+from dcsvm.base.subproblem import FitResult
 from dcsvm.datasets.dataset import Dataset
-from dcsvm.drive.digest import digest
 from dcsvm.drive.observers import ObserverGroup
 from dcsvm.drive.registry import Registry
-from dcsvm.drive.subproblem import FitResult
+from dcsvm.experiments.portfolio.recipe_trials import Trial
 from dcsvm.experiments.recipe import Data, Recipe, parse, serialize_recipe
 from dcsvm.experiments.run import folder as files
 from dcsvm.experiments.run.folder import RunFolder, choose_run_folder, format_json
 from dcsvm.experiments.run.load_data import warn_of_unsuited
 from dcsvm.experiments.run.reports import report_run
-from dcsvm.experiments.run.run_status import FINISHED, RUNNING
-from dcsvm.experiments.run.runner import Observer, RunContext, RunResult, run_recipe
+from dcsvm.experiments.run.run_context import RunContext
+from dcsvm.experiments.run.run_inputs import (
+    describe_file_change,
+    describe_rows,
+    describe_software,
+    find_data_changes,
+    find_software_changes,
+)
+from dcsvm.experiments.run.run_status import FINISHED, RUNNING, IfChanged
+from dcsvm.experiments.run.run_tables import (
+    format_leaderboard,
+    format_parts,
+    format_predictions,
+    format_trials,
+)
+from dcsvm.experiments.run.runner import Observer, RunResult, run_recipe
 from dcsvm.experiments.run.search_result import SearchResult
 from dcsvm.model_selection.path_job import PathOutcome
+from dcsvm.numeric import native
 from dcsvm.persistence.checkpoints import CheckpointLog
 
+DROP = "drop the finished searches and parts with --if-changed restart"
 LIBRARIES = ("dcsvm", "numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", "skops")
 
 
@@ -64,6 +79,7 @@ class RunRequest:
     overrides: tuple[str, ...] = ()
     plugins: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
+    memory: float | None = None
 
     def begin(self, out: Path | None, registry: Registry) -> RunFolder:
         """Make the folder of the run, with all that was asked."""
@@ -73,6 +89,7 @@ class RunRequest:
             "overrides": list(self.overrides),
             "seed": self.seed,
             "jobs": self.n_jobs,
+            "memory": self.memory,
             "plugins": list(self.plugins),
             "asked_in": os.getcwd(),
             "command": list(self.command),
@@ -83,6 +100,7 @@ class RunRequest:
                 files.RECIPE: self.text,
                 files.RESOLVED: _serialize_anchored(wanted, self.recipe),
                 files.ENVIRONMENT: format_json(describe_environment(registry)),
+                files.INPUTS: format_json({"software": describe_software(self.recipe, registry)}),
                 files.REQUEST: format_json(asked),
             },
         )
@@ -90,8 +108,10 @@ class RunRequest:
         return folder
 
 
-def read_request(folder: RunFolder, registry: Registry, n_jobs: int | None) -> RunRequest:
-    """The request of a run that was begun; `n_jobs` may differ, since results do not."""
+def read_request(
+    folder: RunFolder, registry: Registry, n_jobs: int | None, memory: float | None = None
+) -> RunRequest:
+    """The request of a run; `n_jobs` and `memory` may differ from what they were at first."""
     asked = folder.read_json(files.REQUEST)
     text = (folder.path / files.RESOLVED).read_text(encoding="utf-8")
     recipe = parse(text, str(folder.path / files.RESOLVED), Path(), registry)
@@ -104,6 +124,7 @@ def read_request(folder: RunFolder, registry: Registry, n_jobs: int | None) -> R
         tuple(asked["overrides"]),
         tuple(asked["plugins"]),
         tuple(asked["command"]),
+        memory or asked.get("memory"),
     )
 
 
@@ -116,52 +137,98 @@ def find_plugin_files(folder: RunFolder) -> list[Path]:
     return [Path(asked["asked_in"]) / each for each in given]
 
 
+def update_software(
+    request: RunRequest, folder: RunFolder, registry: Registry, if_changed: IfChanged
+) -> bool:
+    """Check that dcsvm and the plugins are those that a run was begun with.
+
+    Return whether the run has to start anew. If it goes on, the software of today is written down.
+    """
+    now = describe_software(request.recipe, registry)
+    before = folder.read_json(files.INPUTS) if folder.has(files.INPUTS) else None
+    changes = ["it does not say what it was begun with"]
+    if before is not None:
+        changes = list(find_software_changes(before["software"], now))
+    if not changes:
+        return False
+    sentence = f"{folder.path} was begun with something else: {'; '.join(changes)}"
+    if if_changed == "stop" or (before is None and if_changed == "keep"):
+        ways = "install what it was begun with, or " if before is not None else ""
+        kept = "" if before is None else "; --if-changed keep goes on with them nevertheless"
+        raise UsageError(f"{sentence}; {ways}{DROP}{kept}")
+    if if_changed == "keep":
+        warnings.warn(sentence, stacklevel=2)
+    folder.write_json(files.INPUTS, {**(before or {}), "software": now})
+    return if_changed == "restart"
+
+
 def execute(
-    request: RunRequest, folder: RunFolder, observer: Observer, *, again: bool = False
+    request: RunRequest,
+    folder: RunFolder,
+    observer: Observer,
+    *,
+    again: bool = False,
+    anew: bool = False,
+    if_changed: IfChanged = "stop",
+    began: float | None = None,
 ) -> CompletedRun:
     """Run what was asked, taking finished parts from the folder, and write all that comes out.
 
-    `again` says that the run was begun before.
+    `again` says that the run was begun before, `anew` that nothing finished may be used, and
+    `if_changed` what to do with data that changed. Time is counted from `began`.
     """
-    log = CheckpointLog(folder.path / FINISHED, kinds=(FitResult, PathOutcome))
-    taken_over = len(log)
-    if taken_over:
-        folder.log("resumed", parts=taken_over)
-    if again:
-        folder.remove_partial_files()
-        folder.set_state(RUNNING)
-    session = _FolderContext(
-        request.seed,
-        request.n_jobs,
-        ObserverGroup(observer, folder),
-        log,
-        _read_searches(folder),
-        folder,
-    )
+    kinds = (FitResult, PathOutcome, Trial)
+    with closing(CheckpointLog(folder.path / FINISHED, kinds=kinds)) as log:
+        session = _FolderContext(
+            request.seed,
+            request.n_jobs,
+            ObserverGroup(observer, folder),
+            log,
+            _read_searches(folder),
+            request.memory,
+            folder,
+            if_changed,
+            began=time.monotonic() if began is None else began,
+        )
+        if anew:
+            session.drop_finished()
+        if log.n_before:
+            folder.log("resumed", parts=log.n_before)
+        if again:
+            folder.remove_partial_files()
+            folder.set_state(RUNNING)
+        return _run(request, session, log)
+
+
+def _run(request: RunRequest, session: "_FolderContext", log: CheckpointLog) -> CompletedRun:
+    """Run what was asked, and write how it ended."""
+    folder = session.folder
     try:
         result = run_recipe(request.recipe, session=session)
-        observer.on_step_begin("writing the run folder")
+        session.observer.on_step_begin("writing the run folder")
         missing = _write(result, folder)
         folder.set_state("partial" if missing else "done", missing=missing)
         log.discard()
     except DcsvmError as error:
-        folder.set_state("failed", error=str(error))
+        folder.try_state("failed", error=str(error))
         raise
     except Exception as error:
-        folder.set_state("failed", error=f"{type(error).__name__}: {error}")
+        folder.try_state("failed", error=f"{type(error).__name__}: {error}")
         raise
-    finally:
-        log.close()
-    return CompletedRun(result, folder.path, tuple(missing), taken_over)
+    return CompletedRun(result, folder.path, tuple(missing), log.n_before)
 
 
 def describe_environment(registry: Registry) -> dict[str, Any]:
-    """Describe the environment of a run: versions, plugins, cores."""
+    """Describe the environment of a run: versions, plugins, cores, numeric implementation."""
     plugins = sorted({(each.distribution, each.version) for each in registry.offers.values()})
     return {
         "python": platform.python_version(),
         "platform": platform.platform(),
         "cores": joblib.cpu_count(),
+        "numeric": {
+            "implementation": native.implementation(),
+            "instruction_set": native.instruction_set(),
+        },
         "versions": {name: found for name in LIBRARIES if (found := _find_version(name))},
         "plugins": [{"distribution": name, "version": number} for name, number in plugins],
         "broken_plugins": [attrs.asdict(each) for each in registry.broken],
@@ -172,8 +239,31 @@ def describe_environment(registry: Registry) -> dict[str, Any]:
 @attrs.frozen(eq=False)
 class _FolderContext(RunContext):
     folder: Any = None
+    if_changed: IfChanged = "stop"
+    keeps_model = True
+
+    def drop_finished(self) -> None:
+        """Forget the searches and parts that were finished before."""
+        cast(CheckpointLog, self.checkpoints).clear()
+        self.found.clear()
+        self.folder.delete(files.SEARCH)
+
+    def _record_rows(self, recipe: Recipe, data: Dataset) -> None:
+        """Write down which data these are; if a run was begun with others, raise or begin anew."""
+        inputs = self.folder.read_json(files.INPUTS)
+        before, now = inputs.get("data"), describe_rows(data, recipe.data.path)
+        changes = [] if before is None else list(find_data_changes(before, now))
+        if changes:
+            what = f"{'; '.join(changes)}{describe_file_change(before, now)}"
+            sentence = f"{data.title} is not what the run was begun with: {what}"
+            if self.if_changed != "restart":
+                raise DataError(f"{sentence}; bring the old data back, or {DROP}")
+            warnings.warn(sentence, stacklevel=2)
+            self.drop_finished()
+        self.folder.write_json(files.INPUTS, {**inputs, "data": now})
 
     def record_plan(self, recipe: Recipe, data: Dataset, splits: list[TrainTestRows]) -> None:
+        self._record_rows(recipe, data)
         warn_of_unsuited(recipe, data)
         facts = {
             "data": data.title,
@@ -199,6 +289,12 @@ class _FolderContext(RunContext):
         self.found[key] = found.as_dict()
         self.folder.write_json(files.SEARCH, self.found)
 
+    def record_best(self, model: Pipeline) -> None:
+        from dcsvm.persistence.model_file import MODEL, save
+
+        with suppress(ModelFileError):
+            save(model, self.folder.path / MODEL)
+
 
 def _read_searches(folder: RunFolder) -> dict[str, Any]:
     return dict(folder.read_json(files.SEARCH)) if folder.has(files.SEARCH) else {}
@@ -213,6 +309,9 @@ def _write(result: RunResult, folder: RunFolder) -> list[str]:
     folder.write(files.PARTS, format_parts(result))
     if any(each.found for each in result.trained):
         folder.write(files.TRIALS, format_trials(result))
+    for found in result.trained[0].found[-1:]:
+        if found.leaderboard:
+            folder.write(files.LEADERBOARD, format_leaderboard(found))
     folder.write_json(files.METRICS, result.metrics())
     folder.write_json(files.RESULT, result.as_dict())
     try:
@@ -220,88 +319,6 @@ def _write(result: RunResult, folder: RunFolder) -> list[str]:
     except ModelFileError as error:
         missing.append(f"the model is not kept: {error}")
     return missing + report_run(result, folder)
-
-
-def format_predictions(result: RunResult) -> str:
-    """The test rows as CSV: row number (the first is 0), fold, truth, and every model's answer."""
-    names = [each.measures.model for each in result.trained]
-    columns = [each.answers.tolist() for each in result.trained]
-    rows = zip(
-        result.test_rows.tolist(),
-        result.folds.tolist(),
-        result.truth.tolist(),
-        *columns,
-        strict=True,
-    )
-    return _format_csv(("row", "fold", "truth", *names), rows)
-
-
-def format_parts(result: RunResult) -> str:
-    """The ledgers as CSV: one line for every part that was trained, nested ones included.
-
-    `kept` is how many of its rows a next stage would be given: all, where it has one class.
-    """
-    header = (
-        *("model", "path", "rows", "classes", "support_vectors", "kept", "seconds"),
-        *("learner", "kind", "parameters", "about"),
-    )
-    lines = (
-        (
-            each.measures.model,
-            ".".join(map(str, record.path)),
-            record.rows,
-            record.classes,
-            record.support_vectors,
-            record.kept,
-            f"{record.seconds:.6f}",
-            record.learner,
-            record.model,
-            _format_settings(record.parameters),
-            _format_settings(record.about),
-        )
-        for each in result.trained
-        for record in each.model[-1].ledger_
-    )
-    return _format_csv(header, lines)
-
-
-def format_trials(result: RunResult) -> str:
-    """What the searches tried as CSV: a line for each combination, a column for each value."""
-    found = [
-        (each.measures.model, number, search)
-        for each in result.trained
-        for number, search in enumerate(each.found)
-    ]
-    names = list(
-        dict.fromkeys(name for *_, s in found for each in s.tried for name in each.values)
-    )
-    lines = (
-        (
-            *(model, number, search.scored_by, f"{each.score:.6f}", f"{each.seconds:.6f}"),
-            *(each.values.get(name, "") for name in names),
-        )
-        for model, number, search in found
-        for each in search.tried
-    )
-    return _format_csv(("model", "search", "scored_by", "score", "seconds", *names), lines)
-
-
-def _format_csv(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-def _format_settings(table: Any) -> str:
-    plain = {key: _plain(value) for key, value in dict(table).items()}
-    return json.dumps(plain, default=str)
-
-
-def _plain(value: Any) -> Any:
-    """Return a setting for display; nested components are shown by name."""
-    return getattr(value, "name", value) if hasattr(value, "get_params") else value
 
 
 def _serialize_anchored(text: str, recipe: Recipe) -> str:

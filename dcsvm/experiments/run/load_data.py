@@ -1,8 +1,8 @@
 """Load the rows that [data] asks for, and build and fit the pipelines that learn them."""
 
-from __future__ import annotations
-
+import shutil
 import warnings
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,16 +14,35 @@ from sklearn.pipeline import Pipeline
 from dcsvm.base.errors import DataError, did_you_mean
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.datasets.dataset import Dataset
-from dcsvm.datasets.loading import read
+from dcsvm.datasets.loading import MAPPED_BYTES, count_bytes, read
 from dcsvm.drive.engine import Engine
 from dcsvm.experiments.recipe import Data, Recipe
 from dcsvm.experiments.recipe.applicability import SIZES, describe_mismatch
+from dcsvm.numeric.mapped_rows import make_spill_folder
 from dcsvm.toolbox.table_preparation import TablePreparation
 
 
-def load(given: Data) -> Dataset:
-    """Read what the table [data] names."""
+def load(given: Data, memory: float | None = None) -> Dataset:
+    """Read what the table [data] names; large tables stay on disk while the result lives.
+
+    A table is large if its numbers take more than an eighth of the memory limit in bytes, or than
+    1 GB where there is none.
+    """
     source = Path(given.path) if given.path is not None else str(given.use)
+    most = MAPPED_BYTES if memory is None else memory / 8
+    if not isinstance(source, Path) or not source.exists() or count_bytes(source) <= most:
+        return _read(given, source, None)
+    spill = make_spill_folder()
+    try:
+        found = _read(given, source, spill)
+    except BaseException:
+        shutil.rmtree(spill, ignore_errors=True)
+        raise
+    weakref.finalize(found.X, shutil.rmtree, spill, ignore_errors=True)
+    return found
+
+
+def _read(given: Data, source: Path | str, spill: str | None) -> Dataset:
     return read(
         source,
         given.target,
@@ -33,6 +52,12 @@ def load(given: Data) -> Dataset:
         drop=given.drop or (),
         numeric=given.numeric or (),
         missing=given.missing,
+        missing_values=given.missing_values,
+        dates=given.dates or (),
+        day_first=given.day_first,
+        encoding=given.encoding,
+        decimal=given.decimal,
+        spill=spill,
     )
 
 

@@ -11,16 +11,22 @@ import numpy as np
 from sklearn import metrics
 from sklearn.pipeline import Pipeline
 
+from dcsvm.base.errors import RecipeError
 from dcsvm.base.models import Cost, KernelExpansion
+from dcsvm.base.subproblem import Record
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.drive.observers import Observer
-from dcsvm.drive.subproblem import Record
-from dcsvm.experiments.recipe.sections import SCORES, Measure, Search
+from dcsvm.experiments.recipe import Candidate, Recipe
+from dcsvm.experiments.recipe.sections import PROBABILITY, Measure, Search, needs_probabilities
+from dcsvm.experiments.run.scores import Answered, compute_score
 from dcsvm.inspection.parameters import size_of
+from dcsvm.numeric import MappedRows
+from dcsvm.numeric.array_types import FloatArray, IntArray
 
-#: Rows that are predicted at a time, so that progress can be told.
-BLOCK_ROWS = 4096
+#: Rows that are predicted at a time, so that progress can be told; of rows on disk, for speed:
+#: with thousands of regions, few rows of a block share one.
+BLOCK_ROWS, MAPPED_BLOCK = 4096, 1 << 18
 UNKNOWN = float("nan")
 ACCURACY = "accuracy"
 
@@ -85,6 +91,7 @@ class Predictions:
     answers: Any
     seconds: float
     costs: tuple[Cost, ...]
+    shares: FloatArray | None = None
 
     @classmethod
     def concatenate(cls, several: Sequence[Predictions]) -> Predictions:
@@ -92,6 +99,7 @@ class Predictions:
             np.concatenate([each.answers for each in several]),
             sum(each.seconds for each in several),
             tuple(cost for each in several for cost in each.costs),
+            _concatenate_shares(several),
         )
 
     def summarize_cost(self) -> dict[str, float]:
@@ -104,20 +112,38 @@ class Predictions:
         return found
 
 
-def predict_in_blocks(model: Pipeline, X: Any, observer: Observer, *, cost: bool) -> Predictions:
-    """Predict rows X block by block, counting seconds and costs."""
+def predict_in_blocks(
+    model: Pipeline, X: Any, rows: IntArray, observer: Observer, *, cost: bool
+) -> Predictions:
+    """Predict the rows of X with some ids block by block, counting seconds and costs."""
     prepare, classifier = model
-    answers, seconds, costs = [], 0.0, []
-    for start in range(0, X.shape[0], BLOCK_ROWS):
-        block = X[start : start + BLOCK_ROWS]
+    probable = hasattr(classifier, "predict_proba")
+    answers, shares, seconds, costs = [], [], 0.0, []
+    block_rows = MAPPED_BLOCK if isinstance(X, MappedRows) else BLOCK_ROWS
+    for start in range(0, len(rows), block_rows):
+        block = X[rows[start : start + block_rows]]
         asked = time.perf_counter()
-        rows = prepare.transform(block)
-        answers.append(classifier.predict(rows))
+        prepared = prepare.transform(block)
+        if probable:
+            shares.append(classifier.predict_proba(prepared))
+            answers.append(classifier.classes_[classifier.model_.calibration.decide(shares[-1])])
+        else:
+            answers.append(classifier.predict(prepared))
         seconds += time.perf_counter() - asked
         if cost:
-            costs.append(classifier.cost(rows))
+            costs.append(classifier.cost(prepared))
         observer.on_rows_done(block.shape[0])
-    return Predictions(np.concatenate(answers), seconds, tuple(costs))
+    known = np.concatenate(shares) if probable else None
+    return Predictions(np.concatenate(answers), seconds, tuple(costs), known)
+
+
+def _concatenate_shares(several: Sequence[Predictions]) -> FloatArray | None:
+    """The probabilities of several sets of rows; None where models differ in their classes."""
+    tables = [each.shares for each in several]
+    known = [each for each in tables if each is not None]
+    if len(known) < len(tables) or len({each.shape[1] for each in known}) > 1:
+        return None
+    return np.concatenate(known)
 
 
 def measure_structure(model: DivideAndConquerClassifier) -> dict[str, Any]:
@@ -138,8 +164,12 @@ def select_trained_parts(ledger: Sequence[Record]) -> list[Record]:
     return [record for record in ledger if record.path not in divided]
 
 
-def score_classes(truth: Any, answers: Any, asked: Sequence[str]) -> dict[str, float]:
-    """Precision, recall and F1 of every class, and the scores that are asked for."""
+def score_classes(said: Answered, asked: Sequence[str]) -> dict[str, float]:
+    """Precision, recall and F1 of every class, and the scores that are asked for.
+
+    With probabilities, log-loss and Brier score are measured in any case.
+    """
+    truth, answers = said.truth, said.labels
     classes = np.unique(np.concatenate([truth, answers]))
     table = metrics.precision_recall_fscore_support(
         truth, answers, labels=classes, zero_division=0.0
@@ -149,26 +179,26 @@ def score_classes(truth: Any, answers: Any, asked: Sequence[str]) -> dict[str, f
         for word, values in zip(("precision", "recall", "f1"), table[:3], strict=True)
         for place, label in enumerate(classes.tolist())
     }
-    return found | {f"test_{name}": compute_score(name, truth, answers) for name in asked}
-
-
-def compute_score(name: str, truth: Any, answers: Any) -> float:
-    """A score of answers (n,) by the name it has in a recipe."""
-    if name == ACCURACY:
-        return float(np.mean(answers == truth))
-    if name == "balanced_accuracy":
-        # By hand: scikit-learn warns of an answer that no row has as its class. It is just wrong.
-        return float(
-            np.mean([np.mean(answers[truth == each] == each) for each in np.unique(truth)])
-        )
-    more = {"average": "macro", "zero_division": 0.0} if name == "f1_macro" else {}
-    return float(getattr(metrics, SCORES[name])(truth, answers, **more))
+    always = [] if said.shares is None else ["log_loss", "brier"]
+    names = dict.fromkeys([*asked, *always])
+    return found | {f"test_{name}": compute_score(name, said) for name in names}
 
 
 def list_scores(measure: Measure, search: Search, searched: bool) -> list[str]:
     """The scores beside accuracy: what [measure] asks for, and what the search chose by."""
     asked = [*(measure.scores or ()), *([search.score] if searched else [])]
     return [name for name in dict.fromkeys(asked) if name != ACCURACY]
+
+
+def check_scores(recipe: Recipe, candidate: Candidate) -> None:
+    """Raise if a score needs probabilities, and the candidate has none."""
+    asked = [*(recipe.measure.scores or ()), *([recipe.search.score] if candidate.grid else [])]
+    for name in filter(needs_probabilities, asked):
+        if candidate.classifier.probability == "off" and PROBABILITY not in candidate.grid:
+            raise RecipeError(
+                f"the score {name!r} needs probabilities, and {candidate.name} has none; put "
+                'probability = "auto" at the top of the recipe'
+            )
 
 
 def compute_baseline(truth: Any) -> float:

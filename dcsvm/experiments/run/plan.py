@@ -12,12 +12,12 @@ from sklearn.base import clone
 
 from dcsvm.base.errors import DcsvmError
 from dcsvm.base.learner import LocalLearner
-from dcsvm.base.models import KernelExpansion
+from dcsvm.base.models import KernelExpansion, LocalModel
 from dcsvm.base.problem import DIVISION, PARTS, Problem
 from dcsvm.base.row_splitting import TrainTestRows
+from dcsvm.base.subproblem import Subproblem
 from dcsvm.classifier import DivideAndConquerClassifier, Strategy
 from dcsvm.datasets.dataset import Dataset
-from dcsvm.drive.subproblem import Subproblem
 from dcsvm.experiments.recipe import Candidate, Recipe, Search
 from dcsvm.experiments.run.load_data import (
     build_pipeline,
@@ -28,11 +28,14 @@ from dcsvm.experiments.run.load_data import (
 from dcsvm.experiments.run.splitting import split_rows
 from dcsvm.model_selection.levels import parts_of
 from dcsvm.numeric.array_types import IntArray
+from dcsvm.numeric.mapped_rows import MappedRows
 
-#: Seconds grow like this power of the rows; the same as the progress bar's.
+#: Seconds grow like this power of the rows at the most; the same as the progress bar's.
 GROWTH = 1.8
 #: Rows of the pilot: large enough to be timed, small enough to be quick.
 PILOT_ROWS = 400
+#: A second sample is so many times larger, if the first one took no more than these seconds.
+FURTHER, PATIENCE = 4, 0.5
 #: Parts of a stage that are divided further, to see how: the rest is taken to be alike.
 LOOKED_INTO = 20
 #: Bytes that the program and its libraries take, and a kernel machine's matrices at the most:
@@ -72,17 +75,21 @@ class RunPlan:
     folds: int
     jobs: int
     candidates: tuple[CandidatePlan, ...]
+    #: The recipes of the portfolio that would be tried.
+    portfolio: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         return attrs.asdict(self)
 
 
-def plan_run(recipe: Recipe, seed: int, n_jobs: int) -> RunPlan:
+def plan_run(recipe: Recipe, seed: int, n_jobs: int, memory: float | None = None) -> RunPlan:
     """Read the data, divide them, train a small pilot, and forecast the rest."""
-    data = load(recipe.data)
+    data = load(recipe.data, memory)
     warn_of_unsuited(recipe, data)
     splits = split_rows(data, recipe.split, seed)
+    portfolio = _list_portfolio(recipe, data, splits)
     return RunPlan(
+        portfolio=portfolio,
         recipe=recipe.title,
         data=data.title,
         rows=data.n_rows,
@@ -93,8 +100,45 @@ def plan_run(recipe: Recipe, seed: int, n_jobs: int) -> RunPlan:
         folds=len(splits),
         jobs=n_jobs,
         candidates=tuple(
-            _plan_candidate(each, recipe, data, splits, seed, n_jobs) for each in recipe.candidates
+            _plan_portfolio(each, recipe, data, splits, len(portfolio))
+            if portfolio and each is recipe.candidates[0]
+            else _plan_candidate(each, recipe, data, splits, seed, n_jobs)
+            for each in recipe.candidates
         ),
+    )
+
+
+def _list_portfolio(recipe: Recipe, data: Dataset, splits: list[TrainTestRows]) -> tuple[str, ...]:
+    """The names of the recipes that a portfolio would try."""
+    if recipe.search.use != "portfolio":
+        return ()
+    from dcsvm.experiments.portfolio.entries import count_sizes, find_portfolio
+
+    sizes = count_sizes(data, splits[0].train)
+    found = find_portfolio(recipe.candidates[0].registry, recipe.search, sizes)
+    return tuple(each.name for each in found)
+
+
+def _plan_portfolio(
+    candidate: Candidate,
+    recipe: Recipe,
+    data: Dataset,
+    splits: list[TrainTestRows],
+    n_recipes: int,
+) -> CandidatePlan:
+    """The forecast of a portfolio: it takes the time that it is given."""
+    n_rows, folds = len(splits[0].train), len(splits)
+    seconds = (recipe.search.seconds or 0.0) * (folds + (folds > 1))
+    return CandidatePlan(
+        model=candidate.name,
+        parts=1,
+        smallest=n_rows,
+        median=n_rows,
+        largest=n_rows,
+        homogeneous=0,
+        combinations=n_recipes,
+        megabytes=(PROGRAM_BYTES + 2 * _count_bytes(data.X) + KERNEL_BYTES) / 1e6,
+        seconds=seconds,
     )
 
 
@@ -123,6 +167,7 @@ def _plan_candidate(
     seconds = max(learning, at_least)
     largest = int(sizes.max())
     fits = len(splits) + (len(splits) > 1)
+    refits = len(splits) == 1 and recipe.split.refit and candidate is recipe.candidates[0]
     asked = recipe.search
     cells = math.prod(len(values) for values in candidate.grid.values()) if candidate.grid else 0
     if asked.use == "random":
@@ -147,7 +192,8 @@ def _plan_candidate(
         homogeneous=round(sum(copies for _, job, copies in parts if job is None)),
         combinations=cells + further * len(levels),
         megabytes=(PROGRAM_BYTES + _count_bytes(data.X) + kept) / 1e6,
-        seconds=fits * (dividing + seconds / alike + searching),
+        seconds=fits * (dividing + seconds / alike + searching)
+        + refits * (dividing + seconds / alike),
     )
 
 
@@ -207,29 +253,43 @@ class _Pilot:
     rows: int
     bytes_by_row: int
     keeps_kernel: bool = False
+    #: Seconds grow like this power of the rows, as two samples say.
+    power: float = GROWTH
 
     @classmethod
     def of(cls, job: Subproblem) -> _Pilot:
         cut = job.extract().problem
-        some: IntArray = np.arange(cut.n_rows)
-        if cut.n_rows > PILOT_ROWS:
-            some = _sample_rows(cut, PILOT_ROWS)
-        present, y = np.unique(cut.y[some], return_inverse=True)
-        small = attrs.evolve(cut.subset(some), y=y, n_classes=len(present))
-        learner: LocalLearner = job.learner
-        began = time.perf_counter()
-        model = learner.fit(small) if len(present) > 1 else None
-        seconds = time.perf_counter() - began
+        bytes_by_row = _count_bytes(cut.X) // max(cut.n_rows, 1)
+        _fit_some(job.learner, cut, PILOT_ROWS)  # the first time loads what is needed, too
+        rows, seconds, model = _fit_some(job.learner, cut, PILOT_ROWS)
         kernel = isinstance(model, KernelExpansion)
-        return cls(seconds, len(some), _count_bytes(cut.X) // max(cut.n_rows, 1), kernel)
+        if cut.n_rows < FURTHER * PILOT_ROWS or seconds > PATIENCE:
+            return cls(seconds, rows, bytes_by_row, kernel)
+        more, longer, _ = _fit_some(job.learner, cut, FURTHER * PILOT_ROWS)
+        power = math.log(longer / seconds) / math.log(more / rows)
+        return cls(longer, more, bytes_by_row, kernel, min(max(power, 1.0), GROWTH))
 
     def seconds_for(self, rows: int) -> float:
-        return float(self.seconds * (rows / self.rows) ** GROWTH)
+        return float(self.seconds * (rows / self.rows) ** self.power)
 
     def bytes_for(self, rows: int) -> float:
         """The part's own rows, and what a kernel machine keeps of the values between them."""
         kernel = min(8.0 * rows**2, KERNEL_BYTES) if self.keeps_kernel else 0.0
         return rows * self.bytes_by_row + kernel
+
+
+def _fit_some(
+    learner: LocalLearner, problem: Problem, n_rows: int
+) -> tuple[int, float, LocalModel | None]:
+    """Learn some rows: how many they were, the seconds, and the model, if there are classes."""
+    some: IntArray = np.arange(problem.n_rows)
+    if problem.n_rows > n_rows:
+        some = _sample_rows(problem, n_rows)
+    present, y = np.unique(problem.y[some], return_inverse=True)
+    small = attrs.evolve(problem.subset(some), y=y, n_classes=len(present))
+    began = time.perf_counter()
+    model = learner.fit(small) if len(present) > 1 else None
+    return len(some), max(time.perf_counter() - began, 1e-6), model
 
 
 def _time_pilot(model: DivideAndConquerClassifier, problem: Problem, labels: Any) -> float:
@@ -256,6 +316,9 @@ def _sample_rows(problem: Problem, n_rows: int) -> IntArray:
 
 
 def _count_bytes(X: Any) -> int:
+    """The bytes of rows in memory."""
+    if isinstance(X, MappedRows):
+        return 0
     if hasattr(X, "indptr"):
         return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
     return int(X.nbytes)

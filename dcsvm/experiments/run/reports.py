@@ -1,7 +1,5 @@
 """Reports of runs: gather what they show, write them, and write them again from a run folder."""
 
-from __future__ import annotations
-
 import tomllib
 import warnings
 from collections.abc import Mapping
@@ -11,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dcsvm.base.component import settings_of
-from dcsvm.base.errors import PluginError, UsageError
+from dcsvm.base.errors import DiskFullError, PluginError, UsageError
 from dcsvm.base.reporting import FinishedRun, Report, RunRecord
 from dcsvm.drive.registry import KINDS, REPORT, default_registry
 from dcsvm.experiments.recipe.component_reader import NoSuchKeyError, apply_cell
@@ -25,6 +23,7 @@ from dcsvm.experiments.run.text import (
     describe_columns,
     describe_rare_classes,
 )
+from dcsvm.numeric import MappedRows
 from dcsvm.persistence.atomic_write import write_atomically
 
 NO_PLUGIN = "no plugin that writes reports is installed"
@@ -33,6 +32,8 @@ NO_PLUGIN = "no plugin that writes reports is installed"
 def report_run(result: RunResult, folder: RunFolder) -> list[str]:
     """Write the reports of a run that has just ended; return what went wrong, as sentences."""
     reports = _load_reports()
+    if isinstance(result.dataset.X, MappedRows):  # a report holds all answers and rows in memory
+        return []
     if not reports:
         warnings.warn(f"there is no report: {NO_PLUGIN}", stacklevel=2)
     failures = []
@@ -45,6 +46,8 @@ def report_run(result: RunResult, folder: RunFolder) -> list[str]:
                 warnings.warn(f"there is no {report.file_name}: {missing}", stacklevel=2)
             else:
                 _write(report, read_record(folder.path))
+        except DiskFullError:  # the run can be resumed where there is room
+            raise
         except Exception as error:  # a picture that fails must not cost a model that took hours
             failures.append(f"the report is incomplete: {error}")
             warnings.warn(failures[-1], stacklevel=2)
@@ -98,13 +101,14 @@ def _build_finished_run(result: RunResult) -> FinishedRun:
     data, rows = result.dataset, np.arange(result.dataset.n_rows)
     learned = rows if result.n_train == len(rows) else np.setdiff1d(rows, result.test_rows)
     return FinishedRun(
-        result.model,
+        result.trained[0].model,
         data.X[result.test_rows],
         result.truth,
         result.trained[0].answers,
         data.X[learned],
         data.y[learned],
         data.features,
+        result.trained[0].shares,
     )
 
 

@@ -1,12 +1,10 @@
 """The status of the run in a folder: done, running, failed or interrupted."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 
@@ -19,6 +17,8 @@ except ImportError:  # Windows: whether a process lives must do
 
 STATUS, FINISHED = "status.json", "parts.log"
 RUNNING, INTERRUPTED = "running", "interrupted"
+#: What to do if data, plugins or dcsvm changed since a run began.
+IfChanged = Literal["stop", "restart", "keep"]
 
 
 @attrs.frozen

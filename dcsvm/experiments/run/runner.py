@@ -1,7 +1,5 @@
 """One execution of a recipe: read, split, search, train, measure, and keep what came out."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -13,8 +11,9 @@ from sklearn.pipeline import Pipeline
 
 from dcsvm.base.row_splitting import TrainTestRows, hold_out
 from dcsvm.datasets.dataset import Dataset
-from dcsvm.drive.engine import Checkpoints, Engine
+from dcsvm.drive.engine import Engine
 from dcsvm.drive.observers import Observer
+from dcsvm.drive.validation import find_costs
 from dcsvm.experiments.recipe import Candidate, Recipe
 from dcsvm.experiments.recipe.sections import CLASS_WEIGHT
 from dcsvm.experiments.run.grid_search import search
@@ -27,16 +26,25 @@ from dcsvm.experiments.run.load_data import (
 from dcsvm.experiments.run.measures import (
     Measures,
     Predictions,
+    check_scores,
     compute_baseline,
-    compute_score,
     list_scores,
     measure_structure,
     predict_in_blocks,
     score_classes,
 )
+from dcsvm.experiments.run.run_context import RunContext
+from dcsvm.experiments.run.scores import Answered, compute_score
 from dcsvm.experiments.run.search_result import SearchContext, SearchResult
 from dcsvm.experiments.run.splitting import split_rows
-from dcsvm.experiments.run.text import RareClass, find_rare_classes
+from dcsvm.experiments.run.text import (
+    RareClass,
+    RarestClass,
+    find_rare_classes,
+    find_rarest_class,
+)
+from dcsvm.numeric.array_types import FloatArray
+from dcsvm.numeric.mapped_rows import select_rows
 
 __all__ = ["Measures", "Observer", "RunContext", "RunResult", "load", "run_recipe"]
 
@@ -48,12 +56,17 @@ PILOT = 1500
 
 @attrs.frozen(eq=False)
 class TrainedCandidate:
-    """A candidate after its training: its model, its answers to the test rows, its measures."""
+    """A candidate after its training: its model, its answers to the test rows, its measures.
+
+    `refitted` is the same pipeline learned from all rows, if that was asked for.
+    """
 
     measures: Measures
     model: Pipeline
     answers: Any
     found: tuple[SearchResult, ...] = ()
+    shares: FloatArray | None = None
+    refitted: Pipeline | None = None
 
 
 @attrs.frozen(eq=False)
@@ -86,13 +99,25 @@ class RunResult:
 
     @property
     def model(self) -> Pipeline:
-        """The recipe's own fitted model."""
-        return self.trained[0].model
+        """The recipe's own model to keep: learned from all rows, if that was asked for."""
+        own = self.trained[0]
+        return own.model if own.refitted is None else own.refitted
+
+    @property
+    def n_kept(self) -> int:
+        """The number of rows that the model to keep was learned from."""
+        return self.n_train if self.trained[0].refitted is None else self.dataset.n_rows
 
     @property
     def rare(self) -> list[RareClass]:
         """The classes of few rows, and how the recipe's own model did on them."""
         return find_rare_classes(self.dataset.y, self.truth, self.trained[0].answers)
+
+    @property
+    def rarest(self) -> RarestClass | None:
+        """How the recipe's own model did on the rarest class, if that has few of the rows."""
+        own = self.trained[0]
+        return find_rarest_class(self.truth, own.answers, own.model.classes_, own.shares)
 
     @property
     def missed(self) -> dict[str, int]:
@@ -114,7 +139,7 @@ class RunResult:
         facts = attrs.asdict(self, filter=lambda field, _: field.name not in hidden)
         models = [{"model": each.model, **each.flatten()} for each in self.measures]
         rare = [attrs.asdict(each) for each in self.rare]
-        return {**facts, "rare_classes": rare, "models": models}
+        return {**facts, "n_kept": self.n_kept, "rare_classes": rare, "models": models}
 
     def metrics(self) -> dict[str, Any]:
         """All measures on one level: the recipe's own by their names, a rival's with a prefix."""
@@ -125,28 +150,6 @@ class RunResult:
                 f"compare.{rival.model}.{key}": value for key, value in rival.flatten().items()
             }
         return flat
-
-
-@attrs.frozen(eq=False)
-class RunContext:
-    """The settings of a run: observer, checkpoints, and the results of earlier searches."""
-
-    seed: int
-    n_jobs: int = 1
-    observer: Observer = attrs.field(factory=Observer)
-    checkpoints: Checkpoints | None = None
-    found: dict[str, Any] = attrs.field(factory=dict)
-
-    @property
-    def engine(self) -> Engine:
-        return Engine(self.n_jobs, (self.observer,), self.checkpoints)
-
-    def record_plan(self, recipe: Recipe, data: Dataset, splits: list[TrainTestRows]) -> None:
-        """Called before training; a run with a folder writes its plan."""
-
-    def record_search(self, key: str, found: SearchResult) -> None:
-        """Store the result of a search; a run with a folder writes it."""
-        self.found[key] = found.as_dict()
 
 
 def run_recipe(
@@ -176,9 +179,11 @@ def run_recipe(
             recipe.split.seed if seed is None else seed, n_jobs, observer or Observer()
         )
     session.observer.on_step_begin("reading data")
-    data = load(recipe.data)
+    data = load(recipe.data, session.memory)
     splits = split_rows(data, recipe.split, session.seed)
     for candidate in recipe.candidates:
+        check_scores(recipe, candidate)
+        find_costs(candidate.classifier.threshold, candidate.classifier.costs, np.unique(data.y))
         for cell in ({}, *({CLASS_WEIGHT: each} for each in candidate.grid.get(CLASS_WEIGHT, ()))):
             resolve_class_weight(
                 candidate.build_classifier(cell), data
@@ -236,11 +241,34 @@ class _CandidateRun:
             model, _ = self._fit(train, chosen, len(self.splits))
         answers = Predictions.concatenate(said)
         measures = self._measure(model, train, answers, fitting, searching)
-        return TrainedCandidate(measures, model, answers.answers, tuple(found))
+        refitted = self._refit(found[-1] if found else None) if self.is_refitted else None
+        return TrainedCandidate(
+            measures, model, answers.answers, tuple(found), answers.shares, refitted
+        )
+
+    @property
+    def is_refitted(self) -> bool:
+        """Whether it learns all rows after it was measured; with folds, it has already."""
+        is_own = self.candidate is self.recipe.candidates[0]
+        asked = self.session.keeps_model and self.recipe.split.refit
+        return asked and is_own and len(self.splits) == 1
+
+    def _refit(self, chosen: SearchResult | None) -> Pipeline:
+        n_rows = self.data.n_rows
+        title = f"training {self.candidate.name} on all rows"
+        self.session.observer.on_step_begin(title, n_rows)
+        model = self._make({} if chosen is None else chosen.values)
+        return fit_pipeline(model, self.session.engine, self.data.X, self.data.y)
 
     @property
     def _searches(self) -> bool:
-        return bool(self.candidate.grid) or self.candidate.uses_levels(self.recipe.search)
+        found = bool(self.candidate.grid) or self.candidate.uses_levels(self.recipe.search)
+        return found or self._searches_portfolio
+
+    @property
+    def _searches_portfolio(self) -> bool:
+        is_own = self.candidate is self.recipe.candidates[0]
+        return is_own and self.recipe.search.use == "portfolio"
 
     def _make(self, cell: Mapping[str, Any]) -> Pipeline:
         classifier = clone(resolve_class_weight(self.candidate.build_classifier(cell), self.data))
@@ -255,6 +283,10 @@ class _CandidateRun:
         if key in self.session.found:
             before = SearchResult.from_dict(self.session.found[key])
             return before, before.seconds
+        if self._searches_portfolio:
+            found = self._search_portfolio(train, number)
+            self.session.record_search(key, found)
+            return found, found.seconds
         self.session.observer.on_step_begin(f"choosing parameters of {self.candidate.name}")
         bench = SearchContext(self.session.engine, self.session.seed, self.session.observer)
         found = search(
@@ -262,13 +294,22 @@ class _CandidateRun:
             self._make,
             self.recipe.search,
             self.recipe.split,
-            self.data.X[train],
-            self.data.y[train],
+            self.data.X,
+            self.data.y,
+            train,
             bench,
         )
         found = attrs.evolve(found, seconds=bench.spent)
         self.session.record_search(key, found)
         return found, found.seconds
+
+    def _search_portfolio(self, train: Any, number: int) -> SearchResult:
+        """Search the portfolio; the time for the fits that follow is part of its budget."""
+        from dcsvm.experiments.portfolio.portfolio_search import search_portfolio
+
+        finals = [(len(train), sum(len(rows.test) for rows in self.splits[number:][:1]))]
+        finals += [(self.data.n_rows, 0)] if self.is_refitted else []
+        return search_portfolio(self.recipe, self.data, train, finals, self.session)
 
     def _fit(self, train: Any, chosen: SearchResult | None, number: int) -> tuple[Pipeline, float]:
         fold = f", fold {number + 1}" if 1 < len(self.splits) > number else ""
@@ -277,23 +318,24 @@ class _CandidateRun:
         if self.session.observer.wants_pilot() and len(train) >= LARGE:
             self._pilot(model, train)
         began = time.perf_counter()
-        fit_pipeline(model, self.session.engine, self.data.X[train], self.data.y[train])
+        X, y = select_rows(self.data.X, train), self.data.y[train]
+        fit_pipeline(model, self.session.engine, X, y)
         return model, time.perf_counter() - began
 
     def _pilot(self, model: Pipeline, train: Any) -> None:
         """Train on a few rows, to estimate how long all of them will take."""
         bench = SearchContext(Engine(1), self.session.seed, self.session.observer)
         some = hold_out(self.data.y[train], PILOT / len(train), True, self.session.seed).test
-        y = self.data.y[train][some]
+        y = self.data.y[train[some]]
         if len(np.unique(y)) > 1:
             engine = Engine(1, (bench,))
-            fit_pipeline(clone(model), engine, self.data.X[train][some], y)
+            fit_pipeline(clone(model), engine, self.data.X[train[some]], y)
 
     def _predict(self, title: str, model: Pipeline, rows: Any) -> Predictions:
         title = f"{title} with {self.candidate.name}"
         self.session.observer.on_step_begin(title, len(rows))
         cost = self.recipe.measure.cost
-        return predict_in_blocks(model, self.data.X[rows], self.session.observer, cost=cost)
+        return predict_in_blocks(model, self.data.X, rows, self.session.observer, cost=cost)
 
     def _measure(
         self,
@@ -310,7 +352,7 @@ class _CandidateRun:
             title = f"predicting what {self.candidate.name} learned"
             self.session.observer.on_step_begin(title, len(train))
             learned = predict_in_blocks(
-                model, self.data.X[train], self.session.observer, cost=False
+                model, self.data.X, train, self.session.observer, cost=False
             )
             train_accuracy = float(np.mean(learned.answers == self.data.y[train]))
         cost: dict[str, Any] = said.summarize_cost()
@@ -328,19 +370,26 @@ class _CandidateRun:
             n_test=len(truth),
             **measure_structure(model[-1]),
             **cost,
-            more=score_classes(truth, said.answers, asked),
-            by_fold=self._score_folds(said.answers, asked),
+            more=score_classes(Answered(truth, said.answers, model.classes_, said.shares), asked),
+            by_fold=self._score_folds(said, model.classes_, asked),
         )
 
-    def _score_folds(self, answers: Any, asked: list[str]) -> dict[str, list[float]]:
+    def _score_folds(
+        self, said: Predictions, classes: Any, asked: list[str]
+    ) -> dict[str, list[float]]:
         if len(self.splits) < 2:
             return {}
         tests = [rows.test for rows in self.splits]
-        said = np.split(answers, np.cumsum([len(test) for test in tests])[:-1])
+        edges = np.cumsum([len(test) for test in tests])[:-1]
+        labels = np.split(said.answers, edges)
+        shares: list[Any] = [None] * len(tests)
+        if said.shares is not None:
+            shares = np.split(said.shares, edges)
+        folds = [
+            Answered(self.data.y[test], answers, classes, table)
+            for test, answers, table in zip(tests, labels, shares, strict=True)
+        ]
         return {
-            f"test_{name}": [
-                compute_score(name, self.data.y[test], each)
-                for test, each in zip(tests, said, strict=True)
-            ]
+            f"test_{name}": [compute_score(name, fold) for fold in folds]
             for name in ("accuracy", *asked)
         }

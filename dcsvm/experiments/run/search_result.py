@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
-import joblib
 from sklearn.pipeline import Pipeline
 
-from dcsvm.drive.engine import Done, Engine, Runnable
+from dcsvm.drive.engine import Engine
+from dcsvm.drive.executor import Done, Runnable
 from dcsvm.drive.observers import Observer
 from dcsvm.experiments.recipe import Search
 
@@ -27,6 +27,25 @@ class ScoredCell:
     seconds: float
 
 
+@attrs.frozen
+class Standing:
+    """How a recipe of a portfolio did on the most rows that it learned.
+
+    `rating` is the score as a search compares it, larger being better; `weight` the share in what
+    was chosen, 0 if it was not; `outcome` why it went no further.
+    """
+
+    recipe: str
+    n_rows: int = 0
+    folds: int = 0
+    rating: float | None = None
+    log_loss: float | None = None
+    seconds: float = 0.0
+    rows_per_second: float | None = None
+    weight: float = 0.0
+    outcome: str = ""
+
+
 #: How a sentence begins that says that a search had no time left.
 BUDGET = "the time budget of"
 
@@ -40,7 +59,10 @@ def explain_used_up(asked: Search, after: str = "") -> str:
 
 @attrs.frozen
 class SearchResult:
-    """What a search chose, all that it tried, why it ended, and how many seconds it took."""
+    """What a search chose, all that it tried, why it ended, and how many seconds it took.
+
+    The search of a portfolio has a leaderboard, too.
+    """
 
     values: Mapping[str, Any]
     score: float
@@ -49,6 +71,15 @@ class SearchResult:
     n_rows: int
     scored_by: str = "accuracy"
     seconds: float = attrs.field(default=0.0, eq=False)
+    leaderboard: tuple[Standing, ...] = ()
+
+    @property
+    def chosen(self) -> str:
+        """The recipes that a portfolio was left with, and their shares."""
+        weights = {each.recipe: each.weight for each in self.leaderboard if each.weight}
+        if len(weights) == 1:
+            return next(iter(weights))
+        return " + ".join(f"{weight:.2f} {name}" for name, weight in weights.items())
 
     def as_dict(self) -> dict[str, Any]:
         return attrs.asdict(self)
@@ -56,7 +87,8 @@ class SearchResult:
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> SearchResult:
         tried = tuple(ScoredCell(**each) for each in table["tried"])
-        return cls(**{**table, "tried": tried})
+        board = tuple(Standing(**each) for each in table.get("leaderboard", ()))
+        return cls(**{**table, "tried": tried, "leaderboard": board})
 
 
 @attrs.define(eq=False)
@@ -73,13 +105,10 @@ class SearchContext(Observer):
     began: float = attrs.field(factory=time.monotonic)
     recorded: float = 0.0
 
-    def __deepcopy__(self, memo: Any) -> SearchContext:
-        return self  # scikit-learn copies an estimator's parameters, and this must stay one
-
     @property
     def spent(self) -> float:
-        jobs = joblib.effective_n_jobs(self.engine.n_jobs)
-        return float(max(time.monotonic() - self.began, self.recorded / jobs))
+        cores = self.engine.count_cores()
+        return float(max(time.monotonic() - self.began, self.recorded / cores))
 
     def on_part_done(self, job: Runnable, outcome: Done) -> None:
         self.recorded += outcome.seconds

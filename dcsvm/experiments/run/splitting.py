@@ -1,7 +1,5 @@
 """The train-test splits of a recipe: as published, at random or in folds."""
 
-from __future__ import annotations
-
 import attrs
 import numpy as np
 

@@ -1,18 +1,22 @@
 """Sentences that the terminal and reports share, on columns, rare classes and cost ratios."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 import numpy as np
+from sklearn.metrics import average_precision_score
 
+from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drawing import shorten
+from dcsvm.experiments.run.search_result import SearchResult
+from dcsvm.numeric.array_types import FloatArray
 
 #: A class with fewer rows than this is hard to learn, and harder to judge.
 RARE = 10
+#: The rarest class is told of below this share of the rows, with a warning below this recall.
+UNCOMMON, HALF = 0.05, 0.5
 #: Names that are listed before "and so many more".
 LISTED = 6
 #: Kinds of columns that are no features, and why they are none.
@@ -55,6 +59,74 @@ def describe_rare_classes(rare: Sequence[RareClass]) -> str:
     if not rare:
         return ""
     return f"rare classes, hard to learn and to judge: {join_names([str(each) for each in rare])}"
+
+
+@attrs.frozen
+class RarestClass:
+    """How a model did on the rarest class: NaN where there is nothing to divide by."""
+
+    name: str
+    share: float
+    recall: float
+    precision: float
+    average_precision: float | None
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether the accuracy is high although most rows of the class are missed."""
+        return self.recall < HALF
+
+    def __str__(self) -> str:
+        scores = f"recall {self.recall:.2f}, precision {self.precision:.2f}"
+        if self.average_precision is not None:
+            scores += f", average precision {self.average_precision:.2f}"
+        return f"the rarest class, {shorten(self.name)} ({self.share:.1%} of the rows): {scores}"
+
+
+def find_rarest_class(
+    truth: Any, answers: Any, classes: Any, shares: FloatArray | None
+) -> RarestClass | None:
+    """The rarest class of the test rows, if it has less than UNCOMMON of them."""
+    labels, counts = np.unique(truth, return_counts=True)
+    place = int(counts.argmin())
+    share = float(counts[place] / len(truth))
+    if share >= UNCOMMON or len(labels) < 2:
+        return None
+    mine, said = truth == labels[place], answers == labels[place]
+    right = float(np.count_nonzero(mine & said))
+    column = np.flatnonzero(classes == labels[place])
+    average = None
+    if shares is not None and len(column):
+        average = float(average_precision_score(mine, shares[:, column[0]]))
+    precision = right / max(int(np.count_nonzero(said)), 1)
+    return RarestClass(str(labels[place]), share, right / counts[place], precision, average)
+
+
+def describe_rarest_class(found: RarestClass | None) -> Iterator[str]:
+    """The rarest class in a sentence, and a warning where the accuracy hides that it is missed."""
+    if found is None:
+        return
+    yield str(found)
+    if found.is_hidden:
+        yield (
+            "warning: the accuracy hides that most rows of this class are missed; try "
+            'threshold = "best f1" with probability = "auto", and choose by average_precision '
+            "or balanced_accuracy"
+        )
+
+
+def describe_decision(model: DivideAndConquerClassifier) -> str:
+    """How a fitted model decides, if not for the likeliest class; empty if it does."""
+    found = model.model_.calibration
+    if found is None or found.costs is None:
+        return ""
+    if len(found.costs) > 2:
+        return "labels: the class of least expected cost"
+    rarer = int(found.costs.sum(axis=1).argmax()) if found.rarest < 0 else found.rarest
+    missed, alarm = found.costs[rarer, 1 - rarer], found.costs[1 - rarer, rarer]
+    threshold = alarm / (alarm + missed) if alarm + missed else 0.5
+    how = f" ({model.threshold} of held-out rows)" if isinstance(model.threshold, str) else ""
+    return f"labels: {model.classes_[rarer]} from a probability of {threshold:.3g} on{how}"
 
 
 def describe_columns(columns: Sequence[Mapping[str, str]]) -> Iterator[str]:
@@ -111,3 +183,31 @@ def join_names(names: Sequence[str]) -> str:
 def format_count(n: int, one: str, several: str) -> str:
     """A number and what it counts."""
     return f"{n:,} {one if n == 1 else several}"
+
+
+def list_leaderboard(found: SearchResult) -> tuple[tuple[str, ...], list[list[str]]]:
+    """The leaderboard of a portfolio as a header and rows of texts."""
+    by = found.scored_by.replace("_", " ")
+    header: tuple[str, ...] = (
+        "tried",
+        by,
+        "log loss",
+        "rows",
+        "folds",
+        "seconds",
+        "answers/s",
+        "outcome",
+    )
+    lines = []
+    for each in found.leaderboard:
+        outcome = f"chosen, weight {each.weight:.2f}" if each.weight else each.outcome
+        if each.rating is None or each.log_loss is None or each.rows_per_second is None:
+            lines.append([each.recipe, "", "", "", "", "", "", outcome])
+            continue
+        numbers = (f"{abs(each.rating):.4f}", f"{each.log_loss:.4f}", f"{each.n_rows:,}")
+        speed = f"{float(f'{each.rows_per_second:.2g}'):,.0f}"
+        costs = (str(each.folds), f"{each.seconds:.1f}", speed)
+        lines.append([each.recipe, *numbers, *costs, outcome or "not chosen"])
+    if found.scored_by == "log_loss":
+        header, lines = header[:1] + header[2:], [line[:1] + line[2:] for line in lines]
+    return header, lines

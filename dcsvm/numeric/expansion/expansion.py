@@ -1,11 +1,8 @@
 """Kernel expansions: functions that share kernel and points, packed for the compiled library."""
 
-from __future__ import annotations
-
 import ctypes
 import itertools
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
@@ -27,6 +24,8 @@ Integers = npt.NDArray[np.int64]
 BLOCK_ROWS = 768
 """Rows per block; fixed, so that results do not depend on the number of threads."""
 NATIVE_KINDS = {"linear": 0, "rbf": 1, "poly": 2}
+ROW_KINDS = NATIVE_KINDS | {"sigmoid": 3, "trbf": 4}
+"""Kernels that single rows are evaluated with; batches leave the others to numpy."""
 MOST_BYTES = 1 << 30
 """Points whose packed copy would be larger than this are left to numpy."""
 
@@ -77,7 +76,6 @@ class PackedExpansion:
     columns: Integers
     double: ExpansionStructure
     arrays: list[npt.NDArray[Any]]
-    scratch: threading.local = attrs.field(factory=threading.local)
 
     @cached_property
     def single(self) -> Float32Expansion:
@@ -198,6 +196,12 @@ def prepare(
             f"prepare: {len(sizes)} classes with {sizes.sum()} points do not fit "
             f"coefficients of shape {table.shape}"
         )
+    outputs = table.shape[1] if sizes is None else len(sizes) * (len(sizes) - 1) // 2
+    if offsets.shape != (outputs,) or (sizes is not None and sizes.min() < 0):
+        raise ValueError(
+            f"prepare: {outputs} outputs need as many biases, got shape {offsets.shape}, and "
+            f"classes of at least 0 points, got {sizes}"
+        )
     packed = _pack(kernel, points, table, sizes)
     return Expansion(kernel, points, table, offsets, sizes, packed)
 
@@ -303,11 +307,21 @@ def _numpy_sums(expansion: Expansion, X: Rows) -> Floats:
     return result
 
 
+def pack_for_rows(expansion: Expansion) -> PackedExpansion | None:
+    """Pack an expansion, also of kernels that batches do not evaluate so; None if impossible."""
+    given = expansion.kernel, expansion.points, expansion.coefficients, expansion.counts
+    return expansion.packed or _pack(*given, ROW_KINDS)
+
+
 def _pack(
-    kernel: Kernel, points: Rows, coefficients: Floats, counts: Integers | None
+    kernel: Kernel,
+    points: Rows,
+    coefficients: Floats,
+    counts: Integers | None,
+    kinds: Mapping[str, int] = NATIVE_KINDS,
 ) -> PackedExpansion | None:
     """Pack an expansion; None if the compiled library does not support it."""
-    if native.library is None or kernel.kind not in NATIVE_KINDS or sparse.issparse(points):
+    if native.library is None or kernel.kind not in kinds or sparse.issparse(points):
         return None
     size = points.shape[0] * points.shape[1] * 8
     if size > MOST_BYTES:
@@ -374,6 +388,6 @@ def _build_structure(
     ]
     arrays.extend(held)
     return ExpansionStructure(
-        *(len(sizes), columns, points.shape[1], NATIVE_KINDS[kernel.kind], kernel.degree),
+        *(len(sizes), columns, points.shape[1], ROW_KINDS[kernel.kind], kernel.degree),
         *(kernel.gamma, kernel.coef0, *(array.ctypes.data for array in held)),
     )

@@ -1,6 +1,4 @@
-"""Votes and walks of class pairs: labels of one-vs-one expansions, for many rows or one."""
-
-from __future__ import annotations
+"""Votes and walks of class pairs: labels of one-vs-one expansions."""
 
 import ctypes
 from itertools import pairwise
@@ -16,12 +14,16 @@ from dcsvm.numeric.expansion.expansion import (
     Integers,
     PackedExpansion,
     decisions_from_sums,
-    panel_starts,
     run_in_blocks,
     sum_by_class,
 )
 from dcsvm.numeric.kernels.distances import Floats, Rows, as_dense
 from dcsvm.numeric.native import address
+
+#: The log-odds of a pair of classes at the margin of a support vector machine, where d = 1.
+STEEPNESS = 3.0
+#: Log-odds beyond this are cut off, so that sums of odds stay finite.
+STEEPEST = 600.0
 
 
 def vote(
@@ -64,31 +66,6 @@ def walk(
 
     run_in_blocks(answer, X.shape[0], threads)
     return labels
-
-
-def vote_one(expansion: Expansion, x: Floats) -> int:
-    """The label of one row by votes, with little overhead.
-
-    Parameters
-    ----------
-    expansion : Expansion
-        With `counts`.
-    x : (features,) array of float64
-    """
-    return _one(expansion, x, False)
-
-
-def walk_one(expansion: Expansion, x: Floats) -> int:
-    """The label of one row by a walk, with little overhead."""
-    return _one(expansion, x, True)
-
-
-def _one(expansion: Expansion, x: Floats, walks: bool) -> int:
-    packed, library = expansion.packed, native.library
-    if packed is None or library is None:
-        return int(_labels(expansion, np.atleast_2d(x), "float64", 1, walks=walks)[0])
-    row = np.ascontiguousarray(x, dtype=np.float64)
-    return _ask_one(library, packed, row, expansion.biases, walks)
 
 
 def pair_decisions(
@@ -143,6 +120,36 @@ def pair_scores(decisions: FloatArray, k: int) -> FloatArray:
         sums[:, label] = for_it.sum(axis=1) - against_it.sum(axis=1)
     votes += sums / (3.0 * (np.abs(sums) + 1.0))
     return votes * (2.0 / (k - 1)) - 1.0
+
+
+def pair_margins(decisions: FloatArray, k: int) -> FloatArray:
+    """Scores without votes: how far each class is from losing to its strongest rival.
+
+    Where the probability of class i against j is 1 / (1 + exp(-STEEPNESS d_ij)), that of i
+    against all is 1 / (1 + sum_j exp(-STEEPNESS d_ij)); a score is its logarithm.
+
+    Parameters
+    ----------
+    decisions : (n, k (k - 1) / 2) array
+    k : int
+
+    Returns
+    -------
+    (n, k) array
+
+    References
+    ----------
+    Price, Knerr, Personnaz, Dreyfus: Pairwise neural network classifiers with probabilistic
+    outputs (1994).
+    """
+    first, second = np.triu_indices(k, 1)
+    margins = np.empty((len(decisions), k))
+    steep = np.clip(STEEPNESS * decisions, -STEEPEST, STEEPEST)
+    lost, won = np.exp(-steep), np.exp(steep)
+    for label in range(k):
+        odds = lost[:, first == label].sum(axis=1) + won[:, second == label].sum(axis=1)
+        margins[:, label] = -np.log1p(odds) / STEEPNESS
+    return margins
 
 
 def _labels(
@@ -212,26 +219,3 @@ def _walk_compiled(
     ):
         raise MemoryError("walk: not enough memory for the kernel values of one tile")
     return labels
-
-
-def _ask_one(
-    library: ctypes.CDLL, packed: PackedExpansion, x: Floats, biases: Floats, walks: bool
-) -> int:
-    """The label of one row, in float32 first, and in float64 if rounding could change it."""
-    scratch = packed.scratch
-    if getattr(scratch, "biases", None) is not biases:
-        scratch.biases, scratch.keep = biases, np.empty(_scratch_size(packed))
-        scratch.front = (packed.double, packed.single.structure, packed.single.table)
-        scratch.middle = (address(packed.origin), len(packed.origin), address(packed.columns))
-        scratch.back = (address(biases),), (address(scratch.keep),)
-    before, after = scratch.back
-    return int(
-        library.dcsvm_one(*scratch.front, address(x), *scratch.middle, *before, walks, *after)
-    )
-
-
-def _scratch_size(packed: PackedExpansion) -> int:
-    """How many numbers the compiled library writes for one row."""
-    classes, features = len(packed.sizes), len(packed.origin)
-    padded = int(panel_starts(packed.sizes, 8)[-1] + panel_starts(packed.sizes, 16)[-1])
-    return 2 * features + padded + classes * (classes - 1) + 5 * classes + 16

@@ -1,14 +1,12 @@
 """Distances and inner products between rows, from which kernels are computed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 from scipy import sparse
-from scipy.spatial.distance import cdist
 
 from dcsvm.numeric import native
 from dcsvm.numeric.native import address
@@ -155,7 +153,7 @@ def _refine(
 def _dense_manhattan(X: Floats, Y: Floats) -> Floats:
     compiled = native.library
     if compiled is None:
-        return np.asarray(cdist(X, Y, "cityblock"))
+        return np.asarray(scipy.spatial.distance.cdist(X, Y, "cityblock"))
     if not len(X) or not len(Y):
         return np.empty((len(X), len(Y)))
     differ = (X[0] != X).any(axis=0) | (X[0] != Y).any(axis=0)

@@ -1,8 +1,7 @@
 """Kernel functions, evaluated as matrices, blocks and diagonals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
+from math import isfinite
 from typing import Any
 
 import attrs
@@ -24,15 +23,18 @@ from dcsvm.numeric.kernels.distances import (
     squared_norms,
 )
 from dcsvm.numeric.kernels.truncated_rbf import truncated_exponential, truncated_rbf_features
+from dcsvm.numeric.stored_arrays import Stored
 
 KINDS = ("rbf", "linear", "poly", "laplacian", "sigmoid", "trbf", "precomputed", "callable")
 """The allowed values of ``Kernel.kind``."""
+#: The largest degree: sums and products of so many terms take no noticeable time.
+MOST_DEGREE = 10_000
 #: Kinds of kernels whose matrices for all gammas come from one matrix.
 SHARING = frozenset({"rbf", "laplacian", "linear", "poly", "sigmoid"})
 
 
 @attrs.frozen
-class Kernel:
+class Kernel(Stored):
     """A kernel function k(x, y).
 
     Parameters
@@ -65,7 +67,9 @@ class Kernel:
 
     kind: str = attrs.field(default="rbf", validator=attrs.validators.in_(KINDS))
     gamma: float = attrs.field(default=1.0, validator=attrs.validators.gt(0.0))
-    degree: int = attrs.field(default=3, validator=attrs.validators.ge(0))
+    degree: int = attrs.field(
+        default=3, validator=[attrs.validators.ge(0), attrs.validators.le(MOST_DEGREE)]
+    )
     coef0: float = 0.0
     function: Callable[[Any, Any], Any] | None = None
 
@@ -76,6 +80,13 @@ class Kernel:
                 f"Kernel: kind is {self.kind!r} and function is {self.function!r}; "
                 "a function is needed for kind 'callable', and allowed for no other kind"
             )
+
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        if not isfinite(self.gamma) or not isfinite(self.coef0):
+            raise ValueError(
+                f"Kernel.gamma and Kernel.coef0 must be finite, got {self.gamma} and {self.coef0}"
+            )
+        return sizes
 
     def __call__(self, X: Rows, Y: Rows | None = None) -> Floats:
         """The kernel matrix of the rows of X and of Y.
@@ -293,7 +304,7 @@ def make_kernel(
 def _variance(X: Rows, weights: FloatArray | None) -> float:
     """The variance of all entries of X, each with the weight of its row."""
     if weights is None and not hasattr(X, "multiply"):
-        return float(X.var())
+        return float(np.ascontiguousarray(X).var())  # its sum depends on the order of the rows
     shares = np.full(X.shape[0], 1.0) if weights is None else weights
     shares = shares / (shares.sum() * X.shape[1])
     squares = X.multiply(X) if hasattr(X, "multiply") else X * X

@@ -1,7 +1,5 @@
 """The feature map of the truncated RBF kernel, and the truncated exponential series."""
 
-from __future__ import annotations
-
 from math import comb
 
 import numpy as np

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
 from typing import Any
 
 import attrs
@@ -81,6 +82,19 @@ def _sort_indices(X: Any) -> Any:
     return kept
 
 
+def exact_products(values: Any, weights: FloatArray) -> FloatArray:
+    """Products of float32 rows (n, stride) with a float32 vector, summed in a fixed order."""
+    sums = np.zeros((len(values), LANES))
+    for start in range(0, values.shape[1], LANES):
+        chunk = values[:, start : start + LANES].astype(np.float64)
+        sums += chunk * weights[start : start + LANES].astype(np.float64)
+    half = LANES // 2
+    while half:
+        sums[:, :half] += sums[:, half : 2 * half]
+        half //= 2
+    return sums[:, 0].copy()
+
+
 @attrs.frozen
 class PegasosSettings:
     """Settings of Pegasos.
@@ -101,6 +115,8 @@ class PegasosSettings:
         Project w to the ball of radius 1 / sqrt(lambda), which contains the optimum.
     average : bool
         Return the mean of the second half of the steps instead of the last one.
+    random : int
+        Seed of batches that are drawn anew at each step; 0 for batches of consecutive rows.
     """
 
     regularization: float = 1e-4
@@ -110,11 +126,12 @@ class PegasosSettings:
     bias_rate: float = 0.01
     project: bool = True
     average: bool = True
+    random: int = 0
 
     def structure(self) -> PegasosStructure:
         return PegasosStructure(
             *(self.regularization, self.bias_rate, self.tolerance),
-            *(self.batch, self.iterations, self.project, self.average),
+            *(self.batch, self.iterations, self.project, self.average, self.random),
         )
 
 
@@ -151,7 +168,14 @@ def fit_pegasos(
     Shalev-Shwartz, Singer, Srebro: Pegasos: primal estimated sub-gradient solver for SVM (2007).
     """
     weights = np.ones(rows.n_rows) if masses is None else masses
-    pulls = (signs * weights / weights.mean())[order].astype(np.float32)
+    return solve_pegasos(rows, signs * weights / weights.mean(), order, settings)
+
+
+def solve_pegasos(
+    rows: Float32Rows, pulls: FloatArray, order: IntArray, settings: PegasosSettings
+) -> Hyperplane:
+    """Minimise lambda / 2 |w|^2 + mean of |pull| x hinge; a pull (n,) is a sign times a weight."""
+    pulls = pulls[order].astype(np.float32)
     order = np.ascontiguousarray(order, dtype=np.int64)
     compiled = native.library
     if compiled is None:
@@ -173,22 +197,21 @@ def _pegasos_numpy(
     """The same in double precision."""
     n, k, lam = rows.n_rows, min(settings.batch, rows.n_rows), settings.regularization
     width = rows.stride if rows.dense is not None else rows.n_features
-    w, bias, first = np.zeros(width), 0.0, 0
+    w, bias = np.zeros(width), 0.0
     sums, bias_sum, summed = np.zeros(width), 0.0, 0
+    batches = _random_batches(n, k, settings.random) if settings.random else _batches_in_turn(n, k)
     step = 0
-    for step in range(1, settings.iterations + 1):
-        places = (first + np.arange(k)) % n
+    for step, places in zip(range(1, settings.iterations + 1), batches, strict=False):
         batch, pull = rows.take(order[places]), pulls[places].astype(np.float64)
         inside = np.sign(pull) * (batch @ w + bias) < 1.0
         pull = np.where(inside, pull, 0.0)
         rate = 1.0 / (lam * step)
         after = (1.0 - 1.0 / step) * w + rate / k * np.asarray(batch.T @ pull)
-        moved = float(np.linalg.norm(after - w))
         size = float(np.linalg.norm(after))
         if settings.project and size > 1.0 / np.sqrt(lam):
             after *= 1.0 / (np.sqrt(lam) * size)
+        moved = float(np.linalg.norm(after - w))
         w, bias = after, bias + settings.bias_rate * rate / k * float(pull.sum())
-        first = (first + k) % n
         if settings.average and 2 * step > settings.iterations:
             sums, bias_sum, summed = sums + w, bias_sum + bias, summed + 1
         if moved <= settings.tolerance:
@@ -196,6 +219,27 @@ def _pegasos_numpy(
     if summed:
         w, bias = sums / summed, bias_sum / summed
     return Hyperplane(w[: rows.n_features], bias, step)
+
+
+def _batches_in_turn(n: int, k: int) -> Iterator[IntArray]:
+    first = 0
+    while True:
+        yield (first + np.arange(k)) % n
+        first = (first + k) % n
+
+
+def _random_batches(n: int, k: int, state: int) -> Iterator[IntArray]:
+    """Random sets of k places, by the random numbers that the compiled code uses."""
+    places = np.arange(n)
+    while True:
+        for c in range(k if k < n else 0):
+            state = (state + 0x9E3779B97F4A7C15) % 2**64
+            z = state
+            z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+            z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
+            other = c + (z ^ (z >> 31)) % (n - c)
+            places[[c, other]] = places[[other, c]]
+        yield places[:k].copy()
 
 
 def best_bias(scores: FloatArray, signs: FloatArray, masses: FloatArray | None) -> float:

@@ -1,7 +1,5 @@
 """The compiled library: loading the build for this processor, and its function types."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import warnings
@@ -58,7 +56,8 @@ class PegasosStructure(ctypes.Structure):
     """The C struct ``pegasos_settings``."""
 
     _fields_ = _fields(
-        "regularization:r bias_rate:r tolerance:r batch:i iterations:i project:i average:i"
+        "regularization:r bias_rate:r tolerance:r "
+        "batch:i iterations:i project:i average:i random:i"
     )
 
 
@@ -73,14 +72,46 @@ class GrowthStructure(ctypes.Structure):
 
     _fields_ = [
         ("learner", PegasosStructure),
-        *_fields("passes:r fewest:i deepest:i by_impurity:i"),
+        *_fields("passes:r fewest:i deepest:i by_impurity:i sum_one:i"),
     ]
+
+
+class TreeGrowthStructure(ctypes.Structure):
+    """The C struct ``tree_growth``: rows, their bins, and the settings of growth."""
+
+    _fields_ = _fields(
+        "features:i classes:i X:p values:p columns:p places:p codes:p starts:p uppers:p exact:p "
+        "y:p masses:p least_gain:r smallest:i sorted_rows:i tried:i gini:i random:i"
+    )
 
 
 class ObliqueStructure(ctypes.Structure):
     """The C struct ``oblique_tree``: hyperplanes and children by node."""
 
     _fields_ = _fields("stride:i weights:p thresholds:p children:p")
+
+
+class StepStructure(ctypes.Structure):
+    """The C struct ``step`` of a plan."""
+
+    _fields_ = [
+        *_fields("kind:i inputs:i outputs:i"),
+        ("sizes", INTEGER * 6),
+        ("numbers", REAL * 2),
+        ("arrays", POINTER * 9),
+    ]
+
+
+class PlanStructure(ctypes.Structure):
+    """The C struct ``plan``: its steps, and the functions that ask Python."""
+
+    _fields_ = _fields("steps:p ask:p ask_router:p")
+
+
+class RoutingStructure(ctypes.Structure):
+    """The C struct ``routing``, filled by a router in Python."""
+
+    _fields_ = _fields("count:i row:p member:p weight:p")
 
 
 TYPES: dict[str, Any] = {
@@ -92,10 +123,10 @@ TYPES: dict[str, Any] = {
     "E": ctypes.POINTER(ExpansionStructure),
     "X": ctypes.POINTER(RowsStructure),
     "T": ctypes.POINTER(ObliqueStructure),
+    "H": ctypes.POINTER(TreeGrowthStructure),
     "P": ctypes.POINTER(PegasosStructure),
     "D": ctypes.POINTER(DualStructure),
     "W": ctypes.POINTER(GrowthStructure),
-    "U": ctypes.POINTER(ErrorBoundStructure),
 }
 """Argument types by letter: lower case for plain values, upper case for pointers to structs."""
 
@@ -104,6 +135,10 @@ SIGNATURES = {
     "parts": "pippipprirpp",
     "distances": "pipiirippi",
     "leaves": "piippppp",
+    "bin_rows": "piipppp",
+    "fill_histogram": "Hpip",
+    "split_node": "Hppp",
+    "grow_tree": "Hpp",
     "borders": "pippipppppp",
     "manhattan": "pipiip",
     "exponentials": "piirpi",
@@ -123,7 +158,7 @@ SIGNATURES = {
     "oblique_route": "Tppippipp",
     "oblique_settle": "XipippiDTi",
     "dual_plane": "XpipDpB",
-    "one": "EEUppippip",
+    "plan": "pipipp",
     "walk": "Eppipp",
     "fields": "piiiiipppp",
     "numbers": "pppiipp",
@@ -131,22 +166,27 @@ SIGNATURES = {
 }
 """The arguments of the functions dcsvm_*, as letters of `TYPES`."""
 INTEGER_RESULTS = (
-    *("borders", "manhattan", "one", "pegasos", "dual_plane", "inner"),
-    *("oblique_grow", "oblique_settle", "oblique_route", "fields", "numbers", "distinct"),
+    *("borders", "manhattan", "plan", "pegasos", "dual_plane", "inner"),
+    *("oblique_grow", "oblique_settle", "oblique_route", "fields", "distinct"),
+    *("split_node", "grow_tree"),
 )
 
 
-def load() -> ctypes.CDLL | None:
-    """Load the library for this processor; None if the numpy implementation must be used.
+class NumpyFallbackWarning(UserWarning):
+    """The compiled library is missing, so a fit runs on numpy and is several times slower."""
 
-    None if it was not built, if DCSVM_NUMERIC=numpy, or, with a warning, if it was built from
-    different C sources.
+
+def load() -> ctypes.CDLL:
+    """Load the library for this processor.
+
+    Raises
+    ------
+    OSError
+        If it was not built, cannot be loaded, or was built from different C sources.
     """
-    if os.environ.get("DCSVM_NUMERIC", "") == "numpy":
-        return None
     base = HERE / "numeric_base.so"
     if not base.exists():
-        return None
+        raise OSError("the compiled library is not installed")
     try:
         library = ctypes.CDLL(str(base))
         for level in LEVELS[library.dcsvm_level() : 0 : -1]:
@@ -154,16 +194,10 @@ def load() -> ctypes.CDLL | None:
             if better.exists():
                 library = ctypes.CDLL(str(better))
                 break
-    except (OSError, AttributeError):  # not loadable on this machine
-        return None
+    except (OSError, AttributeError) as error:
+        raise OSError(f"the compiled library cannot be loaded ({error})") from error
     if not is_up_to_date(library):
-        warnings.warn(
-            "the compiled library was built from different C sources and is ignored; the slower "
-            "numpy implementation is used instead; reinstall dcsvm to recompile it",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return None
+        raise OSError("the compiled library was built from different C sources")
     return set_signatures(library)
 
 
@@ -197,12 +231,44 @@ def address(array: npt.NDArray[np.generic] | None) -> int | None:
 
 
 #: The compiled library, or None if the numpy implementation is used.
-library: ctypes.CDLL | None = load()
+library: ctypes.CDLL | None = None
+#: Why the library is not used; empty if it is, or if numpy was asked for.
+missing = ""
+_warned = False
+
+if os.environ.get("DCSVM_NUMERIC", "") != "numpy":
+    try:
+        library = load()
+    except OSError as error:
+        missing = str(error)
 
 
 def implementation() -> str:
     """The implementation in use: ``native`` (compiled C) or ``numpy``, chosen at import."""
     return "numpy" if library is None else "native"
+
+
+def instruction_set() -> str | None:
+    """The instruction set that the library in use was compiled for; None for numpy."""
+    return None if library is None else Path(library._name).stem.removeprefix("numeric_")
+
+
+def describe_implementation() -> str:
+    """The implementation and its instruction set in words, such as ``native, avx2``."""
+    return ", ".join(filter(None, [implementation(), instruction_set()]))
+
+
+def warn_of_numpy() -> None:
+    """Warn, once per process, if numpy is used because the library is missing."""
+    global _warned
+    if missing and not _warned:
+        _warned = True
+        warnings.warn(
+            f"dcsvm runs on numpy, several times slower: {missing}; reinstall dcsvm with a C "
+            "compiler, or set DCSVM_NUMERIC=numpy if numpy is intended",
+            NumpyFallbackWarning,
+            stacklevel=3,
+        )
 
 
 @contextmanager

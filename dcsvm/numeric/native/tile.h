@@ -6,7 +6,7 @@
 #define OF(name) JOIN(name, SUFFIX)
 #define WIDTH ((int64_t)(64 / sizeof(REAL)))
 
-typedef REAL OF(vector) __attribute__((vector_size(32), aligned(8), may_alias));
+typedef REAL OF(vector) __attribute__((vector_size(32), aligned(sizeof(REAL)), may_alias));
 
 /* Points by panels of WIDTH: out[panel][column][point], zeros where the last panel has none. */
 static inline void OF(pack)(const REAL *points, int64_t count, int64_t depth, REAL *out) {

@@ -13,16 +13,16 @@ from scipy import sparse
 
 from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
-from dcsvm.numeric.linear.pegasos_solver import Float32Rows, pad_width
+from dcsvm.numeric.linear.pegasos_solver import Float32Rows, exact_products, pad_width
 from dcsvm.numeric.native import ObliqueStructure, address
-from dcsvm.numeric.trees.oblique_numpy import exact_products
+from dcsvm.numeric.stored_arrays import Stored, axes
 
 #: Rows per block in numpy, to fit in the cache.
 BLOCK_ROWS = 4096
 
 
 @attrs.frozen(eq=False, slots=False)
-class PlaneTree:
+class PlaneTree(Stored):
     """A binary tree of hyperplanes as arrays over its inner nodes, parents first.
 
     A row goes left if its product with the node's weights is at most the threshold. Rows and
@@ -39,9 +39,11 @@ class PlaneTree:
     n_features : int
     """
 
-    weights: FloatArray = attrs.field(repr=False)
-    thresholds: FloatArray = attrs.field(repr=False)
-    children: IntArray = attrs.field(repr=False)
+    weights: FloatArray = attrs.field(
+        repr=False, metadata=axes("nodes", "stride", dtype=np.float32)
+    )
+    thresholds: FloatArray = attrs.field(repr=False, metadata=axes("nodes", dtype=np.float64))
+    children: IntArray = attrs.field(repr=False, metadata=axes("nodes", 2, dtype=np.int32))
     n_features: int
 
     @classmethod
@@ -53,6 +55,20 @@ class PlaneTree:
             np.zeros((0, 2), dtype=np.int32),
             n_features,
         )
+
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        sizes = super().check_stored(**sizes)
+        if sizes.setdefault("features", self.n_features) != self.n_features or self.n_features < 0:
+            raise ValueError(
+                f"PlaneTree.n_features is {self.n_features}, but must be {sizes['features']}"
+            )
+        if sizes["stride"] != pad_width(self.n_features):
+            raise ValueError(
+                f"PlaneTree.weights has {sizes['stride']} columns, but must have "
+                f"{pad_width(self.n_features)} for {self.n_features} features"
+            )
+        _check_children(self.children)
+        return sizes | {"leaves": self.n_leaves}
 
     @property
     def n_leaves(self) -> int:
@@ -74,6 +90,10 @@ class PlaneTree:
 
         With an offset and a factor (d,), dense rows are transformed to `(X - offset) * factor`.
         """
+        if X.shape[1] != self.n_features:
+            raise ValueError(
+                f"oblique tree: rows have {X.shape[1]} features, but must have {self.n_features}"
+            )
         n_rows = X.shape[0]
         leaf, passed = np.zeros(n_rows, dtype=np.int32), np.zeros(n_rows, dtype=np.int32)
         if not len(self.thresholds) or not n_rows:
@@ -93,6 +113,8 @@ class PlaneTree:
             *(self._pointer, address(self.lengths), address(dense), dense.shape[1]),
             *(address(offset), address(factor), n_rows, address(leaf), address(passed)),
         )
+        if done == -2:
+            raise ValueError(f"oblique tree: {dense.shape[1]} features do not fit the tree")
         if done < 0:
             raise MemoryError("oblique tree: not enough memory for a row")
         return leaf, passed
@@ -116,9 +138,12 @@ class PlaneTree:
         ]
         return np.concatenate(blocks)
 
-    @cached_property
+    @property
     def structure(self) -> ObliqueStructure:
-        """The C struct, which points to the arrays of the tree."""
+        """The C struct, which points to the arrays of the tree.
+
+        Built at every call: models hold no pointers, so that they can be copied and pickled.
+        """
         return ObliqueStructure(
             *(self.weights.shape[1], address(self.weights)),
             *(address(self.thresholds), address(self.children)),
@@ -265,6 +290,21 @@ class _Position:
             _Position(self.tree, right, parent, 1, self.origin),
             _Position(self.tree, left, parent, 0, self.origin),
         ]
+
+
+def _check_children(children: IntArray) -> None:
+    """Raise unless every node but the root, and every leaf, has one parent, which comes first."""
+    nodes = np.arange(len(children))
+    inner, outer = children[children >= 0], ~children[children < 0]
+    if not (
+        ((children < 0) | (children > nodes[:, None])).all()
+        and np.array_equal(np.sort(inner), nodes[1:])
+        and (len(nodes) == 0 or np.array_equal(np.sort(outer), np.arange(len(nodes) + 1)))
+    ):
+        raise ValueError(
+            "PlaneTree.children must name every node but the root after its parent, and every "
+            "leaf, once each"
+        )
 
 
 def _dense(X: Matrix) -> Any:

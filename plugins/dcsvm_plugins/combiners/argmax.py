@@ -3,7 +3,7 @@
 import numpy as np
 
 from dcsvm import Combiner, Committee, component
-from dcsvm.numeric import FloatArray, Matrix
+from dcsvm.numeric import FloatArray, Matrix, Plan, Step
 from dcsvm.toolbox import mean_or_nan, rank_classes
 
 
@@ -27,6 +27,9 @@ class Argmax(Combiner):
 
     name = "argmax"
     accepts = frozenset({"class codes", "groups"})
+
+    def lower(self, plan: Plan, committee: Committee) -> Step:
+        return plan.argmax()
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         sums = np.zeros((X.shape[0], committee.n_classes))

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from dcsvm import Combiner, Committee, component, setting
-from dcsvm.numeric import FloatArray, Matrix
+from dcsvm.numeric import FloatArray, Matrix, Plan, Step
 from dcsvm.toolbox import rank_classes
 
 #: The gain of an answer z on the side of a class: the loss at 0 minus the loss at z.
@@ -48,6 +48,9 @@ class Decode(Combiner):
     loss: Literal["hinge", "exponential", "linear", "hamming"] = setting(
         "hinge", help="loss of an answer against the code word"
     )
+
+    def lower(self, plan: Plan, committee: Committee) -> Step:
+        return plan.decode(self.loss)
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         scores = np.zeros((X.shape[0], committee.n_classes))

@@ -12,13 +12,14 @@ from dcsvm import (
     Combiner,
     Committee,
     LocalLearner,
+    LocalModel,
     Problem,
     Routing,
     SettingError,
     component,
     setting,
 )
-from dcsvm.numeric import FloatArray, IntArray, Matrix
+from dcsvm.numeric import FloatArray, IntArray, Matrix, Plan, Step, axes, check_array
 from dcsvm.toolbox import Combination, Constant, Scaling, View, rank_classes
 
 #: Rows that the second level predicts at a time; its feature space may be large.
@@ -52,13 +53,38 @@ class Fused(Combination):
         How the second level was made, in a sentence.
     """
 
-    models: tuple[Any, ...]
+    models: tuple[LocalModel, ...]
     columns: tuple[IntArray, ...]
-    present: IntArray
+    present: IntArray = attrs.field(
+        metadata=axes("present", dtype=np.integer, at_least=0, below="classes")
+    )
     scaling: View
-    limits: FloatArray
-    answers: str
+    limits: FloatArray = attrs.field(metadata=axes(2, "answers"))
+    answers: Literal["scores", "labels"]
     about: str
+
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        sizes = super().check_stored(**sizes)
+        n, k = len(self.models), sizes["present"]
+        if n not in (1, k) or n != len(self.columns) or len(np.unique(self.present)) < k or not n:
+            raise ValueError(
+                f"Fused.models must be one, or one for each of {k} classes, with columns for each"
+            )
+        width = 1 if n > 1 or k == 2 else k
+        for model, columns in zip(self.models, self.columns, strict=True):
+            check_array(
+                *("Fused.columns", columns, "columns"),
+                dtype=np.integer,
+                at_least=0,
+                below=sizes["answers"],
+            )
+            model.check_stored(features=len(columns), columns=width)
+        if self.scaling.count_features(sizes["answers"]) != sizes["answers"]:
+            raise ValueError("Fused.scaling must keep the number of answers")
+        return sizes
+
+    def check_committee(self, committee: Committee) -> None:
+        self.check_stored(classes=committee.n_classes, answers=len(committee.table_code))
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         said = fill_gaps(committee, committee.table(X), self.answers)
@@ -69,6 +95,24 @@ class Fused(Combination):
             scores[rows, self.present] = self._score_classes(seen[rows])
         self._count_cost(committee, seen)
         return scores
+
+    def lower(self, plan: Plan, committee: Committee) -> Step | None:
+        width = len(committee.table_code)
+        scaling = self.scaling.lower(plan, width)
+        models = []
+        for model, columns in zip(self.models, self.columns, strict=True):
+            step = model.lower(plan, len(columns))
+            if step is None:
+                step = plan.ask(model.scores, len(columns), self._count_outputs())
+            models.append(plan.chain(plan.columns(width, columns), step))
+        if scaling is None:
+            return None
+        by_label = self.answers == "labels"
+        return plan.stack(models, self.present, self.limits, scaling, by_label=by_label)
+
+    def _count_outputs(self) -> int:
+        """The columns of scores of each model."""
+        return 1 if len(self.models) > 1 else max(1, len(self.present) * (len(self.present) > 2))
 
     def trace(self, committee: Committee, x: Matrix) -> list[str]:
         scores = self.combine(committee, x)[0]
@@ -140,6 +184,10 @@ class Fusion(Combiner):
     """
 
     name = "fusion"
+    # It learns how much each member counts, so weights of members would be lost.
+    accepts = frozenset(
+        {"one part", "regions", "subsets", "subspaces", "class pairs", "class codes", "groups"}
+    )
     wants_answers = True
     stored_types = (Fused,)
 
@@ -188,6 +236,9 @@ class Fusion(Combiner):
         ]
         limits = np.array([table.min(axis=0), table.max(axis=0)])
         return Fused(tuple(models), tuple(columns), present, scaling, limits, self.answers, about)
+
+    def check_committee(self, committee: Committee) -> None:
+        raise ValueError("fusion must be fitted: a classifier holds what it has learned as Fused")
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         raise NotImplementedError("fusion must be fitted first")

@@ -1,7 +1,7 @@
 """The mean of the members' scores."""
 
 from dcsvm import Combiner, Committee, component
-from dcsvm.numeric import FloatArray, Matrix
+from dcsvm.numeric import FloatArray, Matrix, Plan, Step
 from dcsvm.toolbox import rank_classes
 
 #: The score of a class that is sure to lose.
@@ -27,8 +27,14 @@ class Mean(Combiner):
 
     name = "mean"
 
+    def lower(self, plan: Plan, committee: Committee) -> Step:
+        return plan.mean(UNSEEN)
+
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         return committee.mean_scores(X, unseen=UNSEEN)
+
+    def probabilities(self, committee: Committee, X: Matrix) -> FloatArray | None:
+        return committee.mean_probabilities(X)
 
     def trace(self, committee: Committee, x: Matrix) -> list[str]:
         scores = self.combine(committee, x)[0]

@@ -1,7 +1,7 @@
 """The answer of the member that a row is routed to."""
 
 from dcsvm import Combiner, Committee, component
-from dcsvm.numeric import FloatArray, IntArray, Matrix
+from dcsvm.numeric import FloatArray, IntArray, Matrix, Plan, Step
 
 
 @component
@@ -26,5 +26,11 @@ class Route(Combiner):
         """The winners of rows X alone, for a row that asks one member as that member says it."""
         return committee.routed_labels(X)
 
+    def lower(self, plan: Plan, committee: Committee) -> Step:
+        return plan.route()
+
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         return committee.mean_scores(X)
+
+    def probabilities(self, committee: Committee, X: Matrix) -> FloatArray | None:
+        return committee.mean_probabilities(X)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from dcsvm import Combiner, Committee, component
-from dcsvm.numeric import FloatArray, Matrix
-from dcsvm.toolbox import rank_classes
+from dcsvm.numeric import FloatArray, Matrix, Plan, Step
+from dcsvm.toolbox import are_pairs, couple_pairs, rank_classes
 
 
 @component
@@ -31,6 +31,9 @@ class Vote(Combiner):
 
     name = "vote"
 
+    def lower(self, plan: Plan, committee: Committee) -> Step:
+        return plan.vote()
+
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         votes = np.zeros((X.shape[0], committee.n_classes))
         sums = np.zeros_like(votes)
@@ -42,6 +45,11 @@ class Vote(Combiner):
         means = sums / np.maximum(known, 1.0)
         scores = votes + means / (3.0 * (np.abs(means) + 1.0))
         return np.where(known > 0, scores, np.nan)
+
+    def margins(self, committee: Committee, X: Matrix) -> FloatArray:
+        if are_pairs(committee):
+            return couple_pairs(committee, X)
+        return committee.mean_scores(X)
 
     def trace(self, committee: Committee, x: Matrix) -> list[str]:
         scores = self.combine(committee, x)[0]

@@ -8,6 +8,9 @@ from dcsvm import Problem, component, setting
 from dcsvm.numeric import FloatArray, IntArray, covariance, means
 from dcsvm.toolbox import LinearMap, Subspaces, View
 
+#: A feature that keeps less than this share of its variance is rounding noise: it becomes zero.
+EXPLAINED = 1e-10
+
 
 @component
 class BCDSubspaces(Subspaces):
@@ -52,7 +55,10 @@ class BCDSubspaces(Subspaces):
 
 
 def decorrelate(covariance: FloatArray, groups: list[IntArray]) -> list[FloatArray]:
-    """Return for each group the map (d, group size) that makes the groups uncorrelated."""
+    """Return for each group the map (d, group size) that makes the groups uncorrelated.
+
+    A feature that earlier groups explain completely becomes zero.
+    """
     d = len(covariance)
     order = np.concatenate(groups)
     edges = np.cumsum([0] + [len(group) for group in groups])
@@ -60,6 +66,8 @@ def decorrelate(covariance: FloatArray, groups: list[IntArray]) -> list[FloatArr
     transform = np.eye(d)
     for start, stop in pairwise(edges.tolist()):
         mine, later = slice(start, stop), slice(stop, d)
+        explained = rest.diagonal()[mine] <= EXPLAINED * covariance.diagonal()[order[mine]]
+        transform[mine][explained] = 0.0
         gain = rest[later, mine] @ _invert(rest[mine, mine])
         rest[later, later] -= gain @ rest[mine, later]
         transform[later] -= gain @ transform[mine]

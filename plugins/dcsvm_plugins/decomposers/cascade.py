@@ -7,19 +7,9 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dcsvm import (
-    Decomposer,
-    Member,
-    Part,
-    Problem,
-    SettingError,
-    component,
-    setting,
-    support_of,
-    together,
-)
+from dcsvm import Decomposer, Member, Part, Problem, SettingError, component, setting, support_of
 from dcsvm.numeric import IntArray
-from dcsvm.toolbox import Stages, duals_of
+from dcsvm.toolbox import Stages, duals_of, together
 
 #: More parts than this, by a forecast, raise an error.
 MOST_PARTS = 100_000

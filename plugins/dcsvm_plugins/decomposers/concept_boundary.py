@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import numpy as np
 from scipy import sparse
-from sklearn.neighbors import NearestNeighbors
 
 from dcsvm import Decomposer, Division, Problem, component, part, setting
 from dcsvm.numeric import FloatArray, IntArray, Matrix, merge_duplicates
@@ -91,6 +90,8 @@ class ConceptBoundary(Decomposer):
         X, y = (problem.X, problem.y) if few is None else (few.X, few.y)
         counts = np.ones(len(y), dtype=np.intp) if few is None else few.counts
         length = self.neighbours + 1
+        from sklearn.neighbors import NearestNeighbors  # slow, and needed here only
+
         finder = NearestNeighbors(
             n_neighbors=min(length, len(y)), algorithm=_choose_algorithm(X)
         ).fit(X)

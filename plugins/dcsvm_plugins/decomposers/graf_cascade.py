@@ -5,9 +5,10 @@ from collections.abc import Generator
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from dcsvm import DataError, Decomposer, Member, Part, Problem, component, setting, support_of
-from dcsvm.numeric import ConvergenceWarning, IntArray
+from dcsvm.numeric import IntArray
 from dcsvm.toolbox import Constant, Stages, deal_rows
 
 #: Rows that are checked for violations at a time.

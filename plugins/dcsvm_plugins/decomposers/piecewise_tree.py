@@ -4,7 +4,7 @@ from typing import Any
 
 import attrs
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 
 from dcsvm import (
     Decomposer,
@@ -23,6 +23,7 @@ from dcsvm.numeric import (
     IntArray,
     Matrix,
     PlaneTree,
+    axes,
     means,
     squared_distances,
 )
@@ -37,7 +38,10 @@ class Contest(LocalModel):
     """The linear functions of two sides as a tree, and the winning side at each leaf: 1 or -1."""
 
     tree: PlaneTree
-    wins: FloatArray
+    wins: FloatArray = attrs.field(metadata=axes("leaves"))
+
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        return super().check_stored(**sizes | self.tree.check_stored(**sizes))
 
     def scores(self, X: Matrix) -> FloatArray:
         return self.wins[self.tree.route(X)[0]][:, None]
@@ -84,6 +88,7 @@ class PiecewiseTree(Decomposer):
 
     name = "piecewise_tree"
     yields = frozenset({"regions"})
+    separates_classes = True
     stored_types = (PlaneRouter, PlaneTree, Contest)
 
     functions: int = setting(
@@ -239,7 +244,7 @@ def _minimize(
         slope[:, -1] += pull.sum(axis=0)
         return float(costs @ short**2 + 0.5 * flat @ flat), slope.ravel()
 
-    found = minimize(
+    found = scipy.optimize.minimize(
         *(objective, functions.ravel()),
         jac=True,
         method="L-BFGS-B",

@@ -26,9 +26,9 @@ class SVMTree(Decomposer):
     At each node the largest class is set against the rest. The rows of one side weigh `weight`
     times more, so that few of them are misclassified, and the hyperplane is then moved until one
     side holds a single class. These rows become a leaf, and the rest goes on to the next node. Of
-    the possible sides, the one with most rows is split off. Leaves of the same class form one
-    part; the last node is a part for the classifier's learner: `linear_svm` in Zapien's tree, a
-    kernel SVM in Fehr's and Sun's.
+    the possible sides, the one with most rows, counted by weight, is split off. Leaves of the same
+    class form one part; the last node is a part for the classifier's learner: `linear_svm` in
+    Zapien's tree, a kernel SVM in Fehr's and Sun's.
 
     Easy rows are decided by a few dot products, so prediction is fast if most rows are easy. Nodes
     are trained one after the other, two SVMs each.
@@ -49,6 +49,7 @@ class SVMTree(Decomposer):
 
     name = "svm_tree"
     yields = frozenset({"regions"})
+    separates_classes = True
     stored_types = (PlaneRouter, PlaneTree)
 
     nodes: int = setting(16, at_least=1, help="maximum number of hyperplanes")
@@ -64,13 +65,13 @@ class SVMTree(Decomposer):
     splitter: Any = setting("linear_svm", kind="learner", help="learner of the hyperplanes")
 
     def divide(self, problem: Problem) -> Stages:
-        left = np.arange(problem.n_rows)
+        left, mass = np.arange(problem.n_rows), _weigh_rows(problem)
         planes: list[_Cut] = []
         while len(planes) < self.nodes and len(np.unique(problem.y[left])) > 1:
             members = yield self._build_candidates(problem, left)
             cuts = [_place_cut(problem, left, member) for member in members]
-            best = max(cuts, key=lambda cut: len(cut.out))
-            if len(best.out) < max(1, self.smallest * problem.n_rows):
+            best = max(cuts, key=lambda cut: float(mass[cut.out].sum()))
+            if not len(best.out) or mass[best.out].sum() < self.smallest * mass.sum():
                 break
             planes.append(best)
             left = np.setdiff1d(left, best.out)
@@ -81,9 +82,8 @@ class SVMTree(Decomposer):
     def _build_candidates(self, problem: Problem, left: IntArray) -> list[Part]:
         """Return the rows of a node twice: its largest class weighted more, or all others."""
         y = problem.y[left]
-        present, counts = np.unique(y, return_counts=True)
-        largest = int(present[counts.argmax()])
-        others = tuple(int(each) for each in present if each != largest)
+        largest = int(np.bincount(y, _weigh_rows(problem)[left]).argmax())
+        others = tuple(int(each) for each in np.unique(y) if each != largest)
         heavy, light = self.weight, 1.0
         return [
             Part(
@@ -118,9 +118,14 @@ def _place_cut(problem: Problem, left: IntArray, member: Member) -> _Cut:
     least = float(np.nextafter(scores[y != lowest].min(), -np.inf))
     most = float(scores[y != highest].max())
     below, above = left[scores <= least], left[scores > most]
-    if len(below) >= len(above):
+    mass = _weigh_rows(problem)
+    if mass[below].sum() >= mass[above].sum():
         return _Cut(plane[0], least, below, True)
     return _Cut(plane[0], most, above, False)
+
+
+def _weigh_rows(problem: Problem) -> FloatArray:
+    return np.ones(problem.n_rows) if problem.weights is None else problem.weights
 
 
 def _build_parts(

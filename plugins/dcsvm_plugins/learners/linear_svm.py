@@ -5,7 +5,6 @@ from contextlib import nullcontext
 from typing import Literal
 
 import numpy as np
-from sklearn.svm import LinearSVC
 
 from dcsvm import LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.toolbox import Hyperplanes
@@ -58,6 +57,8 @@ class LinearSVM(LocalLearner):
         return self.loss != "hinge"
 
     def fit(self, problem: Problem) -> LocalModel:
+        from sklearn.svm import LinearSVC  # slow, and needed here only
+
         machine = LinearSVC(
             C=self.C,
             loss=self.loss,

@@ -4,7 +4,7 @@ import attrs
 import numpy as np
 
 from dcsvm import LocalLearner, LocalModel, Problem, component
-from dcsvm.numeric import FloatArray, Matrix
+from dcsvm.numeric import FloatArray, Matrix, axes
 from dcsvm.toolbox import Cost
 
 
@@ -12,7 +12,7 @@ from dcsvm.toolbox import Cost
 class Shares(LocalModel):
     """The same scores (columns,) for every row: the shares of the classes it was learned from."""
 
-    fixed_scores: FloatArray
+    fixed_scores: FloatArray = attrs.field(metadata=axes("columns"))
 
     def scores(self, X: Matrix) -> FloatArray:
         return np.tile(self.fixed_scores, (X.shape[0], 1))

@@ -39,6 +39,10 @@ class RBFNetwork(LocalLearner):
     gamma: Gamma = setting("scale", above=0, help=GAMMA_HELP)
     ridge: float = setting(1e-3, above=0, help="penalty on the weights")
 
+    def memory(self, n_rows: int, n_features: int) -> float:
+        """The bytes of the basis functions at all rows, and of a copy."""
+        return 16.0 * n_rows * min(n_rows, self.centres)
+
     def fit(self, problem: Problem) -> LocalModel:
         kernel = make_kernel("rbf", self.gamma, 3, 0.0, problem.X, problem.weights)
         # Draw among distinct rows, so that a duplicate counts like a row of weight 2.

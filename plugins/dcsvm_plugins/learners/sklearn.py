@@ -2,15 +2,22 @@
 
 import threading
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import all_estimators
 from sklearn.utils.validation import has_fit_parameter
 
 from dcsvm import DataError, LocalLearner, LocalModel, Problem, SettingError, component, setting
-from dcsvm.toolbox import Wrapped, did_you_mean
+from dcsvm.numeric import Matrix, as_dense
+from dcsvm.toolbox import BoostedTrees, Wrapped, did_you_mean, limit_openmp
 
+#: Parameters of classifiers that draw, hold out or bin rows: for these, a row of weight 2 is not
+#: the same as two rows.
+DRAWS = frozenset({"bootstrap", "subsample", "early_stopping", "max_bins", "validation_fraction"})
+#: Sparse rows of so many numbers, zeros included, are made dense for boosted trees: 1 GB.
+MOST_NUMBERS = 2**27
 _LISTING = threading.Lock()
 
 
@@ -20,7 +27,8 @@ class Sklearn(LocalLearner):
 
     Only names that scikit-learn registers are accepted; nothing else is imported. Cost and limits
     are those of the classifier. Parts with row weights need a classifier that takes
-    `sample_weight`.
+    `sample_weight`. Saving a model needs skops, `pip install 'dcsvm[sklearn]'`, but for a
+    HistGradientBoostingClassifier without categorical features.
 
     Examples
     --------
@@ -44,6 +52,14 @@ class Sklearn(LocalLearner):
         help="transformers: class names, or tables with the key 'use' and parameters",
     )
 
+    @property
+    def row_weights(self) -> Literal["exact", "approximate", "refused"]:  # type: ignore[override]
+        machine = _build("classifier", self.classifier, self.settings or {})
+        if not has_fit_parameter(machine, "sample_weight"):
+            return "refused"
+        approximate = self.transformers or DRAWS & machine.get_params().keys()
+        return "approximate" if approximate else "exact"
+
     def check(self) -> None:
         """Raise if scikit-learn does not know a name or a parameter."""
         _build("classifier", self.classifier, self.settings or {})
@@ -66,13 +82,29 @@ class Sklearn(LocalLearner):
             last = machine.steps[-1][0]
             weighted = {f"{last}__{key}": value for key, value in weighted.items()}
         try:
-            return Wrapped(machine.fit(problem.X, problem.y, **weighted))
+            with limit_openmp(problem.n_rows):
+                return _wrap(machine.fit(_densify(problem.X, machine), problem.y, **weighted))
         # Classifiers reject data with different errors.
         except (ValueError, TypeError, ArithmeticError, LookupError) as error:
             raise DataError(
                 f"sklearn: {self.classifier} cannot learn from a part of {problem.n_rows} rows: "
                 f"{_flatten(error)}"
             ) from error
+
+
+def _densify(X: Matrix, machine: Any) -> Matrix:
+    """Sparse rows as dense ones for boosted trees, which take no others, if they are not many."""
+    return as_dense(X) if _is_boosted(machine) and np.prod(X.shape) <= MOST_NUMBERS else X
+
+
+def _is_boosted(machine: Any) -> bool:
+    return type(machine).__name__ == "HistGradientBoostingClassifier"
+
+
+def _wrap(machine: Any) -> LocalModel:
+    """Boosted trees as arrays, which are stored in no time; anything else as it is."""
+    trees = BoostedTrees.take(machine) if _is_boosted(machine) else None
+    return Wrapped(machine) if trees is None else trees
 
 
 def _flatten(error: Exception) -> str:

@@ -13,16 +13,16 @@ from dcsvm import (
     DcsvmError,
     DivideAndConquerClassifier,
     Problem,
-    RowQueries,
     SettingError,
     component,
     setting,
 )
 from dcsvm.drawing import Scene
-from dcsvm.numeric import FloatArray, IntArray, Matrix, squared_distances
-from dcsvm.toolbox import Combination, ModelFact
+from dcsvm.numeric import FloatArray, IntArray, Matrix, Plan, Step, axes, squared_distances
+from dcsvm.toolbox import Combination, ModelFact, PlainState, couple_pairs
 from dcsvm_plugins.combiners.dag.layered_graph import GraphNode, draw_graph
 from dcsvm_plugins.combiners.dag.margin_bounds import graph_facts
+from dcsvm_plugins.combiners.dag.row_queries import RowQueries
 
 #: The smallest score of a winner, for a margin of zero.
 HAIR = 1e-300
@@ -36,8 +36,8 @@ STYLE = (
 )
 
 
-@attrs.frozen(eq=False)
-class DecisionGraph(Combination):
+@attrs.frozen(eq=False, slots=False)
+class DecisionGraph(PlainState, Combination):
     """A fitted DAG: the list of classes and the member that decides between any two of them.
 
     Parameters
@@ -50,11 +50,37 @@ class DecisionGraph(Combination):
         +1 if the first of the two is the positive side of that member, otherwise -1.
     """
 
-    order: IntArray
-    node: IntArray
-    sign: IntArray
+    order: IntArray = attrs.field(
+        metadata=axes("listed", dtype=np.integer, at_least=0, below="classes")
+    )
+    node: IntArray = attrs.field(
+        metadata=axes("classes", "classes", dtype=np.integer, at_least=-1, below="members")
+    )
+    sign: IntArray = attrs.field(
+        metadata=axes("classes", "classes", dtype=np.integer, at_least=-1, at_most=1)
+    )
 
     _ready: list[tuple[RowQueries, Any]] = attrs.field(factory=list, metadata={"stored": False})
+
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        sizes = super().check_stored(**sizes)
+        k = sizes["listed"]
+        between = self.node[np.ix_(self.order, self.order)][~np.eye(k, dtype=bool)]
+        if k < 2 or len(np.unique(self.order)) < k or (between < 0).any():
+            raise ValueError(
+                "DecisionGraph.order must list two classes or more once each, and "
+                "DecisionGraph.node must name a member for any two of them"
+            )
+        return sizes
+
+    def check_committee(self, committee: Committee) -> None:
+        super().check_committee(committee)
+        used = np.unique(self.node[self.node >= 0])
+        if any(len(committee.members[number].code) != 1 for number in used):
+            raise ValueError("DecisionGraph.node must name members with one column of scores")
+
+    def lower(self, plan: Plan, committee: Committee) -> Step | None:
+        return plan.walk(self.order, self.node, self.sign)
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         scores = np.full((X.shape[0], committee.n_classes), np.nan)
@@ -62,6 +88,10 @@ class DecisionGraph(Combination):
             left, beaten_by, margins = self._walk(block.values, len(block.rows))
             scores[block.rows] = _score_classes(left, beaten_by, margins, committee.n_classes)
         return scores
+
+    def margins(self, committee: Committee, X: Matrix) -> FloatArray:
+        """Margins of all pairs: the walk of a row meets no rival of most classes."""
+        return couple_pairs(committee, X)
 
     def labels(self, committee: Committee, X: Matrix) -> IntArray:
         """The winners of rows X (n, d) alone, uncounted: a single row walks in microseconds."""
@@ -247,6 +277,9 @@ class Dag(Combiner):
                 f"dag: there is no member for the classes {lacking[0][0]} and {lacking[0][1]}"
             )
         return DecisionGraph(order, node, sign)
+
+    def check_committee(self, committee: Committee) -> None:
+        raise ValueError("dag must be fitted: a classifier holds its DecisionGraph")
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         raise DcsvmError("dag must be fitted first: call combine of what its fit returns")

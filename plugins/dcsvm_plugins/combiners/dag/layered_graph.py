@@ -1,7 +1,5 @@
 """Drawing of a layered graph, with the number of rows on each edge."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The margins of a decision graph, and theorems 1 and 2 of the DAGSVM paper."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from math import e, log, sqrt
 from typing import Any

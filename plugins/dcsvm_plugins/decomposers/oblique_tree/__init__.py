@@ -17,12 +17,7 @@ from dcsvm import (
     component,
     setting,
 )
-from dcsvm.numeric import (
-    GrowthSettings,
-    IntArray,
-    PegasosSettings,
-    PlaneTree,
-)
+from dcsvm.numeric import IntArray, PegasosSettings, PlaneTree
 from dcsvm.toolbox import (
     Branches,
     LocalScaling,
@@ -37,6 +32,7 @@ from dcsvm.toolbox import (
     prune,
 )
 from dcsvm_plugins.decomposers.oblique_tree.leaf_complexity import plane_facts
+from dcsvm_plugins.decomposers.oblique_tree.oblique_growth import GrowthSettings
 from dcsvm_plugins.decomposers.oblique_tree.subtree_learners import (
     Subtree,
     SubtreeGrower,
@@ -56,22 +52,28 @@ HOLDING, GROWING, SETTLING = range(3)
 class ObliqueTree(Decomposer):
     """A tree with a linear SVM at each node; its leaves are the parts.
 
-    At a node the classes (with more than two, the two groups of classes that are farthest apart)
-    are separated by Pegasos with equal weight for both sides. With `threshold="impurity"` the
-    hyperplane is then moved to where it lowers the entropy most, which makes much better trees;
-    `"machine"` leaves it as it was learned, as in the paper. A node becomes a leaf if it is pure,
-    if it holds at most the share `smallest` of the rows, or if its split gains nothing.
+    As set by default, this is the H-LSVM as published: at a node the classes (with more than two,
+    the two groups of classes that are farthest apart) are separated by Pegasos. Each side's
+    weights add up to 1/2 and batches average over their rows once more, so that `regularization`
+    acts like `regularization` x rows where weights have mean one: it is strong at the root and
+    fades towards the leaves. Of row weights only the ratios count. A
+    node becomes a leaf if it is pure, if it holds at most the share `smallest` of the rows, or if
+    its split gains nothing. Choose `regularization` and `prune` by cross-validation, and scale the
+    features: the bias moves a hundredth as far as the normal.
 
-    Growing from the root down is greedy. With `rounds`, all hyperplanes are trained again from the
-    leaves up, each as a linear SVM on the rows that only one of its sides classifies correctly:
-    small trees then make far fewer errors. Start from a tree that still has errors, by `deepest`
-    or `prune`. If labels are noisy, use a kernel SVM as the `teacher`: the tree then learns its
-    predictions, and predicts at a small part of its cost.
+    What goes beyond the paper is chosen by name. `weights="mean_one"` regularizes all nodes alike.
+    `threshold="impurity"` moves the hyperplane to where it lowers the entropy most. With `rounds`,
+    all hyperplanes are trained again from the leaves up, each as a linear SVM on the rows that
+    only one of its sides classifies correctly: small trees then make far fewer errors. Start from
+    a tree that still has errors, by `deepest` or `prune`. If labels are noisy, use a kernel SVM as
+    the `teacher`: the tree then learns its predictions, and predicts at a small part of its cost.
+    The recipe `optimized_tree` sets all of them.
 
-    Training costs about one Pegasos run per node; prediction costs one dot product per level.
-    Nodes with more rows than `grain` are trained in parallel; below that, whole subtrees are. With
-    the `majority` learner in the leaves this is the H-LSVM, and `merge="majority"` uses one member
-    for all leaves with the same class. Any other learner can be used in the leaves.
+    Training takes one run of Pegasos per node, of up to about 1 / (regularization x tolerance)
+    row visits; prediction one dot product per level. Nodes with more rows than `grain` are trained
+    in parallel; below that, whole subtrees are. With the `majority` learner in the leaves this is
+    the H-LSVM, and `merge="majority"` uses one member for all leaves with the same class. Any
+    other learner can be used in the leaves.
 
     Examples
     --------
@@ -94,7 +96,9 @@ class ObliqueTree(Decomposer):
 
     name = "oblique_tree"
     yields = frozenset({"regions"})
-    stored_types = (PlaneRouter, PlaneTree, Subtree)
+    separates_classes = True
+    # The settings are part of the ledger.
+    stored_types = (PlaneRouter, PlaneTree, Subtree, GrowthSettings, PegasosSettings)
 
     smallest: float | None = setting(
         None,
@@ -107,7 +111,8 @@ class ObliqueTree(Decomposer):
         None, at_least=1, help="maximum depth of the tree; none for no limit"
     )
     threshold: Literal["impurity", "machine"] = setting(
-        "impurity", help="move hyperplanes to where they lower the entropy most, or not"
+        "machine",
+        help="keep the threshold of the SVM, or move it to where it lowers the entropy most",
     )
     prune: float = setting(
         0.0, at_least=0, below=1, help="rho, share of the rows held out to prune the tree"
@@ -139,16 +144,28 @@ class ObliqueTree(Decomposer):
         None, kind="learner", help="learner of the hyperplanes; none for Pegasos as set here"
     )
     regularization: float = setting(
-        1e-3, at_least=1e-15, help="lambda at every node, in the rounds too"
+        1e-4, at_least=1e-15, help="lambda at every node, in the rounds too"
     )
-    passes: float = setting(
-        20.0, above=0, help="maximum number of passes of Pegasos over the rows of a node"
+    weights: Literal["sum_one", "mean_one"] = setting(
+        "sum_one",
+        help="weights of a node's rows: 1 / (2 N+) and 1 / (2 N-), in sum one; or in the mean",
     )
-    batch: int = setting(64, at_least=1, help="rows per step of Pegasos")
-    iterations: int = setting(20_000, at_least=1, help="maximum number of steps of Pegasos")
-    bias_rate: float = setting(1.0, at_least=0, help="tau, scale of the steps of the bias")
+    batches: Literal["random", "in_turn"] = setting(
+        "random", help="rows of a step of Pegasos: drawn anew, or in turn"
+    )
+    batch: int = setting(50_000, at_least=1, help="k, rows per step; at most those of the node")
+    iterations: int = setting(
+        100_000, at_least=1, help="T, maximum number of steps of Pegasos; 10^7 in the paper"
+    )
+    tolerance: float = setting(
+        1e-4, at_least=0, help="stop Pegasos when a step moves the hyperplane's normal by less"
+    )
+    passes: float | None = setting(
+        None, above=0, help="maximum number of passes over the rows of a node; none for no limit"
+    )
+    bias_rate: float = setting(0.01, at_least=0, help="tau, scale of the steps of the bias")
     average: bool = setting(
-        True, help="use the mean of the later half of the steps, not the last one"
+        False, help="use the mean of the later half of the steps, not the last one"
     )
     grain: int = setting(50_000, at_least=1, help="up to this many rows a subtree is one job")
     local_scaling: LocalScaling = setting(
@@ -223,12 +240,13 @@ class ObliqueTree(Decomposer):
     ) -> Part:
         left = (self.deepest or DEEPEST) - depth
         pegasos = PegasosSettings(
-            *(self.regularization, self.batch, self.iterations, 0.0, self.bias_rate),
+            *(self.regularization, self.batch, self.iterations, self.tolerance, self.bias_rate),
             average=self.average,
+            random=int(self.batches == "random"),
         )
         settings = GrowthSettings(
-            *(pegasos, self.passes, fewest, 1 if len(rows) > self.grain else left),
-            self.threshold == "impurity",
+            *(pegasos, self.passes or 0.0, fewest, 1 if len(rows) > self.grain else left),
+            *(self.threshold == "impurity", self.weights == "sum_one"),
         )
         about = {"piece": "split" if len(rows) > self.grain else "subtree"}
         return Part(

@@ -1,7 +1,5 @@
 """Measures of the H-LSVM paper: effective leaves, complexity, relative error and cost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import log
 from typing import Any

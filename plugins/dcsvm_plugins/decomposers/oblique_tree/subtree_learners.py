@@ -6,18 +6,11 @@ import attrs
 import numpy as np
 
 from dcsvm import LocalLearner, LocalModel, Member, Problem, component, setting
-from dcsvm.numeric import (
-    DualSettings,
-    Float32Rows,
-    FloatArray,
-    Hyperplane,
-    IntArray,
-    Matrix,
-    PlaneTree,
-    grow_oblique,
-    optimize_oblique,
-)
+from dcsvm.numeric import Float32Rows, FloatArray, Hyperplane, IntArray, Matrix, PlaneTree, axes
 from dcsvm.toolbox import Cost, leaf_masses, require_hyperplanes
+from dcsvm_plugins.decomposers.oblique_tree.alternating_optimization import optimize_oblique
+from dcsvm_plugins.decomposers.oblique_tree.dual_coordinate_descent import DualSettings
+from dcsvm_plugins.decomposers.oblique_tree.oblique_growth import grow_oblique
 
 
 @attrs.frozen(eq=False)
@@ -25,7 +18,10 @@ class Subtree(LocalModel):
     """A tree grown from one part, with the class shares at each leaf."""
 
     tree: PlaneTree
-    shares: FloatArray
+    shares: FloatArray = attrs.field(metadata=axes("leaves", "columns"))
+
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        return super().check_stored(**sizes | self.tree.check_stored(**sizes))
 
     @classmethod
     def of(cls, tree: PlaneTree, problem: Problem) -> "Subtree":
@@ -60,9 +56,14 @@ class SubtreeGrower(LocalLearner):
 
     def fit(self, problem: Problem) -> LocalModel:
         problem = _relabel(problem, self.taught)
+        generator = self.seed.generator()
+        order, settings = generator.permutation(problem.n_rows), self.settings
+        if settings.pegasos.random:
+            seeded = attrs.evolve(settings.pegasos, random=int(generator.integers(1, 2**62)))
+            settings = attrs.evolve(settings, pegasos=seeded)
         tree = grow_oblique(
             *(Float32Rows.of(problem.X), problem.y, problem.n_classes, problem.weights),
-            *(self.seed.generator().permutation(problem.n_rows), self.settings),
+            *(order, settings),
             None if self.splitter is None else self._build_splitter(problem),
         )
         return Subtree.of(tree, problem)
@@ -73,7 +74,9 @@ class SubtreeGrower(LocalLearner):
         def fit_plane(here: IntArray, signs: FloatArray, weights: FloatArray) -> Hyperplane:
             sides = (signs > 0).astype(np.intp)
             seed = self.seed.child(next(numbers))
-            model = self.splitter.fit(Problem(problem.X[here], sides, 2, seed, weights))
+            model = self.splitter.fit(
+                Problem(*(problem.X[here], sides, 2, seed, weights), total_rows=problem.total_rows)
+            )
             model = require_hyperplanes(model, "oblique_tree")
             return Hyperplane(model.weights[:, 0], float(model.biases[0]), 0)
 

@@ -5,21 +5,10 @@ from typing import Any, Literal
 
 import attrs
 import numpy as np
-from scipy import sparse
-from sklearn.tree import DecisionTreeClassifier
 
 from dcsvm import Decomposer, Part, Problem, Router, Routing, SettingError, component, setting
 from dcsvm.drawing import Scene, draw_division
-from dcsvm.numeric import (
-    AxisTree,
-    BoolArray,
-    BoxNeighbors,
-    FloatArray,
-    IntArray,
-    Matrix,
-    merge_duplicates,
-    round_thresholds,
-)
+from dcsvm.numeric import FloatArray, IntArray, Matrix, Plan, Step, axes
 from dcsvm.toolbox import (
     Branches,
     Level,
@@ -31,10 +20,16 @@ from dcsvm.toolbox import (
     parts_by,
 )
 from dcsvm.toolbox import prune as prune_branches
+from dcsvm_plugins.decomposers.tree.axis_tree import (
+    AxisTree,
+    GrowingTree,
+    SplitSettings,
+    grow_by_histograms,
+)
+from dcsvm_plugins.decomposers.tree.box_neighbors import BoxNeighbors
+from dcsvm_plugins.decomposers.tree.exact_growth import grow_exactly, sum_up
 from dcsvm_plugins.decomposers.tree.region_bound import tree_facts
 
-#: A split must gain more than a rounding error; otherwise the node is halved.
-NO_GAIN = 1e-12
 #: For `relevance`, splits go on below the leaves down to FEW_ROWS, and a feature that none of them
 #: uses gets the share UNSEEN of the most relevant one.
 FEW_ROWS, UNSEEN = 10, 0.02
@@ -47,27 +42,36 @@ class TreeRouter(Router):
     """A tree with axis-parallel splits; a row asks the member of its leaf."""
 
     tree: AxisTree
-    member: IntArray
+    member: IntArray = attrs.field(
+        metadata=axes("nodes", dtype=np.integer, at_least=-1, below="members")
+    )
+
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        sizes = super().check_stored(**sizes | self.tree.check_stored(**sizes))
+        if (self.member[self.tree.left < 0] < 0).any():
+            raise ValueError("TreeRouter.member must name a member for every leaf")
+        return sizes
 
     def route(self, X: Matrix) -> Routing:
         return Routing(np.arange(X.shape[0]), self.member[self.tree.leaves(X)])
 
+    def lower(self, plan: Plan, n_features: int) -> Step:
+        return self.tree.lower(plan, self.member, n_features)
+
     def trace(self, x: Matrix) -> list[str]:
         sentences = []
         for node, value in self.tree.path(x):
-            feature, threshold = self.tree.feature[node], self.tree.threshold[node]
-            sign = "<=" if value <= threshold else ">"
-            sentences.append(f"feature {feature}: {value:g} {sign} {threshold:g}")
+            feature, limit = self.tree.feature[node], self.tree.threshold[node]
+            way = f"{value:g} {'<=' if value <= limit else '>'} {limit:g}"
+            sentences.append(f"feature {feature}: {way}")
         return [*sentences, f"leaf {self.member[self.tree.leaves(x)[0]]}"]
 
     def overview(self, scene: Scene) -> str:
         questions = [""] * len(self.tree.left)
         for node in np.flatnonzero(self.tree.left >= 0):
-            feature, threshold = int(self.tree.feature[node]), float(self.tree.threshold[node])
-            questions[node] = scene.is_at_most(feature, threshold)
-        pairs = np.column_stack([self.tree.left, self.tree.right]).tolist()
-        children = [tuple(pair) if pair[0] >= 0 else () for pair in pairs]
-        return draw_division(scene, children, questions, self.tree.leaves)
+            threshold = float(self.tree.threshold[node])
+            questions[node] = scene.is_at_most(int(self.tree.feature[node]), threshold)
+        return draw_division(scene, self.tree.children(), questions, self.tree.leaves)
 
 
 @component
@@ -112,6 +116,10 @@ class Tree(Decomposer):
     )
     splitter: Literal["best", "random"] = setting(
         "best", help="use the best threshold of a feature, or a random one"
+    )
+    growth: Literal["histogram", "exact"] = setting(
+        "histogram",
+        help="search thresholds by histograms of binned features, or all of them by scikit-learn",
     )
     max_features: float = setting(
         1.0, above=0, at_most=1, help="share of the features tried at each split"
@@ -167,43 +175,15 @@ class Tree(Decomposer):
             yield level
             ceiling, n_parts = ceiling * factor, len(level.parts)
 
-    def _grow(self, problem: Problem) -> "_GrowingTree":
-        """Grow with scikit-learn, and halve impure leaves that are above the ceiling."""
-        grown = _GrowingTree()
+    def _grow(self, problem: Problem) -> GrowingTree:
         smallest = min(self.ceiling, FEW_ROWS) if self.relevance else self.ceiling
-        waiting: list[tuple[IntArray, int]] = [(np.arange(problem.n_rows), -1)]
-        while waiting:
-            rows, stem = waiting.pop()
-            here = problem if stem < 0 else problem.subset(rows).with_child_seed(len(grown.left))
-            fitted, counts = self._fit_tree(here, smallest)
-            first = grown.graft(fitted.tree_, counts, stem)
-            for leaf in np.flatnonzero(_is_too_large(fitted.tree_, counts, self.ceiling)).tolist():
-                mine = np.flatnonzero(fitted.apply(here.X) == leaf)
-                sides = grown.halve(first + leaf, here.X[mine])
-                waiting += [(rows[mine[side]], first + leaf) for side in reversed(sides)]
-        return grown.cut(smallest)
+        settings = SplitSettings(
+            self.criterion, self.splitter, self.max_features, self.ceiling, smallest
+        )
+        grow = grow_by_histograms if self.growth == "histogram" else grow_exactly
+        return grow(problem, settings)
 
-    def _fit_tree(self, here: Problem, smallest: int) -> tuple[DecisionTreeClassifier, IntArray]:
-        """Fit a scikit-learn tree; return it with the number of rows of each node."""
-        few = merge_duplicates(here.X, here.y, here.weights)
-        source, fewest = (here, smallest + 1) if few is None else (few, few.at_least(smallest + 1))
-        # scikit-learn reads one feature at a time, so contiguous features are faster.
-        X = here.X if sparse.issparse(here.X) else np.asarray(source.X, np.float32, order="F")
-        fitted = DecisionTreeClassifier(
-            criterion=self.criterion,
-            splitter=self.splitter,
-            max_features=self.max_features,
-            min_samples_split=max(2, fewest),
-            min_impurity_decrease=NO_GAIN,
-            random_state=here.seed.integer(),
-        ).fit(X, source.y, sample_weight=source.weights)
-        grown = fitted.tree_
-        if few is None:
-            return fitted, grown.n_node_samples
-        counts = np.bincount(grown.apply(X), few.counts, grown.node_count).astype(np.intp)
-        return fitted, _sum_up(counts, grown.children_left, grown.children_right)
-
-    def _grow_and_prune(self, problem: Problem) -> "_GrowingTree":
+    def _grow_and_prune(self, problem: Problem) -> GrowingTree:
         """Grow the tree on some of the rows, and prune it by the others."""
         held = hold_out(problem.y, self.prune, problem.seed.child(HOLDING).generator())
         learned = np.setdiff1d(np.arange(problem.n_rows), held)
@@ -220,9 +200,9 @@ class Tree(Decomposer):
         grown = grown.collapse(prune_branches(branches, self.standard_errors))
         # Levels go by the number of all rows.
         counts = np.bincount(grown.tree().leaves(problem.X), minlength=len(grown.left))
-        return attrs.evolve(grown, rows=_sum_up(counts, grown.left, grown.right))
+        return attrs.evolve(grown, rows=sum_up(counts, grown.left, grown.right))
 
-    def _build_level(self, problem: Problem, whole: "_GrowingTree", ceiling: int) -> Level:
+    def _build_level(self, problem: Problem, whole: GrowingTree, ceiling: int) -> Level:
         grown = whole.cut(ceiling)
         tree = grown.tree()
         is_leaf = tree.left < 0
@@ -258,140 +238,7 @@ class Tree(Decomposer):
         ]
 
 
-@attrs.define(eq=False)
-class _GrowingTree:
-    """A growing tree as arrays over its nodes, parents before their children."""
-
-    left: IntArray = attrs.field(factory=lambda: np.zeros(0, dtype=np.intp))
-    right: IntArray = attrs.field(factory=lambda: np.zeros(0, dtype=np.intp))
-    feature: IntArray = attrs.field(factory=lambda: np.zeros(0, dtype=np.intp))
-    threshold: FloatArray = attrs.field(factory=lambda: np.zeros(0, dtype=np.float32))
-    rows: IntArray = attrs.field(factory=lambda: np.zeros(0, dtype=np.intp))
-    gain: FloatArray = attrs.field(factory=lambda: np.zeros(0))
-    alike: BoolArray = attrs.field(factory=lambda: np.zeros(0, dtype=bool))
-
-    def graft(self, tree: Any, counts: IntArray, stem: int) -> int:
-        """Add a scikit-learn tree below a node; return the number of its root."""
-        first = len(self.left)
-        if stem >= 0:
-            (self.left if self.left[stem] < 0 else self.right)[stem] = first
-        for name, values in (
-            ("left", np.where(tree.children_left < 0, -1, tree.children_left + first)),
-            ("right", np.where(tree.children_right < 0, -1, tree.children_right + first)),
-            ("feature", np.maximum(tree.feature, 0)),
-            ("threshold", round_thresholds(tree.threshold)),
-            ("rows", counts),
-            ("gain", _compute_gains(tree)),
-            ("alike", np.zeros(tree.node_count, dtype=bool)),
-        ):
-            before = getattr(self, name)
-            setattr(self, name, np.concatenate([before, values.astype(before.dtype)]))
-        return first
-
-    def halve(self, node: int, X: Matrix) -> list[IntArray]:
-        """Split a leaf with rows X as evenly as possible; return the rows of both sides."""
-        found = _find_halving(X)
-        if found is None:
-            self.alike[node] = True
-            return []
-        feature, threshold = found
-        goes_left = _take_column(X, feature) <= threshold
-        self.feature[node], self.threshold[node] = feature, threshold
-        return [np.flatnonzero(goes_left), np.flatnonzero(~goes_left)]
-
-    def cut(self, ceiling: int) -> "_GrowingTree":
-        """Return the tree with all nodes of at most `ceiling` rows as leaves."""
-        return self._keep((self.left >= 0) & (self.rows > ceiling))
-
-    def sum_gains_below(self, ceiling: int, n_features: int) -> FloatArray:
-        """Sum the gain of each feature in the splits that `cut(ceiling)` removes.
-
-        There is one row for each leaf of the cut tree, in order.
-        """
-        inner = self.left >= 0
-        kept = inner & (self.rows > ceiling)
-        leaf, leaves = np.full(len(inner), -1), 0
-        for node in range(len(inner)):
-            if not kept[node] and leaf[node] < 0:
-                leaf[node], leaves = leaves, leaves + 1
-            if inner[node] and not kept[node]:
-                leaf[self.left[node]] = leaf[self.right[node]] = leaf[node]
-        gains = np.zeros((leaves, n_features))
-        below = inner & ~kept
-        np.add.at(gains, (leaf[below], self.feature[below]), self.gain[below])
-        return gains
-
-    def collapse(self, nodes: IntArray) -> "_GrowingTree":
-        """Return the tree with these nodes as leaves."""
-        inner = self.left >= 0
-        inner[nodes] = False
-        for node in range(len(inner)):
-            # Parents come before their children, so this reaches all nodes below.
-            if not inner[node] and self.left[node] >= 0:
-                inner[self.left[node]] = inner[self.right[node]] = False
-        return self._keep(inner)
-
-    def _keep(self, inner: BoolArray) -> "_GrowingTree":
-        kept = np.zeros(len(self.left), dtype=bool)
-        kept[0] = kept[self.left[inner]] = kept[self.right[inner]] = True
-        number = np.cumsum(kept) - 1
-        return _GrowingTree(
-            np.where(inner, number[self.left], -1)[kept],
-            np.where(inner, number[self.right], -1)[kept],
-            self.feature[kept],
-            self.threshold[kept],
-            self.rows[kept],
-            self.gain[kept],
-            self.alike[kept],
-        )
-
-    def tree(self) -> AxisTree:
-        return AxisTree(self.left, self.right, self.feature, self.threshold)
-
-
-def _compute_gains(tree: Any) -> FloatArray:
-    """Return how much each split of a scikit-learn tree lowers the total impurity."""
-    impurity = tree.impurity * tree.weighted_n_node_samples
-    below = impurity[tree.children_left] + impurity[tree.children_right]
-    return np.asarray(np.where(tree.children_left < 0, 0.0, impurity - below))
-
-
-def _sum_up(counts: IntArray, left: IntArray, right: IntArray) -> IntArray:
-    """Fill in the counts of inner nodes from those of the leaves."""
-    for node in range(len(counts) - 1, -1, -1):
-        if left[node] >= 0:
-            counts[node] = counts[left[node]] + counts[right[node]]
-    return counts
-
-
-def _find_halving(X: Matrix) -> tuple[int, FloatArray] | None:
-    """Find the most even split as (feature, threshold); None if all rows are identical."""
-    best, least = None, np.inf
-    X = sparse.csc_array(X) if sparse.issparse(X) else X
-    for feature in range(X.shape[1]):
-        values, counts = np.unique(_take_column(X, feature), return_counts=True)
-        if len(values) > 1:
-            difference = np.abs(2 * np.cumsum(counts)[:-1] - X.shape[0])
-            at = difference.argmin()
-            if difference[at] < least:
-                middle = values[at].astype(float) / 2 + values[at + 1].astype(float) / 2
-                best, least = (feature, round_thresholds(middle)[()]), difference[at]
-    return best
-
-
-def _take_column(X: Matrix, feature: int) -> FloatArray:
-    """Return one feature of all rows in float32, which scikit-learn's trees compare in."""
-    values = X[:, [feature]].toarray().ravel() if sparse.issparse(X) else X[:, feature]
-    return np.asarray(values, dtype=np.float32)
-
-
 def _scale_gains(gains: FloatArray) -> FloatArray:
     """Scale the gains of each leaf by its largest; ones if nothing was gained."""
     largest = gains.max(axis=1, keepdims=True)
     return np.where(largest > 0, UNSEEN + (1 - UNSEEN) * gains / np.maximum(largest, 1e-300), 1.0)
-
-
-def _is_too_large(tree: Any, counts: IntArray, ceiling: int) -> BoolArray:
-    """Return which nodes are impure leaves above the ceiling."""
-    mixed = np.count_nonzero(tree.value[:, 0, :], axis=1) > 1
-    return np.asarray((tree.children_left < 0) & (counts > ceiling) & mixed)

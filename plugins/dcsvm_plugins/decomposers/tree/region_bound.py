@@ -1,7 +1,5 @@
 """The terms of the error bound for regions, from the paper on tree decomposition."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import log10, sqrt
@@ -12,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from dcsvm import Committee, DivideAndConquerClassifier, FittedStrategy, Member
-from dcsvm.numeric import FloatArray, IntArray, Kernel, Matrix
+from dcsvm.numeric import BoolArray, FloatArray, IntArray, Kernel, Matrix
 from dcsvm.toolbox import (
     Bound,
     Constant,
@@ -25,7 +23,7 @@ from dcsvm.toolbox import (
 
 __all__ = ["TreeTerms", "tree_terms"]
 
-#: `tree_facts` gives up if the support vectors have more kernel values than this.
+#: `tree_facts` gives up beyond so many kernel values of support vectors and decisions of pairs.
 MOST_VALUES = 100_000_000
 
 
@@ -113,7 +111,7 @@ def tree_terms(classifier: Any, X: Any, y: Any) -> TreeTerms:
 
 def tree_facts(classifier: DivideAndConquerClassifier, X: Any, y: Any) -> Iterator[ModelFact]:
     """T1, T2, R and R / L, or S of an undivided classifier, if they are known and quick."""
-    if sum(record.support_vectors**2 for record in classifier.ledger_) > MOST_VALUES:
+    if sum(map(_count_values, classifier.ledger_)) > MOST_VALUES:
         return
     terms = tree_terms(classifier, X, y)
     R, T1, T2 = terms.R.value, terms.T1.value, terms.T2.value
@@ -128,6 +126,11 @@ def tree_facts(classifier: DivideAndConquerClassifier, X: Any, y: Any) -> Iterat
     yield ModelFact("T2", T2, f"what the division into L = {leaves:,} regions adds, L log(d n L²)")
     yield ModelFact("R", R, f"{meaning}, summed over the regions")
     yield ModelFact("R / L", R / leaves, "the same per region")
+
+
+def _count_values(record: Any) -> int:
+    """Kernel values between support vectors, and decisions of rows by pairs of classes."""
+    return int(record.support_vectors**2 + record.rows * record.classes * (record.classes - 1) / 2)
 
 
 @attrs.frozen
@@ -203,15 +206,22 @@ def _of_columns(
 ) -> Iterator[_Term]:
     rho_squared = float(kernel.diagonal(seen).max())
     for norm, decision, (plus, minus) in zip(norms, decisions.T, _sides(member), strict=True):
-        signs = np.isin(labels, list(plus)).astype(float) - np.isin(labels, list(minus))
+        signs = _mark(labels, plus).astype(float) - _mark(labels, minus)
         slacks = np.maximum(0.0, 1.0 - signs * decision)[signs != 0]
         yield _Term((plus, minus), float(norm), float(slacks @ slacks), rho_squared)
+
+
+def _mark(labels: IntArray, classes: frozenset[int]) -> BoolArray:
+    """Whether each label is one of the classes; quick for one, of which there are many pairs."""
+    if len(classes) == 1:
+        return np.asarray(labels == next(iter(classes)))
+    return np.isin(labels, list(classes))
 
 
 def _sides(member: Member) -> list[tuple[frozenset[int], frozenset[int]]]:
     """The classes on the two sides of each binary classifier of a member."""
     code = member.code
-    if getattr(member.model, "class_sizes", None) is not None:
+    if isinstance(member.model, KernelExpansion) and member.model.class_sizes is not None:
         names = code.argmax(axis=1).tolist()
         return [(frozenset({i}), frozenset({j})) for i, j in combinations(names, 2)]
     everyone = frozenset(np.flatnonzero(code.any(axis=0)).tolist())
@@ -235,12 +245,14 @@ def _columns(model: KernelExpansion) -> Any:
     if model.class_sizes is None:
         return sparse.csr_array(model.coefficients)
     k = len(model.class_sizes)
-    own = np.repeat(np.arange(k), model.class_sizes)
-    table = sparse.lil_array((len(own), k * (k - 1) // 2))
-    for number, (i, j) in enumerate(combinations(range(k), 2)):
-        table[own == i, [number]] = model.coefficients[own == i, j - 1]
-        table[own == j, [number]] = model.coefficients[own == j, i]
-    return table.tocsr()
+    own = np.repeat(np.arange(k), model.class_sizes)[:, None]
+    others = np.arange(k - 1) + (np.arange(k - 1) >= own)
+    first, second = np.minimum(own, others), np.maximum(own, others)
+    pairs = first * (2 * k - first - 1) // 2 + second - first - 1
+    used = model.coefficients != 0.0
+    ends = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
+    shape = (len(own), k * (k - 1) // 2)
+    return sparse.csr_array((model.coefficients[used], pairs[used], ends), shape=shape)
 
 
 def _classifiers(terms: Sequence[_Term], n_classes: int) -> int:

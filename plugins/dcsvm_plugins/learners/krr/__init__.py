@@ -12,7 +12,7 @@ from dcsvm.numeric import FloatArray, Kernel, KernelMatrices
 from dcsvm.toolbox import GAMMA_HELP, Gamma, KernelExpansion
 from dcsvm_plugins.learners.krr.ridge_path import ridge_path
 
-#: Kernels that need not be positive semidefinite, which the decomposition wants.
+#: Kernels that may not be positive semidefinite, as `ridge_path` requires.
 INDEFINITE = frozenset({"sigmoid", "callable", "precomputed"})
 
 
@@ -39,16 +39,16 @@ class KRR(LocalLearner):
     name = "krr"
     keeps_support = True
 
-    ridge: float = setting(1.0, above=0, help="how much the norm of the solution costs")
+    ridge: float = setting(1.0, above=0, help="penalty on the norm of the solution")
     kernel: (
         Literal["rbf", "linear", "poly", "laplacian", "sigmoid", "trbf", "precomputed"]
         | Callable[..., Any]
-    ) = setting("rbf", help="the kernel, or a function of two matrices")
+    ) = setting("rbf", help="kernel name, or a function of two matrices")
     gamma: Gamma = setting("scale", above=0, help=GAMMA_HELP)
-    degree: int = setting(3, at_least=1, help="of the polynomial kernel, order of trbf")
+    degree: int = setting(3, at_least=1, help="degree of the polynomial kernel, order of trbf")
     coef0: float = setting(0.0, help="constant of the polynomial and sigmoid kernels")
     max_rows: int = setting(
-        20_000, at_least=1, help="a part with more rows is refused: its kernel matrix is n x n"
+        20_000, at_least=1, help="raise if a part has more rows; its kernel matrix is n x n"
     )
 
     @property
@@ -66,7 +66,7 @@ class KRR(LocalLearner):
     def fit_path(
         self, problem: Problem, grid: Iterable[Mapping[str, Any]]
     ) -> Iterator[tuple[Mapping[str, Any], LocalModel]]:
-        """Yield (cell, model); cells share distances, those of one kernel their Gram matrix."""
+        """Yield (cell, model); cells share distances, and Gram matrices if kernels are equal."""
         self._check_size(problem)
         found: dict[Kernel, list[tuple[float, Mapping[str, Any]]]] = {}
         for cell in grid:
@@ -84,14 +84,16 @@ class KRR(LocalLearner):
             for _, cell in cells:
                 yield cell, clone(self).set_params(**cell).fit(problem)
 
+    def memory(self, n_rows: int, n_features: int) -> float:
+        """The bytes of the kernel matrix, of its factor and of copies on the way."""
+        return 28.0 * n_rows**2
+
     def _kernel(self, problem: Problem) -> Kernel:
         return problem.kernel(self.kernel, self.gamma, self.degree, self.coef0)
 
     def _check_size(self, problem: Problem) -> None:
         if self.pairwise and problem.X.shape[1] != problem.n_rows:
-            raise DataError(
-                f"krr: a precomputed kernel takes a square matrix, not {problem.X.shape}"
-            )
+            raise DataError(f"krr: a precomputed kernel must be square, got {problem.X.shape}")
         if problem.n_rows > self.max_rows:
             raise DataError(
                 f"krr was given a part of {problem.n_rows} rows, but max_rows is {self.max_rows}; "

@@ -1,6 +1,4 @@
-"""Many shifted systems from one subspace: block Lanczos with full orthogonalisation."""
-
-from __future__ import annotations
+"""Many shifted systems in one subspace: block Lanczos with full orthogonalisation."""
 
 from collections.abc import Sequence
 
@@ -12,16 +10,16 @@ from scipy.linalg.lapack import dpbsv
 from dcsvm.numeric import FloatArray
 
 FAR, PATIENCE = 5.0, 2
-"""A shift is far that, as fast as it came nearer last time, would need more looks than this; when
-the nearest was far so often in a row, the subspace grows no more. Five looks cost about as much as
-a Cholesky factor of the shift's own."""
+"""A shift is far if it needs more than FAR further checks at its last rate of convergence. After
+PATIENCE checks in a row at which the nearest shift was far, the subspace stops growing. Five
+checks cost about as much as a Cholesky factor."""
 
 PRECISION = 1e-15
-"""The backward error of an answer, as a Cholesky factorisation would leave it."""
+"""The backward error of a solution, about that of a Cholesky factorisation."""
 
 
 def times(matrix: FloatArray, block: FloatArray) -> FloatArray:
-    """A symmetric matrix times an (n, columns) array; half of it is read for one column."""
+    """A symmetric matrix times an (n, columns) array; one column reads half of the matrix."""
     if block.shape[1] == 1:
         return np.asarray(dsymv(1.0, matrix.T, block[:, 0]))[:, None]
     return np.asarray(matrix @ block)
@@ -42,7 +40,7 @@ class Krylov:
     right : (n, columns) array
         The right-hand sides b.
     most : int
-        Room for so many vectors.
+        The largest number of vectors.
     """
 
     def __init__(self, matrix: FloatArray, right: FloatArray, most: int) -> None:
@@ -57,14 +55,14 @@ class Krylov:
         self.largest = 0.0
 
     def grow_for(self, shifts: Sequence[float]) -> dict[float, FloatArray]:
-        """Take steps while they answer further shifts precisely, and return these answers."""
+        """Grow while that solves further shifts precisely; return the solutions by shift."""
         each = max(8 // self.width, 1)
         found: dict[float, FloatArray] = {}
         before: dict[float, float] = {}
         far = 0
         while self.size + self.width <= self.projected.shape[1] and far < PATIENCE:
             self.grow()
-            if (self.size // self.width) % each == 0 or self._closed():
+            if (self.size // self.width) % each == 0 or self._is_closed():
                 found, missing = self.solve(shifts)
                 if not missing:
                     break
@@ -73,17 +71,17 @@ class Krylov:
         return found
 
     def grow(self) -> None:
-        """One step: the last block through the matrix, made orthogonal to all before it."""
+        """Multiply the last block by the matrix, and orthogonalize it against all before it."""
         begin, end = self.size, self.size + self.width
         known = self.basis[:, :end]
         new = times(self.matrix, self.basis[:, begin:end])
         share = known.T @ new
         new -= known @ share
-        again = known.T @ new  # rounding leaves something the first time
+        again = known.T @ new  # a second time, because of rounding
         new -= known @ again
         block, rest = np.linalg.qr(new)
         if np.abs(np.diagonal(rest)).min() <= 1e-2 * np.abs(share).max():
-            # The less is left of a column, the more of it is rounding, which lies anywhere.
+            # What is left of a column is mostly rounding error, in any direction.
             block -= known @ (known.T @ block)
             block = np.linalg.qr(block - known @ (known.T @ block))[0]
             rest = block.T @ new
@@ -92,8 +90,8 @@ class Krylov:
         self.projected[end : end + self.width, begin:end] = rest
         self.size = end
 
-    def _closed(self) -> bool:
-        """Whether the matrix leads out of the basis no more."""
+    def _is_closed(self) -> bool:
+        """Whether the basis is invariant under the matrix."""
         return bool(np.abs(self._rest()).max() <= 1e-12 * np.abs(self.projected).max())
 
     def _rest(self) -> FloatArray:
@@ -101,9 +99,9 @@ class Krylov:
         return self.projected[end : end + self.width, end - self.width : end]
 
     def solve(self, shifts: Sequence[float]) -> tuple[dict[float, FloatArray], dict[float, float]]:
-        """The answers in the basis, (size, columns) arrays, to those shifts that are precise.
+        """Solve in the basis: solutions (size, columns) of the shifts that are precise.
 
-        For the others, how many times their error is too large.
+        For the other shifts, the error as a multiple of the allowed one.
         """
         bands, right = self._bands(), np.zeros((self.size, len(self.right_lengths)))
         right[: self.width] = self.first
@@ -126,7 +124,7 @@ class Krylov:
         return found, missing
 
     def _bands(self) -> FloatArray:
-        """The projected matrix, which is zero off its band, as LAPACK keeps upper bands."""
+        """The projected matrix, which is banded, in the upper band storage of LAPACK."""
         matrix = self.projected[: self.size, : self.size]
         bands = np.zeros((self.width + 1, self.size))
         for place in range(min(self.width + 1, self.size)):
@@ -135,12 +133,12 @@ class Krylov:
         return bands
 
     def lift(self, answer: FloatArray) -> FloatArray:
-        """An answer in the basis as an (n, columns) array."""
+        """A solution in the basis as an (n, columns) array."""
         return np.asarray(self.basis[:, : self.size] @ answer)
 
 
 def _is_far(missing: dict[float, float], before: dict[float, float]) -> bool:
-    """Whether the shift with the smallest error is many looks away, given the errors before."""
+    """Whether the shift with the smallest error needs many more checks."""
     nearest = min(missing, key=missing.__getitem__)
     now, then = missing[nearest], before.get(nearest, np.inf)
     return not np.log(now) <= FAR * np.log(then / now)

@@ -1,4 +1,4 @@
-"""Kernel ridge regression: one Gram matrix serves every ridge, with exact leave-one-out."""
+"""Kernel ridge regressions for many ridges on one Gram matrix, with exact leave-one-out."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Ridge:
 
     @property
     def left_out(self) -> FloatArray:
-        """What a regression without row i would predict for row i, (n, outputs); exact.
+        """The exact leave-one-out predictions, (n, outputs): row i by a fit without row i.
 
-        The first of a Gram matrix decomposes it, the other ridges then take next to nothing.
+        The first call decomposes the Gram matrix; calls for other ridges are then cheap.
         """
         # With G the inverse of the matrix plus ridge, leaving row i out gives the residual
         # c_i / G_ii.
@@ -45,11 +45,11 @@ class Ridge:
 
 @attrs.define(eq=False)
 class Weighted:
-    """A weighted Gram matrix and what is to be regressed on it.
+    """A weighted Gram matrix and its targets.
 
     With weights w, the problem min sum_i w_i (y_i - f(x_i))^2 + ridge |f|^2 is that of the matrix
-    ``sqrt(w) K sqrt(w)`` and the targets ``sqrt(w) y``. Regressions outlive the matrix, which
-    `gram` makes again where one of them needs it.
+    ``sqrt(w) K sqrt(w)`` and the targets ``sqrt(w) y``. The matrix is not kept: `gram` computes
+    it again if a regression needs it.
     """
 
     gram: Callable[[], FloatArray]
@@ -59,21 +59,21 @@ class Weighted:
 
     @property
     def spectrum(self) -> Spectrum:
-        """The eigendecomposition, made when first asked for."""
+        """The eigendecomposition, computed at first use."""
         if self._spectrum is None:
-            self._spectrum = decompose(self.weighted(self.gram()))
+            self._spectrum = decompose(self.apply_weights(self.gram()))
         return self._spectrum
 
-    def weighted(self, gram: FloatArray) -> FloatArray:
-        """``sqrt(w) K sqrt(w)``; K itself where all weights are one."""
+    def apply_weights(self, gram: FloatArray) -> FloatArray:
+        """``sqrt(w) K sqrt(w)``; K itself if all weights are one."""
         if (self.roots == 1.0).all():
             return gram
         return gram * self.roots[:, None] * self.roots[None, :]
 
     def solve(self, gram: FloatArray, ridges: Sequence[float]) -> list[Ridge]:
-        """The regression of every ridge."""
+        """The regressions for all ridges."""
         roots = self.roots[:, None]
-        duals = solve_shifted(self.weighted(gram), roots * self.targets, ridges)
+        duals = solve_shifted(self.apply_weights(gram), roots * self.targets, ridges)
         return [
             Ridge(ridge, roots * dual, self) for ridge, dual in zip(ridges, duals, strict=True)
         ]
@@ -81,9 +81,9 @@ class Weighted:
 
 @attrs.frozen(eq=False)
 class Spectrum:
-    """Eigenvalues, and what each unit vector has of each eigenvector, squared.
+    """Eigenvalues, and the squared entries of the eigenvectors.
 
-    A matrix of rank r < n has r values; what their vectors leave of each unit vector is `rest`.
+    A matrix of rank r < n has r eigenvalues; `rest` is 1 less the sum of squares of each row.
     """
 
     values: FloatArray
@@ -91,7 +91,7 @@ class Spectrum:
     rest: FloatArray
 
     def diagonal(self, ridge: float) -> FloatArray:
-        """The diagonal of the inverse of the matrix plus ridge, an (n,) array."""
+        """The diagonal of the inverse of the matrix plus ridge, (n,)."""
         return np.asarray(self.squares @ (1.0 / (self.values + ridge)) + self.rest / ridge)
 
 
@@ -101,7 +101,7 @@ def ridge_path(
     ridges: Sequence[float],
     weights: npt.ArrayLike | None = None,
 ) -> list[Ridge]:
-    """Regressions on one Gram matrix, for every ridge.
+    """Fit regressions for several ridges on one Gram matrix.
 
     Parameters
     ----------
@@ -124,15 +124,15 @@ def _path(
     ridges: Sequence[float],
     weights: npt.ArrayLike | None,
 ) -> list[Ridge]:
-    """As `ridge_path`; the regressions keep `gram`, which makes the matrix again."""
+    """Like `ridge_path`; `gram` computes the matrix again."""
     for ridge in ridges:
         if not ridge > 0.0:
-            raise ValueError(f"ridge_path: a ridge is positive, not {ridge}")
+            raise ValueError(f"ridge_path: ridges must be positive, got {ridge}")
     y = np.asarray(targets, dtype=np.float64)
     y = y[:, None] if y.ndim == 1 else y
     given = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
     if not (given > 0.0).all():
-        raise ValueError("ridge_path: weights are positive; leave out rows that weigh nothing")
+        raise ValueError("ridge_path: weights must be positive; leave out rows of weight zero")
     if matrix.shape != (len(y), len(y)):
         raise ValueError(f"ridge_path: {len(y)} targets do not fit a matrix of {matrix.shape}")
     return Weighted(gram, y, np.sqrt(given)).solve(matrix, ridges)
@@ -146,7 +146,7 @@ def decompose(matrix: FloatArray) -> Spectrum:
 
 
 def _eigenpairs(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues that rounding has not swallowed, and their vectors."""
+    """Eigenvalues above rounding errors, and their eigenvectors."""
     n = len(matrix)
     # A smooth kernel has a low numerical rank: its pivoted Cholesky factor stops early, and the
     # small matrix of its products has the same eigenvalues.
@@ -171,7 +171,7 @@ def ridge_grid(
     *,
     weights: npt.ArrayLike | None = None,
 ) -> Iterator[tuple[float, float, Ridge]]:
-    """Regressions for every gamma and ridge: one matrix of distances for all.
+    """Fit regressions for every gamma and ridge, from one matrix of distances.
 
     Parameters
     ----------

@@ -1,6 +1,4 @@
-"""Systems (K + ridge) x = b of many ridges: by one small subspace, by factors elsewhere."""
-
-from __future__ import annotations
+"""Systems (K + ridge) x = b for many ridges, by one Krylov subspace or Cholesky factors."""
 
 from collections.abc import Sequence
 
@@ -16,7 +14,7 @@ from dcsvm_plugins.learners.krr.krylov import PRECISION, Krylov, lengths, times
 Singles = npt.NDArray[np.float32]
 
 FEW_COLUMNS, ONE_BY_ONE = 8, 4
-"""Up to so many right-hand sides a single-precision factor, refined, beats a double one."""
+"""Up to this many right-hand sides, a refined float32 factor is faster than a float64 one."""
 
 MOST_REFINEMENTS = 16
 
@@ -24,10 +22,10 @@ MOST_REFINEMENTS = 16
 def solve_shifted(
     matrix: FloatArray, right: FloatArray, ridges: Sequence[float]
 ) -> list[FloatArray]:
-    """Solutions of (K + ridge) x = b for every ridge, each as precise as by Cholesky.
+    """Solve (K + ridge) x = b for every ridge, as precisely as by Cholesky factors.
 
-    Large ridges and smooth kernels are answered from one small subspace; every other ridge has
-    a Cholesky factor of its own, in single precision with refinement where that is quicker.
+    Large ridges and smooth kernels are solved in one small subspace; every other ridge has its
+    own Cholesky factor, in float32 with refinement if that is faster.
 
     Parameters
     ----------
@@ -53,7 +51,7 @@ def solve_shifted(
 
 
 class Factors:
-    """Answers by a Cholesky factor for each ridge, with what all of them share made once.
+    """Solves by a Cholesky factor for each ridge, sharing what does not depend on the ridge.
 
     Parameters
     ----------
@@ -69,8 +67,8 @@ class Factors:
         self.room = np.empty_like(self.single)
 
     def solve(self, right: FloatArray, ridge: float) -> FloatArray:
-        """The solution of (K + ridge) x = b, as precise as by a factor in double precision."""
-        refined = self._refined(right, ridge) if right.shape[1] <= FEW_COLUMNS else None
+        """Solve (K + ridge) x = b as precisely as by a float64 factor."""
+        refined = self._refine(right, ridge) if right.shape[1] <= FEW_COLUMNS else None
         if refined is not None:
             return refined
         shifted = self.matrix.copy()
@@ -78,11 +76,11 @@ class Factors:
         factor, failed = dpotrf(shifted.T, lower=1, overwrite_a=1, clean=0)
         if not failed:
             return np.asarray(dpotrs(factor, right, lower=1)[0])
-        # Only a matrix that is not positive semidefinite comes here.
+        # Reached only if the matrix is not positive semidefinite.
         return np.asarray(lstsq(self.matrix + ridge * np.eye(len(right)), right)[0])
 
-    def _refined(self, right: FloatArray, ridge: float) -> FloatArray | None:
-        """Conjugate gradients behind a single-precision factor, or None if they stall."""
+    def _refine(self, right: FloatArray, ridge: float) -> FloatArray | None:
+        """Conjugate gradients preconditioned by a float32 factor; None if they stall."""
         np.copyto(self.room, self.single)
         with np.errstate(over="ignore"):
             self.room.flat[:: len(right) + 1] += np.float32(ridge)
@@ -109,7 +107,7 @@ class Factors:
 
 
 def _by_factor(factor: Singles, block: Singles) -> FloatArray:
-    """The single-precision answer; for a few columns, one by one is much the quickest."""
+    """Solve in float32; a few columns are fastest one by one."""
     if block.shape[1] > ONE_BY_ONE:
         half = strsm(1.0, factor, block, lower=1)
         return np.asarray(strsm(1.0, factor, half, lower=1, trans_a=1), dtype=np.float64)
@@ -118,5 +116,5 @@ def _by_factor(factor: Singles, block: Singles) -> FloatArray:
 
 
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """part / whole, and 0 for a column that has nothing left."""
+    """part / whole, and 0 where whole is 0."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0.0)

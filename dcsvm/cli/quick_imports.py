@@ -1,0 +1,88 @@
+"""Importing scikit-learn without the packages that it loads only to have them at hand."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+#: Modules that scikit-learn imports and seldom uses, with the classes that it takes from them at
+#: once. Importing them takes longer than the rest.
+POSTPONED: dict[str, tuple[str, ...]] = {
+    "pandas": (),
+    "scipy.stats": (),
+    "scipy.interpolate": ("BSpline",),
+}
+
+
+class PostponedModule(ModuleType):
+    """Stands for a module until something of it is used."""
+
+    def __getattr__(self, name: str) -> Any:
+        _remove(self)
+        return getattr(import_module(self.__name__), name)
+
+
+class PostponedClass:
+    """Stands for a class until it is called or asked for an attribute."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self._find: Callable[[], Any] = lambda: getattr(import_module(module), name)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._find(), name)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self._find()(*arguments, **named)
+
+
+@contextmanager
+def import_quickly() -> Iterator[None]:
+    """Import scikit-learn; collect no garbage meanwhile, and never what was imported."""
+    gc.disable()
+    try:
+        import_sklearn()
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def import_sklearn() -> None:
+    """Import `sklearn.pipeline`; what is postponed is loaded when it is first used."""
+    if sys.modules.get("sklearn"):
+        return
+    specs = [find_spec(name) for name in POSTPONED if name not in sys.modules]
+    stand_ins = [_place(spec) for spec in specs if spec is not None]
+    try:
+        import_module("sklearn.pipeline")
+    finally:
+        for each in stand_ins:
+            _remove(each)
+
+
+def _place(spec: ModuleSpec) -> PostponedModule:
+    stand_in = PostponedModule(spec.name)
+    stand_in.__spec__, stand_in.__path__ = spec, spec.submodule_search_locations or []
+    for each in POSTPONED[spec.name]:
+        setattr(stand_in, each, PostponedClass(spec.name, each))
+    sys.modules[spec.name] = stand_in
+    parent, _, name = spec.name.rpartition(".")
+    if parent:
+        setattr(sys.modules[parent], name, stand_in)
+    return stand_in
+
+
+def _remove(stand_in: PostponedModule) -> None:
+    """Let others see a module that was never imported."""
+    if sys.modules.get(stand_in.__name__) is stand_in:
+        del sys.modules[stand_in.__name__]
+    parent, _, name = stand_in.__name__.rpartition(".")
+    if parent and vars(sys.modules[parent]).get(name) is stand_in:
+        delattr(sys.modules[parent], name)

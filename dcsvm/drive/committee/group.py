@@ -1,0 +1,87 @@
+"""Groups of a committee: members side by side, with router, weights and structure."""
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from dcsvm.base.errors import SettingError
+from dcsvm.base.member import Member
+from dcsvm.base.routing import Router
+from dcsvm.numeric.array_types import FloatArray
+from dcsvm.numeric.stored_arrays import Stored, check_array
+
+if TYPE_CHECKING:
+    from dcsvm.drive.committee.committee import Committee
+
+
+@attrs.frozen(eq=False)
+class Group:
+    """Members first .. last - 1 of a committee, and the router that chooses among them.
+
+    `weights` (members,) and `structure` are those of the Division.
+    """
+
+    first: int
+    last: int
+    router: Router | None = None
+    weights: FloatArray | None = None
+    structure: Any = None
+
+    def weigh(self, number: int, weights: FloatArray | None, n_rows: int) -> FloatArray | None:
+        """The router's weights of some rows times that of a member, (n_rows,); None for 1."""
+        if self.weights is None:
+            return weights
+        return np.full(n_rows, self.weights[number]) * (1.0 if weights is None else weights)
+
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        """Raise ValueError unless router, weights and structure suit the members."""
+        sizes = sizes | {"members": self.last - self.first}
+        if self.weights is not None:
+            check_array("Group.weights", self.weights, sizes["members"], at_least=0)
+            if not self.weights.any():
+                raise ValueError("Group.weights are all zero")
+        for each in (self.router, self.structure):
+            if isinstance(each, Stored):
+                each.check_stored(**sizes)
+        return sizes
+
+
+def merge_groups(
+    committees: Sequence["Committee"],
+) -> tuple[tuple[Member, ...], tuple[Group, ...]]:
+    """The members and the groups of all committees; raise unless they have the same classes."""
+    classes = sorted({each.n_classes for each in committees})
+    if len(classes) != 1:
+        raise SettingError(
+            "Committee.merge needs committees of the same classes, got "
+            + (" and ".join(map(str, classes)) + " classes" if classes else "none")
+        )
+    firsts = accumulate((len(each.members) for each in committees), initial=0)
+    groups = [
+        attrs.evolve(group, first=group.first + first, last=group.last + first)
+        for each, first in zip(committees, firsts, strict=False)
+        for group in each.groups
+    ]
+    return tuple(member for each in committees for member in each.members), tuple(groups)
+
+
+def exchange(
+    members: Sequence[Member], others: Mapping[int, Member], n_classes: int
+) -> tuple[Member, ...]:
+    """The members, with others at some numbers; raise if a number or the classes do not suit."""
+    changed = list(members)
+    for number, member in others.items():
+        if not 0 <= number < len(changed):
+            raise SettingError(
+                f"Committee.replace: there is no member {number}, only 0 to {len(changed) - 1}"
+            )
+        if member.code.shape[1] != n_classes:
+            raise SettingError(
+                f"Committee.replace: member {number} is one of {member.code.shape[1]} classes, "
+                f"not {n_classes}"
+            )
+        changed[number] = member.without_part(keep_rows=True)
+    return tuple(changed)

@@ -1,0 +1,122 @@
+"""Blends of models by their probabilities of held-out rows: greedy selection and clear gains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dcsvm.experiments.run.scores import Answered, rate
+from dcsvm.numeric.array_types import FloatArray, IntArray
+
+#: Rounds of the greedy selection; a member chosen several times weighs more.
+ROUNDS = 12
+#: The least probability that counts in a log-loss.
+LEAST = 1e-12
+#: A gain is clear from so many standard errors of the paired differences of rows on: by the score
+#: that was asked for while log-loss does not suffer, or by one of the two alone.
+CLEAR, CLEAR_LOSS = 1.0, 2.0
+#: Differences of fewer standard errors are a tie.
+TIE = 0.5
+
+
+@attrs.frozen(eq=False)
+class Judge:
+    """Scores probabilities (n, classes) of held-out rows with labels y (n,)."""
+
+    y: Any
+    classes: Any
+    score: str
+
+    def rate(self, shares: FloatArray) -> tuple[float, float]:
+        """The score, larger is better, and the negative log-loss, which breaks ties."""
+        return self.rate_by(self.score, shares), self.rate_by("log_loss", shares)
+
+    def rate_by(self, score: str, shares: FloatArray) -> float:
+        """A score of the rows, as a search compares it."""
+        labels = self.classes[shares.argmax(axis=1)]
+        return rate(score, Answered(self.y, labels, self.classes, shares))
+
+    def choose(self, several: Sequence[FloatArray], seconds: Sequence[float]) -> int:
+        """The best of several; of those that tie, the one of less log-loss, then the fastest."""
+        best = max(range(len(several)), key=lambda place: self.rate(several[place]))
+        tied = [
+            place
+            for place in range(len(several))
+            if abs(self.measure_gain(several[best], several[place])[0]) <= TIE
+        ]
+        return max(tied or [best], key=lambda p: (self.rate(several[p])[1], -seconds[p]))
+
+    def measure_gain(self, one: FloatArray, other: FloatArray) -> tuple[float, float]:
+        """How many standard errors one is better than the other: by the score, by log-loss."""
+        by_label = self._is_right(one) - self._is_right(other)
+        by_loss = self._lose(other) - self._lose(one)
+        is_loss = self.score in ("log_loss", "neg_log_loss", "brier")
+        return _standardize(by_loss if is_loss else by_label), _standardize(by_loss)
+
+    def is_clear(self, one: FloatArray, other: FloatArray) -> bool:
+        """Whether one is better than the other by more than what rows by chance explain."""
+        if self.rate(one) <= self.rate(other):
+            return False
+        gain, loss = self.measure_gain(one, other)
+        if gain < 0:
+            return False
+        return loss >= CLEAR_LOSS or (gain >= CLEAR and loss >= 0) or gain >= CLEAR_LOSS
+
+    def _codes(self) -> IntArray:
+        return np.asarray(np.searchsorted(self.classes, self.y))
+
+    def _is_right(self, shares: FloatArray) -> FloatArray:
+        return np.asarray(shares.argmax(axis=1) == self._codes(), dtype=float)
+
+    def _lose(self, shares: FloatArray) -> FloatArray:
+        own = shares[np.arange(len(shares)), self._codes()]
+        return np.asarray(-np.log(np.maximum(own, LEAST)))
+
+
+def select_members(
+    judge: Judge,
+    several: Sequence[FloatArray],
+    first: int,
+    seconds: Sequence[float],
+    allowed: float,
+    most: int,
+) -> dict[int, float]:
+    """Weights of a blend by place, beginning with `first`: the greedy selection of Caruana et al.
+
+    Members take no more than the `allowed` seconds together.
+    """
+    counts = {first: 1}
+    total = several[first].copy()
+    for _ in range(ROUNDS):
+        chosen = sum(counts.values())
+        before = judge.rate(total / chosen)
+        options = [
+            place
+            for place in range(len(several))
+            if place in counts
+            or (
+                len(counts) < most
+                and sum(seconds[each] for each in counts) + seconds[place] <= allowed
+            )
+        ]
+        rated = [(judge.rate((total + several[place]) / (chosen + 1)), place) for place in options]
+        after, place = max(rated, key=lambda each: each[0])
+        if after <= before:
+            break
+        counts[place] = counts.get(place, 0) + 1
+        total = total + several[place]
+    return {place: count / sum(counts.values()) for place, count in counts.items()}
+
+
+def blend(several: Sequence[FloatArray], weights: dict[int, float]) -> FloatArray:
+    """The weighted mean of probabilities."""
+    return np.asarray(sum(weight * several[place] for place, weight in weights.items()))
+
+
+def _standardize(differences: FloatArray) -> float:
+    """The mean in standard errors; 0 where all differences are 0."""
+    spread = differences.std() / np.sqrt(len(differences))
+    return float(differences.mean() / spread) if spread > 0 else 0.0

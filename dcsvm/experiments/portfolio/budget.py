@@ -1,0 +1,98 @@
+"""The time budget of a portfolio: what is left of it, and forecasts from what was measured."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+import attrs
+
+from dcsvm.drive.executor import Done, Runnable
+from dcsvm.drive.observers import Observer
+
+#: Seconds are a constant and a multiple of a power of the rows: of one kernel machine for all
+#: rows, and of anything else. At least this share of what was measured last grows.
+UNDIVIDED, USUAL, GROWING = 1.8, 1.1, 0.5
+#: The share of the budget that is kept for what nobody measures.
+KEPT_SHARE = 0.03
+
+
+class TimeUpError(Exception):
+    """A trial has used all the time that there was for it."""
+
+
+@attrs.define
+class Budget:
+    """The seconds of a search, from when the run began; `clock` can be replaced in tests.
+
+    Parameters
+    ----------
+    seconds : float
+    began : float, optional
+        What the clock said at the beginning.
+    before : float
+        Seconds that were spent before the run was resumed.
+    overhead : float
+        Seconds for what comes after the last fit, such as a report; a quarter of all at the most.
+    """
+
+    seconds: float
+    clock: Callable[[], float] = time.monotonic
+    began: float = attrs.field(
+        default=attrs.Factory(lambda self: self.clock(), takes_self=True), kw_only=True
+    )
+    before: float = 0.0
+    overhead: float = 0.0
+
+    @property
+    def spent(self) -> float:
+        return self.before + self.clock() - self.began
+
+    @property
+    def left(self) -> float:
+        """The seconds that trials and the last fits may still take."""
+        kept = KEPT_SHARE * self.seconds + min(self.overhead, self.seconds / 4)
+        return self.seconds - kept - self.spent
+
+
+@attrs.frozen
+class Pace:
+    """How long something takes for how many rows, as far as it was measured.
+
+    Seconds are taken to be a + b * rows ** power; two measurements say what a and b are.
+    """
+
+    points: tuple[tuple[int, float], ...] = ()
+    power: float = USUAL
+
+    def add(self, n_rows: int, seconds: float) -> Pace:
+        """Return the pace with one more measurement; of several for one size, the last counts."""
+        others = [each for each in self.points if each[0] != n_rows]
+        points = tuple(sorted([*others, (n_rows, max(seconds, 1e-6))]))
+        return attrs.evolve(self, points=points)
+
+    def forecast(self, n_rows: int) -> float:
+        """The seconds for so many rows; infinity where nothing was measured."""
+        if not self.points:
+            return math.inf
+        rows, seconds = self.points[-1]
+        growing = seconds
+        if len(self.points) > 1:
+            fewer, less = self.points[-2]
+            rise = (seconds - less) / (1.0 - (fewer / rows) ** self.power)
+            growing = min(max(rise, GROWING * seconds), seconds)
+        grown = growing * (n_rows / rows) ** self.power
+        return float(seconds - growing + grown)
+
+
+class Deadline(Observer):
+    """Ends a trial at the first part that is done after its time."""
+
+    def __init__(self, budget: Budget, seconds: float) -> None:
+        self.budget = budget
+        self.end = budget.spent + seconds
+
+    def on_part_done(self, job: Runnable, outcome: Done) -> None:
+        if self.budget.spent > self.end:
+            raise TimeUpError

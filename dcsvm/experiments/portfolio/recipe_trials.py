@@ -1,0 +1,214 @@
+"""Trials: one recipe learned from some rows, and its probabilities of held-out rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from dcsvm.base.digest import digest
+from dcsvm.base.errors import DcsvmError
+from dcsvm.base.models import KernelExpansion
+from dcsvm.drive.engine import Engine
+from dcsvm.drive.observers import Observer
+from dcsvm.experiments.portfolio.budget import (
+    UNDIVIDED,
+    USUAL,
+    Budget,
+    Deadline,
+    TimeUpError,
+)
+from dcsvm.experiments.portfolio.entries import Entry
+from dcsvm.experiments.run.grid_search import search
+from dcsvm.experiments.run.load_data import fit_pipeline
+from dcsvm.experiments.run.measures import predict_in_blocks
+from dcsvm.experiments.run.search_result import SearchContext, SearchResult
+from dcsvm.numeric.array_types import FloatArray, IntArray
+from dcsvm.numeric.mapped_rows import select_rows
+
+Grid = Mapping[str, list[Any]]
+#: One row in so many is learned once more, to see how seconds grow.
+PILOT = 4
+
+
+@attrs.frozen(eq=False)
+class TrialRows:
+    """The rows that a trial learns from, and those that judge it.
+
+    `rung` is the size of the sample, the same for all folds; `fold` numbers the judging rows.
+    """
+
+    learned: IntArray
+    judged: IntArray
+    rung: int
+    fold: int = 0
+
+
+@attrs.frozen(eq=False)
+class Trial:
+    """What came of one recipe on some rows.
+
+    `shares` are probabilities (judged rows, all classes), `values` those of the recipe's keys that
+    were chosen, `grid` what is worth trying on more rows, `growth` the power of the rows that fits
+    are supposed to take. `pilot_seconds` are those of a quarter of the rows. `error` says why
+    nothing came of it.
+    """
+
+    recipe: str
+    n_rows: int
+    rung: int
+    fold: int
+    shares: FloatArray
+    values: Mapping[str, Any] = attrs.field(factory=dict)
+    grid: Grid = attrs.field(factory=dict)
+    search_seconds: float = 0.0
+    fit_seconds: float = 0.0
+    predict_seconds: float = 0.0
+    pilot_seconds: float = 0.0
+    growth: float = USUAL
+    error: str = ""
+
+    @property
+    def seconds(self) -> float:
+        learning = self.search_seconds + self.fit_seconds + self.pilot_seconds
+        return learning + self.predict_seconds
+
+    @property
+    def n_judged(self) -> int:
+        return len(self.shares)
+
+
+@attrs.frozen(eq=False)
+class Bench:
+    """What all trials share: rows, the engine, the seed, the observer, the time."""
+
+    X: Any
+    y: Any
+    engine: Engine
+    seed: int
+    observer: Observer
+    budget: Budget
+    score: str
+
+    @property
+    def classes(self) -> Any:
+        return np.unique(self.y)
+
+    def run(
+        self, entry: Entry, rows: TrialRows, given: Mapping[str, Any], grid: Grid, seconds: float
+    ) -> tuple[Trial, Pipeline | None]:
+        """Try a recipe: choose among the values of the grid, learn, answer the judging rows.
+
+        `given` are values that were chosen before; the trial ends with an error after `seconds`.
+        """
+        key = digest("trial", entry.name, dict(given), dict(grid), rows.learned, rows.judged)
+        key = digest(key, self.seed, self.score)
+        kept = None if self.engine.checkpoints is None else self.engine.checkpoints.get(key)
+        if kept is not None:
+            self.budget.before += kept.seconds
+            return kept, None
+        trial, model = self._run(entry, rows, given, grid, seconds)
+        if self.engine.checkpoints is not None:
+            self.engine.checkpoints.put(key, trial)
+        return trial, model
+
+    def _run(
+        self, entry: Entry, rows: TrialRows, given: Mapping[str, Any], grid: Grid, seconds: float
+    ) -> tuple[Trial, Pipeline | None]:
+        none = np.zeros((0, len(self.classes)))
+        trial = Trial(entry.name, len(rows.learned), rows.rung, rows.fold, none)
+        deadline = Deadline(self.budget, seconds)
+        engine = attrs.evolve(
+            self.engine, observers=(*self.engine.observers, deadline), checkpoints=None
+        )
+        try:
+            found = self._choose(entry, rows, given, grid, seconds, engine)
+            values = {**given, **({} if found is None else found.values)}
+            began = time.perf_counter()
+            model = entry.make(values)
+            fit_pipeline(model, engine, select_rows(self.X, rows.learned), self.y[rows.learned])
+            fitted = time.perf_counter() - began
+            said = predict_in_blocks(model, self.X, rows.judged, Observer(), cost=False)
+            pilot = 0.0 if given else self._time_pilot(entry.make(values), rows, engine)
+        except TimeUpError:
+            return attrs.evolve(trial, error=f"took more than the {seconds:.1f} s it had"), None
+        except DcsvmError as error:
+            return attrs.evolve(trial, error=str(error)), None
+        trial = attrs.evolve(
+            trial,
+            shares=self._align(said.shares, model[-1].classes_),
+            values=values,
+            grid=grid if found is None else narrow(grid, found),
+            search_seconds=0.0 if found is None else found.seconds,
+            fit_seconds=fitted,
+            predict_seconds=said.seconds,
+            pilot_seconds=pilot,
+            growth=UNDIVIDED if _is_undivided(model, values) else USUAL,
+        )
+        return trial, model
+
+    def _choose(
+        self,
+        entry: Entry,
+        rows: TrialRows,
+        given: Mapping[str, Any],
+        grid: Grid,
+        seconds: float,
+        engine: Engine,
+    ) -> SearchResult | None:
+        """Choose among the values of the grid, on a part of the rows to learn from."""
+        candidate = attrs.evolve(entry.candidate, grid=grid)
+        asked = entry.adapt_search(self.score, len(rows.learned), seconds / 2)
+        if not grid or (given and max(map(len, grid.values())) < 2):
+            return None
+        context = SearchContext(engine, self.seed, self.observer)
+        probable = asked.score not in ("accuracy", "balanced_accuracy")
+        found = search(
+            candidate,
+            lambda cell: entry.make({**given, **cell}, probable),
+            *(asked, entry.recipe.split, self.X, self.y, rows.learned, context),
+        )
+        return attrs.evolve(found, seconds=context.spent)
+
+    def _time_pilot(self, model: Pipeline, rows: TrialRows, engine: Engine) -> float:
+        """The seconds of a quarter of the rows, to see how they grow; 0 if there are none."""
+        some = rows.learned[::PILOT]
+        began = time.perf_counter()
+        try:
+            fit_pipeline(model, engine, select_rows(self.X, some), self.y[some])
+        except DcsvmError:  # such as a single class
+            return 0.0
+        return time.perf_counter() - began
+
+    def _align(self, shares: Any, classes: Any) -> FloatArray:
+        """Probabilities of all classes, also of those that the model never saw."""
+        whole = np.zeros((len(shares), len(self.classes)))
+        whole[:, np.searchsorted(self.classes, classes)] = shares
+        return whole
+
+
+def _is_undivided(model: Pipeline, values: Mapping[str, Any]) -> bool:
+    """Whether it is one kernel machine for all rows, however many they become."""
+    if any(name.startswith("decomposer.") for name in values):  # a division of more rows
+        return False
+    members = model[-1].model_.committee.members
+    return len(members) == 1 and isinstance(members[0].model, KernelExpansion)
+
+
+def narrow(grid: Grid, found: SearchResult) -> dict[str, list[Any]]:
+    """The values worth trying on more rows: the chosen ones and their neighbours in the list."""
+    narrowed: dict[str, list[Any]] = {}
+    for name, values in grid.items():
+        best = found.values.get(name)
+        numbers = all(type(each) in (int, float) for each in values)
+        if numbers and best is not None:  # it may lie beyond the list
+            values = sorted({*values, best})
+        if best not in values:
+            continue
+        place = values.index(best)
+        narrowed[name] = values[max(place - 1, 0) : place + 2] if numbers else [best]
+    return narrowed

@@ -1,0 +1,81 @@
+"""Log-odds that are a sum of curves of single features, drawn to zero."""
+
+from itertools import pairwise
+
+import attrs
+import numpy as np
+from scipy import sparse
+from scipy.special import expit
+
+from dcsvm.numeric.array_types import FloatArray, Matrix
+from dcsvm.numeric.stored_arrays import Stored, axes
+
+#: All features together have at most so many pieces, but each has one, and at most so many.
+PIECES, MOST_PIECES = 64, 8
+#: The penalty on the squared slope of a standardized piece: as much as about so many rows.
+DRAW = 100.0
+#: Rows whose quantiles are where curves bend.
+QUANTILE_ROWS = 1000
+#: Newton steps from zero, near which the curves are.
+STEPS = 2
+
+
+@attrs.frozen(eq=False)
+class AdditiveCurves(Stored):
+    """A sum of curves, each of one feature: linear between edges, constant beyond the ends.
+
+    Parameters
+    ----------
+    edges : (pieces + 1, features) array
+        Where the pieces of each curve begin and end, ascending.
+    slopes : (pieces, features) array
+    shift : float
+    """
+
+    edges: FloatArray = attrs.field(metadata=axes("edges", "features"))
+    slopes: FloatArray = attrs.field(metadata=axes("pieces", "features"))
+    shift: float
+
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        return super().check_stored(**sizes, pieces=len(self.edges) - 1)
+
+    def evaluate(self, X: Matrix) -> FloatArray:
+        """The sums (n,) for rows X (n, features); row by row, so that batches change nothing."""
+        X = X.toarray() if sparse.issparse(X) else X
+        sums = np.full(X.shape[0], self.shift)
+        for (low, high), slopes in zip(pairwise(self.edges), self.slopes, strict=True):
+            sums += ((np.clip(X, low, high) - low) * slopes).sum(axis=1)
+        return sums
+
+
+def fit_additive_curves(
+    X: FloatArray, wanted: FloatArray, weights: FloatArray, offsets: FloatArray
+) -> AdditiveCurves:
+    """Fit what is to be added to the log-odds `offsets` (n,) of rows X (n, features).
+
+    Parameters
+    ----------
+    X : (n, features) array
+    wanted : (n,) array
+        The probability that is wanted of each row.
+    weights : (n,) array
+    offsets : (n,) array
+    """
+    knots = max(1, min(MOST_PIECES, PIECES // X.shape[1])) - 1
+    some = X[:: 1 + len(X) // QUANTILE_ROWS]
+    inner = np.quantile(some, np.linspace(0.0, 1.0, knots + 2)[1:-1], axis=0)
+    edges = np.vstack([X.min(axis=0), inner, X.max(axis=0)])
+    pieces = np.hstack([np.clip(X, low, high) - low for low, high in pairwise(edges)])
+    means, scales = pieces.mean(axis=0), pieces.std(axis=0)
+    scales[scales <= 1e-9 * np.abs(pieces).max(axis=0)] = np.inf  # a constant says nothing
+    columns = (pieces - means) / scales
+    found = np.zeros(columns.shape[1])
+    for _ in range(STEPS):
+        shares = expit(offsets + columns @ found)
+        gradient = columns.T @ (weights * (shares - wanted)) + DRAW * found
+        halves = columns * np.sqrt(weights * shares * (1.0 - shares))[:, None]
+        curvature = halves.T @ halves
+        curvature[np.diag_indices(len(found))] += DRAW
+        found -= np.linalg.solve(curvature, gradient)
+    slopes = found / scales
+    return AdditiveCurves(edges, slopes.reshape(knots + 1, -1), -float(means @ slopes))

@@ -1,0 +1,210 @@
+"""Calibration curves that increase piece by piece, drawn to a logistic function of the scores.
+
+The log-odds of two classes are one such curve of a score. Several classes have one curve in
+common, and a scale and a shift each.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+from scipy.special import expit
+
+from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray
+from dcsvm.numeric.bounded_newton import Evaluation, minimize_bounded
+from dcsvm.numeric.platt_scaling import (
+    find_logs,
+    fit_sigmoid,
+    fit_temperature,
+    logistic_loss,
+    soften,
+)
+
+#: The slope may change at so many quantiles of the scores, if they are at least so far apart, as
+#: a share of the mean size of the scores.
+KNOTS, NEAR = 9, 0.01
+#: The penalty on the squared difference of a piece's rise from that of the logistic function, and
+#: the least slope of a piece and of the logistic function, as shares.
+DRAW, LEAST_SLOPE, LEAST_SCALE = 0.1, 0.02, 0.05
+#: The penalties that draw a class's scale to one and its shift to zero unless the class has the
+#: rows to say otherwise, and the least scale.
+SCALE_DRAW, SHIFT_DRAW, LEAST_OWN = 50.0, 5.0, 0.1
+#: The gradient per row at which a fit ends, and a curvature that keeps its steps finite.
+PRECISION, TINY = 1e-4, 1e-12
+#: Curvature and temperature, which a fit begins from, are computed from about so many scores.
+MANY_SCORES = 2**14
+#: A curve of two classes is fitted to the means of so many groups of scores.
+GROUPS = 512
+
+
+def fit_monotone_sigmoid(
+    scores: FloatArray, y: IntArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray, float]:
+    """Fit log-odds of class 1 that are linear between knots and increase everywhere.
+
+    Parameters
+    ----------
+    scores, y, weights : (n,) arrays
+        Finite scores, classes 0 and 1, and positive row weights.
+
+    Returns
+    -------
+    knots, slopes, shift : (k,) array, (k + 1,) array and float
+        The log-odds are `split_at(scores, knots) @ slopes + shift`.
+    """
+    scores, wanted, weights = merge_neighbors(scores, soften(y, weights), weights)
+    slope, shift = fit_sigmoid(scores, wanted, weights)
+    if not np.any(scores) or len(np.unique(y)) < 2:
+        return np.zeros(0), np.array([slope]), shift
+    knots, widths = place_knots(scores)
+    columns = np.column_stack([split_at(scores, knots) / widths, np.ones(len(scores))])
+    drawn = max(slope, LEAST_SCALE / float(np.abs(scores).mean())) * widths
+    total, n = float(weights.sum()), len(widths)
+    draw = np.append(np.full(n, DRAW), 0.0)
+    begin = np.append(drawn, shift)
+
+    def evaluate(found: FloatArray) -> Evaluation:
+        logits, gap = columns @ found, found - begin
+        shares = expit(logits)
+        gradient = columns.T @ (weights * (shares - wanted)) + draw * gap
+        curvature = (columns.T * (weights * shares * (1.0 - shares))) @ columns
+        curvature[np.diag_indices(n + 1)] += draw + TINY * total
+        value = logistic_loss(logits, wanted, weights) + draw @ gap**2 / 2.0
+        return value / total, gradient / total, curvature / total
+
+    least = np.append(LEAST_SLOPE * drawn, -np.inf)
+    found = minimize_bounded(evaluate, begin, least, PRECISION)
+    return knots, np.asarray(found[:n] / widths), float(found[n])
+
+
+def fit_monotone_softmax(
+    scores: FloatArray, y: IntArray, weights: FloatArray, known: BoolArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Fit log-probabilities that are a softmax of increasing curves of the scores.
+
+    Parameters
+    ----------
+    scores : (n, classes) array
+    y : (n,) int array
+        A known class of each row.
+    weights : (n,) array
+    known : (n, classes) bool array
+        Which scores count; others have probability zero.
+
+    Returns
+    -------
+    knots, slopes : (k,) and (k + 1,) arrays
+        The common curve.
+    scales, shifts : (classes,) arrays
+        A factor of the common curve and a shift for each class.
+    """
+    rows, n_classes = scores.shape
+    few = slice(None, None, -(-rows * n_classes // MANY_SCORES))
+    temperature = fit_temperature(scores[few], y[few], weights[few], known[few])
+    size = float(np.abs(scores[known]).mean()) if known.any() else 0.0
+    if size == 0.0:
+        return np.zeros(0), np.array([temperature]), np.ones(n_classes), np.zeros(n_classes)
+    total = float(weights.sum())
+    knots, widths = place_knots(scores[known])
+    pieces = split_at(np.where(known, scores, 0.0).ravel(), knots) / widths
+    some = pieces.reshape(rows, n_classes, -1)[few]
+    scale = total / float(weights[few].sum())
+    blocked = np.where(known, 0.0, -np.inf)
+    hits = np.zeros(scores.shape)
+    hits[np.arange(rows), y] = 1.0
+    drawn = max(temperature, LEAST_SCALE / size) * widths
+    n = len(widths)
+
+    draw = np.repeat([DRAW, SCALE_DRAW, SHIFT_DRAW], [n, n_classes, n_classes])
+    begin = np.concatenate([drawn, np.ones(n_classes), np.zeros(n_classes)])
+
+    def evaluate(found: FloatArray) -> Evaluation:
+        rises, scales, shifts = np.split(found, [n, n + n_classes])
+        common, gap = (pieces @ rises).reshape(scores.shape), found - begin
+        logs = find_logs(common * scales + shifts + blocked)
+        shares = np.exp(logs)
+        slack = weights[:, None] * (shares - hits)
+        gradient = [
+            (slack * scales).ravel() @ pieces,
+            (slack * common).sum(axis=0),
+            slack.sum(axis=0),
+        ]
+        value = float(draw @ gap**2 / 2.0 - weights @ logs[np.arange(rows), y])
+        curvature = find_curvature(some, common[few], scales, shares[few], scale * weights[few])
+        curvature += np.diag(draw)
+        return value / total, (np.concatenate(gradient) + draw * gap) / total, curvature / total
+
+    least = [*(LEAST_SLOPE * drawn), *[LEAST_OWN] * n_classes, *[-np.inf] * n_classes]
+    found = minimize_bounded(evaluate, begin, np.array(least), PRECISION)
+    rises, scales, shifts = np.split(found, [n, n + n_classes])
+    return knots, rises / widths, scales, shifts
+
+
+def find_curvature(
+    pieces: FloatArray,
+    common: FloatArray,
+    scales: FloatArray,
+    shares: FloatArray,
+    weights: FloatArray,
+) -> FloatArray:
+    """The curvature of the log-loss in rises, scales and shifts, as if logits were linear.
+
+    `pieces` is (n, classes, pieces), `common` and `shares` are (n, classes), `weights` (n,).
+    """
+    n_classes, n = len(scales), pieces.shape[2]
+    means = np.einsum("ic,icp->ip", shares * scales, pieces)
+    table = np.hstack([means, shares * common, shares])
+    result = -(table.T * weights) @ table
+    columns = np.concatenate([pieces, common[:, :, None], np.ones((*common.shape, 1))], axis=2)
+    by_class = columns.transpose(1, 2, 0)
+    own = (weights[:, None] * shares).T[:, None, :]
+    blocks = (by_class * own) @ columns.transpose(1, 0, 2)
+    rises, factors, moves = np.split(np.arange(n + 2 * n_classes), [n, n + n_classes])
+    result[:n, :n] += (blocks[:, :n, :n] * scales[:, None, None] ** 2).sum(axis=0)
+    for at, place in ((n, factors), (n + 1, moves)):
+        shared = blocks[:, :n, at].T * scales
+        result[np.ix_(rises, place)] += shared
+        result[np.ix_(place, rises)] += shared.T
+        result[place, place] += blocks[:, at, at]
+    result[factors, moves] += blocks[:, n, n + 1]
+    result[moves, factors] += blocks[:, n, n + 1]
+    return np.asarray(result)
+
+
+def merge_neighbors(
+    scores: FloatArray, wanted: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """At most GROUPS means of neighboring scores, of what is wanted of them, and their weights."""
+    if len(scores) <= GROUPS:
+        return scores, wanted, weights
+    order = np.argsort(scores)
+    begins = np.arange(GROUPS) * len(scores) // GROUPS
+    total, first, second = (
+        np.add.reduceat(each[order], begins)
+        for each in (weights, weights * scores, weights * wanted)
+    )
+    return first / total, second / total, total
+
+
+def place_knots(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Knots at quantiles of scores that are not all zero, and the widths of the pieces between."""
+    least = NEAR * float(np.abs(scores).mean())
+    knots: list[float] = []
+    for each in np.quantile(scores, np.linspace(0, 1, KNOTS + 2)[1:-1]).tolist():
+        if not knots or each - knots[-1] > least:
+            knots.append(each)
+    edges = np.array([float(scores.min()), *knots, float(scores.max())])
+    return np.array(knots), np.maximum(np.diff(edges), least)
+
+
+def split_at(scores: FloatArray, knots: FloatArray) -> FloatArray:
+    """The part of each score in each interval between knots: (n, k + 1), of sum `scores`.
+
+    The first and the last interval reach to infinity; the intervals begin at zero, or at the knot
+    next to it.
+    """
+    if not len(knots):
+        return scores[:, None]
+    inner = [np.clip(scores, low, high) - np.clip(0.0, low, high) for low, high in pairwise(knots)]
+    first, last = np.minimum(scores, knots[0]), np.maximum(scores, knots[-1])
+    ends = [first - min(knots[0], 0.0), *inner, last - max(knots[-1], 0.0)]
+    return np.column_stack(ends)

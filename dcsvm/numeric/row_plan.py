@@ -1,0 +1,335 @@
+"""Plans: fitted models laid out once as flat steps, which C executes for single rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from math import comb
+from typing import Any, TypeAlias
+
+import attrs
+import numpy as np
+from scipy import sparse
+
+from dcsvm.numeric.array_types import FloatArray, IntArray
+from dcsvm.numeric.clusters import TIE
+from dcsvm.numeric.expansion.expansion import NATIVE_KINDS, Expansion, pack_for_rows
+from dcsvm.numeric.kernels.kernel import Kernel
+from dcsvm.numeric.step_arrays import (
+    as_floats,
+    as_places,
+    check_children,
+    list_monomials,
+    list_packed,
+    list_plain,
+)
+
+#: A step of a plan: its number.
+Step: TypeAlias = int
+
+KINDS = (
+    *("columns", "affine", "scaling", "monomials", "constant", "expansion", "chain", "strategy"),
+    *("ask", "axis_tree", "plane_tree", "nearest", "ask_router"),
+    *("means", "votes", "largest", "gains", "walk", "stack"),
+)
+"""The kinds of steps, in the order of plan.h."""
+FORMS = ("plain", "decisions", "votes")
+LOSSES = ("hamming", "hinge", "exponential", "linear")
+PLAIN_KERNELS = {"laplacian": 5, "precomputed": 6}
+"""Kernels whose points are not packed, with their numbers in expansion.c."""
+SMALL = 1 << 14
+"""Points with fewer numbers are evaluated in double precision at once."""
+MOST_ENTRIES = 1 << 26
+"""Arrays of a step have no more entries than this."""
+
+
+@attrs.frozen(eq=False)
+class StepRecord:
+    """What C knows of a step, and what it points to."""
+
+    kind: str
+    inputs: int
+    outputs: int
+    sizes: tuple[int, ...] = ()
+    numbers: tuple[float, ...] = ()
+    arrays: tuple[Any, ...] = ()
+    function: Callable[[FloatArray], Any] | None = None
+
+
+class Plan:
+    """A model laid out as steps: views, models, routers, and how answers are combined.
+
+    A component lays itself out in its method `lower` with the methods below. Each adds a step,
+    after its arrays have been checked, and returns its number. What cannot be laid out is asked in
+    Python (`ask`, `ask_router`).
+    """
+
+    def __init__(self) -> None:
+        self.steps: list[StepRecord] = []
+
+    # Views and models
+
+    def columns(self, n_features: int, columns: IntArray) -> Step:
+        """Some of the columns of rows."""
+        return self.add(
+            "columns", n_features, len(columns), arrays=[as_places(columns, n_features)]
+        )
+
+    def affine(self, matrix: FloatArray, shift: FloatArray | None = None) -> Step:
+        """`X @ matrix + shift`, with matrix (features, outputs)."""
+        rows, width = matrix.shape
+        shift = None if shift is None else as_floats(shift, width)
+        return self.add("affine", rows, width, arrays=[as_floats(matrix, rows, width), shift])
+
+    def scaling(self, factor: FloatArray, offset: FloatArray | None = None) -> Step:
+        """`(X - offset) * factor`."""
+        width = len(factor)
+        offset = None if offset is None else as_floats(offset, width)
+        return self.add("scaling", width, width, arrays=[offset, as_floats(factor, width)])
+
+    def feature_map(self, kernel: Kernel, n_features: int) -> Step | None:
+        """The feature map of a truncated RBF kernel; None if it is too large."""
+        width = comb(n_features + kernel.degree, kernel.degree)
+        if kernel.kind != "trbf" or width * kernel.degree > SMALL:
+            return None
+        parents, variables, roots = list_monomials(n_features, kernel.degree)
+        arrays = [
+            as_places(parents, width),
+            as_places(variables, n_features),
+            as_floats(roots, width),
+        ]
+        return self.add("monomials", n_features, width, numbers=[kernel.gamma], arrays=arrays)
+
+    def constant(self, n_features: int, values: FloatArray) -> Step:
+        """The same values for every row."""
+        return self.add(
+            "constant", n_features, len(values), arrays=[as_floats(values, len(values))]
+        )
+
+    def chain(self, *steps: Step | None) -> Step:
+        """Several steps one after the other; None is left out."""
+        parts = [step for step in steps if step is not None]
+        for before, after in pairwise(parts):
+            if self.outputs(before) != self.inputs(after):
+                raise ValueError(
+                    f"plan: a step of {self.inputs(after)} features follows one that gives "
+                    f"{self.outputs(before)}"
+                )
+        if len(parts) == 1:
+            return parts[0]
+        ends = self.inputs(parts[0]), self.outputs(parts[-1])
+        return self.add("chain", *ends, sizes=[len(parts)], arrays=[self._numbers_of(parts)])
+
+    def expansion(
+        self, expansion: Expansion, n_features: int, *, form: str = "votes"
+    ) -> Step | None:
+        """A kernel expansion; None if C cannot evaluate its kernel or points.
+
+        A one-against-one expansion gives the scores by votes or, with form "decisions", those of
+        all pairs.
+        """
+        kernel, packed = expansion.kernel, pack_for_rows(expansion)
+        plain = kernel.kind in PLAIN_KERNELS and not sparse.issparse(expansion.points)
+        if packed is None and not plain:
+            return None
+        width, counts = expansion.coefficients.shape[1], expansion.counts
+        sizes: IntArray = np.array([len(expansion.coefficients)]) if counts is None else counts
+        form, k, outputs = "plain" if counts is None else form, len(sizes), len(expansion.biases)
+        arrays: list[Any] = [None] * 5 if packed is None else list_packed(packed, n_features)
+        arrays += [as_floats(expansion.biases, outputs)]
+        arrays += list_plain(expansion, sizes, n_features) if packed is None else []
+        return self.add(
+            *("expansion", n_features, k if form == "votes" else outputs),
+            sizes=[
+                *(FORMS.index(form), k, PLAIN_KERNELS.get(kernel.kind, 0)),
+                *(kernel.degree, len(expansion.coefficients), width),
+            ],
+            numbers=[kernel.gamma, kernel.coef0],
+            arrays=arrays,
+        )
+
+    def quicken(self, step: Step, least: int = SMALL) -> None:
+        """Let labels of a one-against-one expansion be found in single precision, if large.
+
+        Rows whose label rounding could change are evaluated again in double precision.
+        """
+        record = self.steps[self._last(step)]
+        packed = record.arrays[0] if record.kind == "expansion" else None
+        if packed is None or record.sizes[0] == FORMS.index("plain"):
+            return
+        if packed.points.size >= least and packed.kernel.kind in NATIVE_KINDS:
+            single = packed.single
+            arrays = packed, single.structure, single.table, *record.arrays[3:]
+            self.replace_arrays(self._last(step), *arrays)
+
+    def is_quick(self, step: Step) -> bool:
+        """Whether a step is an expansion that `quicken` changed, perhaps after a view."""
+        record = self.steps[self._last(step)]
+        return record.kind == "expansion" and record.arrays[1] is not None
+
+    def ask(self, function: Callable[[FloatArray], Any], n_features: int, outputs: int) -> Step:
+        """Rows (n, outputs) from a Python function of rows (n, n_features)."""
+        return self.add("ask", n_features, outputs, function=function)
+
+    # Routers
+
+    def axis_tree(
+        self,
+        left: IntArray,
+        right: IntArray,
+        feature: IntArray,
+        threshold: FloatArray,
+        member: IntArray,
+        n_features: int,
+    ) -> Step:
+        """The member of the leaf of a row; see `AxisTree` for the arrays over nodes."""
+        nodes = len(left)
+        members = int(member.max()) + 1
+        arrays: list[Any] = [
+            *(as_places(left, nodes, lowest=-1), as_places(right, nodes, lowest=-1)),
+            *(as_places(feature, n_features), as_floats(threshold, nodes).astype(np.float32)),
+            as_places(member, members, lowest=-1),
+        ]
+        if {len(each) for each in arrays} != {nodes} or (member[left < 0] < 0).any():
+            raise ValueError(f"plan: every array of an axis tree must have {nodes} entries")
+        inner = np.flatnonzero(left >= 0)
+        check_children(np.column_stack([left, right])[inner], inner)
+        return self.add("axis_tree", n_features, members, arrays=arrays)
+
+    def plane_tree(self, tree: Any, member: IntArray) -> Step:
+        """The member of the leaf of a row in a `PlaneTree`."""
+        members = int(member.max()) + 1
+        if len(member) != tree.n_leaves:
+            raise ValueError(f"plan: {tree.n_leaves} leaves, but {len(member)} members of leaves")
+        if not len(tree.thresholds):
+            none, zero = np.array([-1]), np.zeros(1)
+            return self.axis_tree(none, none, np.array([0]), zero, member, tree.n_features)
+        if tree.children.min() < -tree.n_leaves or tree.children.max() >= len(tree.thresholds):
+            raise ValueError("plan: a child of a tree of hyperplanes is neither a node nor a leaf")
+        inner = np.arange(len(tree.children))
+        check_children(np.where(tree.children < 0, len(inner), tree.children), inner)
+        arrays = [tree.structure, tree.lengths, None, tree, as_places(member, members)]
+        return self.add("plane_tree", tree.n_features, members, arrays=arrays)
+
+    def nearest(self, scores: Step) -> Step:
+        """The member with the largest score, the first of those that are equal up to rounding."""
+        ends = self.inputs(scores), self.outputs(scores)
+        return self.add("nearest", *ends, sizes=[scores], numbers=[TIE])
+
+    def ask_router(
+        self, function: Callable[[FloatArray], Any], n_features: int, members: int
+    ) -> Step:
+        """Rows, members and weights from a Python function, as in a `Routing`."""
+        return self.add("ask_router", n_features, members, function=function)
+
+    # Combinations
+
+    def mean(self, unseen: float | None = None) -> Step:
+        """The mean score of each class; see `Committee.mean_scores`."""
+        return self.add("means", sizes=[unseen is not None], numbers=[unseen or 0.0])
+
+    def route(self) -> Step:
+        """The mean score; a row that asks one member has the label that this member predicts."""
+        return self.add("means", sizes=[False, True])
+
+    def vote(self) -> Step:
+        """Votes, with ties broken by the mean of decision values."""
+        return self.add("votes")
+
+    def argmax(self) -> Step:
+        """The mean over the columns with a class on their positive side."""
+        return self.add("largest")
+
+    def decode(self, loss: str) -> Step:
+        """The gain by a loss, summed over all columns; `loss` is one of LOSSES."""
+        return self.add("gains", sizes=[LOSSES.index(loss)])
+
+    def walk(self, order: IntArray, columns: IntArray, signs: IntArray) -> Step:
+        """A decision graph over the classes in `order`, with the column for any two classes.
+
+        `columns` and `signs` are (n_classes, n_classes); signs are +1 where the first class is
+        the positive side of the column.
+        """
+        k = len(columns)
+        order = as_places(order, k)
+        used = columns[np.ix_(order, order)][~np.eye(len(order), dtype=bool)]
+        if columns.shape != (k, k) or signs.shape != (k, k) or (used < 0).any() or len(order) < 2:
+            raise ValueError(
+                "plan: a decision graph needs a column and a sign for any two classes"
+            )
+        arrays = [order, np.ascontiguousarray(columns), None, as_floats(signs, k, k)]
+        return self.add("walk", sizes=[len(order)], arrays=arrays)
+
+    def stack(
+        self,
+        models: Sequence[Step],
+        present: IntArray,
+        limits: FloatArray,
+        scaling: Step,
+        *,
+        by_label: bool,
+    ) -> Step:
+        """A second level: models of the clipped and scaled answers of all members."""
+        width = limits.shape[1]
+        outputs = sum(self.outputs(model) for model in models)
+        if outputs != (1 if len(models) == 1 and len(present) == 2 else len(present)) or (
+            any(self.inputs(model) != width for model in [*models, scaling])
+            or self.outputs(scaling) != width
+        ):
+            raise ValueError(f"plan: a second level of {width} answers has models of other sizes")
+        arrays = [
+            *(self._numbers_of(models), as_places(present, MOST_ENTRIES)),
+            *(as_floats(limits[0], width), as_floats(limits[1], width), None, None),
+        ]
+        sizes = [len(models), len(present), scaling, by_label, width]
+        return self.add("stack", sizes=sizes, arrays=arrays)
+
+    def replace_arrays(self, step: Step, *arrays: Any) -> None:
+        """Give a step other arrays, of what is known only after it was added."""
+        self.steps[step] = attrs.evolve(self.steps[step], arrays=arrays)
+
+    # What is known of a step
+
+    def asks_one(self, combination: Step) -> bool:
+        """Whether a row that asks one member gets the label that this member predicts."""
+        record = self.steps[combination]
+        return record.kind == "means" and record.sizes == (0, 1)
+
+    def inputs(self, step: Step) -> int:
+        return self.steps[step].inputs
+
+    def outputs(self, step: Step) -> int:
+        return self.steps[step].outputs
+
+    def kind(self, step: Step) -> str:
+        return self.steps[step].kind
+
+    def is_packed(self, step: Step) -> bool:
+        """Whether a chain ends with an expansion whose points are packed."""
+        record = self.steps[self._last(step)]
+        return record.kind == "expansion" and record.arrays[0] is not None
+
+    def _last(self, step: Step) -> Step:
+        """The last step of a chain."""
+        while self.kind(step) == "chain":
+            step = int(self.steps[step].arrays[0][-1])
+        return step
+
+    def _numbers_of(self, steps: Sequence[Step]) -> IntArray:
+        return as_places(np.array(steps, dtype=np.int64), len(self.steps))
+
+    def add(
+        self,
+        kind: str,
+        inputs: int = 0,
+        outputs: int = 0,
+        *,
+        sizes: Sequence[int] = (),
+        numbers: Sequence[float] = (),
+        arrays: Sequence[Any] = (),
+        function: Callable[[FloatArray], Any] | None = None,
+    ) -> Step:
+        """Add a step as C reads it; the other methods check what they add."""
+        each = tuple(map(int, sizes)), tuple(map(float, numbers)), tuple(arrays)
+        self.steps.append(StepRecord(kind, int(inputs), int(outputs), *each, function))
+        return len(self.steps) - 1

@@ -1,1 +1,0 @@
-"""Dual solvers for support vector machines."""

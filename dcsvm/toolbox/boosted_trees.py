@@ -1,0 +1,105 @@
+"""BoostedTrees: the trees of scikit-learn's histogram gradient boosting as arrays of a model."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import attrs
+import numpy as np
+from scipy.special import expit, softmax
+
+from dcsvm.base.models import LocalModel
+from dcsvm.base.stored_fields import PlainState
+from dcsvm.base.threads import MANY_ROWS
+from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+from dcsvm.numeric.stored_arrays import axes
+
+#: Fields of a node, as scikit-learn calls them, and the ones stored for them.
+NODE_FIELDS = {
+    "value": "values",
+    "feature_idx": "features",
+    "num_threshold": "thresholds",
+    "missing_go_to_left": "missing_left",
+    "left": "left",
+    "right": "right",
+    "is_leaf": "is_leaf",
+}
+
+
+@attrs.frozen(eq=False, slots=False)
+class BoostedTrees(PlainState, LocalModel):
+    """Boosted trees for the classes 0 .. k-1, stored as arrays: no estimator, no skops.
+
+    Trees come in rounds of one tree per column of scores, one column for two classes. The leaves
+    of a column are added up from its `baseline`; probabilities are the logistic function or the
+    softmax of the scores. Its cost is unknown.
+    """
+
+    baseline: FloatArray = attrs.field(metadata=axes("columns", dtype=np.float64))
+    starts: IntArray = attrs.field(metadata=axes("edges", dtype=np.integer, at_least=0))
+    values: FloatArray = attrs.field(metadata=axes("nodes", dtype=np.float64))
+    features: IntArray = attrs.field(
+        metadata=axes("nodes", dtype=np.int64, at_least=0, below="features")
+    )
+    thresholds: FloatArray = attrs.field(metadata=axes("nodes", dtype=np.float64, finite=False))
+    missing_left: Any = attrs.field(metadata=axes("nodes", dtype=np.uint8, at_most=1))
+    left: Any = attrs.field(metadata=axes("nodes", dtype=np.uint32))
+    right: Any = attrs.field(metadata=axes("nodes", dtype=np.uint32))
+    is_leaf: Any = attrs.field(metadata=axes("nodes", dtype=np.uint8, at_most=1))
+
+    @classmethod
+    def take(cls, estimator: Any) -> BoostedTrees | None:
+        """The model of a fitted HistGradientBoostingClassifier; None if it has categories."""
+        if estimator.is_categorical_ is not None:
+            return None
+        trees = [tree.nodes for each in estimator._predictors for tree in each]
+        nodes = np.concatenate(trees)
+        return cls(
+            np.asarray(estimator._baseline_prediction, dtype=np.float64).ravel(),
+            np.cumsum([0, *map(len, trees)]),
+            **{own: np.ascontiguousarray(nodes[name]) for name, own in NODE_FIELDS.items()},
+        )
+
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        sizes = super().check_stored(**sizes)
+        if self.starts[0] != 0 or self.starts[-1] != len(self.values):
+            raise ValueError("BoostedTrees.starts must begin at 0 and end at the last node")
+        if (np.diff(self.starts) <= 0).any() or (len(self.starts) - 1) % len(self.baseline):
+            raise ValueError("BoostedTrees.starts must ascend, with a tree for each column")
+        number = np.arange(len(self.values)) - np.repeat(self.starts[:-1], np.diff(self.starts))
+        size = np.repeat(np.diff(self.starts), np.diff(self.starts))
+        inner = self.is_leaf == 0
+        for child in (self.left, self.right):
+            if ((child <= number) | (child >= size))[inner].any():
+                raise ValueError("BoostedTrees: a child must be a later node of its tree")
+        return sizes
+
+    def scores(self, X: Matrix) -> FloatArray:
+        from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+
+        rows = np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
+        none = np.zeros((0, 8), dtype=np.uint32), np.zeros(0, dtype=np.uint32)
+        scores = np.tile(self.baseline, (len(rows), 1))
+        threads = 1 if len(rows) < MANY_ROWS else _openmp_effective_n_threads()
+        for number, tree in enumerate(self._trees):
+            scores[:, number % len(self.baseline)] += tree.predict(rows, *none, threads)
+        return scores
+
+    def probabilities(self, X: Matrix) -> FloatArray | None:
+        scores = self.scores(X)
+        if scores.shape[1] > 1:
+            return np.asarray(softmax(scores, axis=1))
+        shares = expit(scores)
+        return np.hstack([1.0 - shares, shares])
+
+    @cached_property
+    def _trees(self) -> list[Any]:
+        from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
+        from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
+
+        nodes = np.zeros(len(self.values), dtype=PREDICTOR_RECORD_DTYPE)
+        for name, own in NODE_FIELDS.items():
+            nodes[name] = getattr(self, own)
+        none = np.zeros((0, 8), dtype=np.uint32)
+        return [TreePredictor(each, none, none) for each in np.split(nodes, self.starts[1:-1])]

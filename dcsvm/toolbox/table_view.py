@@ -1,0 +1,100 @@
+"""TableView: a TablePreparation as the feature view of a part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from dcsvm.base.feature_views import View
+from dcsvm.numeric.array_types import Matrix
+from dcsvm.toolbox.table_preparation import FITTED, Encode, Scale, TablePreparation
+from dcsvm.toolbox.table_schema import Column, TableSchema
+
+#: A file may ask for the names of so many levels.
+MOST_LEVELS = 1_000_000
+
+
+@attrs.frozen(eq=False)
+class TableView(View):
+    """Columns scaled and encoded for one part, so that members of a blend can differ in that.
+
+    Rows are those of a TablePreparation with `encode="codes"` and without missing values: a
+    column with levels holds their indices.
+
+    Parameters
+    ----------
+    levels : tuple of int
+        How many levels each column has, 0 for numbers. Of sparse rows: empty.
+    scale, encode : str
+        As in TablePreparation.
+    fitted : mapping
+        What a TablePreparation learned, by attribute; empty before `fit`.
+    """
+
+    levels: tuple[int, ...]
+    scale: Scale = "none"
+    encode: Encode = "codes"
+    fitted: Mapping[str, Any] = attrs.field(factory=dict)
+    _ready: list[TablePreparation] = attrs.field(
+        factory=list, init=False, repr=False, metadata={"stored": False}
+    )
+
+    def fit(self, X: Matrix) -> TableView:
+        # Indicators of missing values come after the columns, as many as there were gaps.
+        more = (0,) * (X.shape[1] - len(self.levels)) if self.levels else ()
+        view = attrs.evolve(self, levels=self.levels + more)
+        prepare = view._build().fit(X)
+        learned = {name: getattr(prepare, name) for name in FITTED if hasattr(prepare, name)}
+        return attrs.evolve(view, fitted=learned)
+
+    def apply(self, X: Matrix) -> Matrix:
+        rows: Matrix = self._prepare().transform(X)
+        return rows
+
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        sizes = super().check_stored(**sizes)
+        if min(self.levels, default=0) < 0 or sum(self.levels) > MOST_LEVELS:
+            raise ValueError(f"TableView.levels must be at most {MOST_LEVELS} in all")
+        prepare = self._prepare()
+        if not self.fitted or not prepare.is_sound():
+            raise ValueError("TableView.fitted is not that of a fitted preparation")
+        if sizes.get("features", prepare.n_features_in_) != prepare.n_features_in_:
+            raise ValueError(
+                f"TableView has {prepare.n_features_in_} columns, but must have "
+                f"{sizes['features']}"
+            )
+        return sizes | {"width": len(prepare.features())}
+
+    def names(self, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if given is None:
+            return None
+        named = TableView(self.levels, self.scale, self.encode, self.fitted)._prepare()
+        named.schema = self._describe(given)
+        named.columns_ = named.schema.features if named.schema else ()
+        return tuple(named.get_feature_names_out())
+
+    def invert(self, feature: int, value: float) -> tuple[int, float] | None:
+        return self._prepare().invert(feature, value)
+
+    def _prepare(self) -> TablePreparation:
+        if not self._ready:
+            prepare = self._build()
+            for name, value in self.fitted.items():
+                setattr(prepare, name, value)
+            self._ready.append(prepare)
+        return self._ready[0]
+
+    def _build(self) -> TablePreparation:
+        names = tuple(f"x{j}" for j in range(len(self.levels)))
+        return TablePreparation(self.scale, self.encode, schema=self._describe(names))
+
+    def _describe(self, names: tuple[str, ...]) -> TableSchema | None:
+        if not self.levels:
+            return None
+        columns = [
+            Column(name, tuple(map(str, range(n))) if n else None)
+            for name, n in zip(names, self.levels, strict=True)
+        ]
+        return TableSchema(tuple(columns))

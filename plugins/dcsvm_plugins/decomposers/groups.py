@@ -1,0 +1,110 @@
+"""A column of the data says the part of a row."""
+
+import attrs
+import numpy as np
+
+from dcsvm import (
+    Decomposer,
+    Division,
+    Problem,
+    Router,
+    Routing,
+    SettingError,
+    component,
+    part,
+    setting,
+)
+from dcsvm.numeric import FloatArray, IntArray, Matrix, as_dense, axes
+from dcsvm.toolbox import Columns, Stages
+
+
+@attrs.frozen(eq=False)
+class GroupRouter(Router):
+    """Sends a row to the member of its value of a column; others go to the last member."""
+
+    column: int
+    values: FloatArray = attrs.field(metadata=axes("values"))
+    member: IntArray = attrs.field(
+        metadata=axes("values", dtype=np.integer, at_least=0, below="members")
+    )
+    fallback: int
+
+    def check_stored(self, **sizes: int) -> dict[str, int]:
+        sizes = super().check_stored(**sizes)
+        if not 0 <= self.column < sizes.get("features", np.inf):
+            raise ValueError(f"GroupRouter.column is {self.column}: there is no such feature")
+        if not 0 <= self.fallback < sizes.get("members", np.inf):
+            raise ValueError(f"GroupRouter.fallback is {self.fallback}: there is no such member")
+        if (np.diff(self.values) <= 0).any():
+            raise ValueError("GroupRouter.values must ascend")
+        return sizes
+
+    def route(self, X: Matrix) -> Routing:
+        given = as_dense(X[:, [self.column]])[:, 0]
+        place = np.searchsorted(self.values, given).clip(max=max(len(self.values) - 1, 0))
+        known = self.values[place] == given if len(self.values) else np.zeros(len(given), bool)
+        members = np.full(len(given), self.fallback)
+        members[known] = self.member[place[known]]
+        return Routing.to_one(members)
+
+    def trace(self, x: Matrix) -> list[str]:
+        (member,) = self.route(x).member
+        known = "an unseen or rare value" if member == self.fallback else "a group of its own"
+        return [f"feature {self.column} has {known}: member {member}"]
+
+
+@component
+class Groups(Decomposer):
+    """A model for each value of a column, such as a shop or a season, and one for the rest.
+
+    Values with fewer than `smallest` rows have no model of their own. They, and values that no
+    training row had, go to a fallback that is trained on all rows. Give the column by its number
+    or, for data with names, by its name. Routing costs nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from dcsvm import DivideAndConquerClassifier, build
+    >>> X, y = load_iris(return_X_y=True)
+    >>> X = np.column_stack([X, np.arange(150) % 2])
+    >>> shops = build("decomposer", "groups", column=4)
+    >>> clf = DivideAndConquerClassifier(shops, "kernel_svm", "route").fit(X, y)
+    >>> [record.rows for record in clf.ledger_]
+    [75, 75, 150]
+
+    References
+    ----------
+    Warmerdam et al.: scikit-lego, GroupedPredictor (2019).
+    """
+
+    name = "groups"
+    yields = frozenset({"regions"})
+    stored_types = (GroupRouter,)
+
+    column: int | str = setting(0, help="number or name of the column")
+    smallest: int = setting(20, at_least=1, help="rows that a value needs for a model of its own")
+    hide: bool = setting(True, help="leave the column out of the features of the models")
+
+    def divide(self, problem: Problem) -> Stages:
+        column = self._find(problem)
+        given = as_dense(problem.X[:, [column]])[:, 0]
+        values, group, counts = np.unique(given, return_inverse=True, return_counts=True)
+        large = np.flatnonzero(counts >= self.smallest)
+        others = np.delete(np.arange(problem.n_features), column)
+        view = Columns(others) if self.hide and len(others) else None
+        everyone = np.arange(problem.n_rows)
+        yield [
+            *(part(np.flatnonzero(group == each), view=view) for each in large.tolist()),
+            part(everyone, view=view),
+        ]
+        return Division(GroupRouter(column, values[large], np.arange(len(large)), len(large)))
+
+    def _find(self, problem: Problem) -> int:
+        names = list(problem.names or ())
+        if isinstance(self.column, str) and self.column in names:
+            return names.index(self.column)
+        if isinstance(self.column, str) or not 0 <= self.column < problem.n_features:
+            known = f"0 to {problem.n_features - 1}" + "".join(f", {name}" for name in names)
+            raise SettingError(f"groups: there is no column {self.column!r}; columns: {known}")
+        return self.column

@@ -1,0 +1,151 @@
+"""Multiclass problems on one Gram matrix: one-vs-one, one-vs-rest, and grids of C and gamma."""
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from dcsvm.numeric import Floats, Kernel, Rows, as_rows, backend
+from dcsvm_plugins.learners.kernel_svm.dual_backend import solve_paths
+from dcsvm_plugins.learners.kernel_svm.gram import Gram, as_gram, gram_from_distances, rbf_gram
+from dcsvm_plugins.learners.kernel_svm.multiclass_coefficients import (
+    OneVsOneSolution,
+    OneVsRestSolution,
+    PairLayout,
+    RestLayout,
+)
+from dcsvm_plugins.learners.kernel_svm.numpy_solver import Tasks
+from dcsvm_plugins.learners.kernel_svm.solver import (
+    MAX_ITERATIONS,
+    as_path,
+    warn_unless_converged,
+)
+
+FLAT = -0.6
+"""If all values of exp(-gamma d) - 1 are above this, gamma C determines the solution almost."""
+
+
+def solve_grid(
+    kernel: Kernel,
+    X: Rows,
+    labels: npt.ArrayLike,
+    Cs: Sequence[float],
+    gammas: Sequence[float],
+    *,
+    scheme: str = "pairs",
+    weights: npt.ArrayLike | None = None,
+    tol: float = 1e-3,
+) -> Iterator[tuple[float, float, OneVsOneSolution | OneVsRestSolution]]:
+    """Solve the problems of a part for every gamma and C.
+
+    Distances are computed once, and a Gram matrix once per gamma. Each C starts from the solution
+    for the previous C, or for the previous gamma if that is close: if all distances are small,
+    twice the gamma with half the C has almost the same solution.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Its gamma is replaced by each of `gammas`.
+    X : (n, features) array or CSR
+    labels : (n,) array of int
+    Cs : increasing values
+    gammas : values
+    scheme : ``pairs`` or ``rest``
+    weights : (n,) array, optional
+        Multiplies C, by row.
+    tol : float
+        For each problem, as in `solve`.
+
+    Yields
+    ------
+    (C, gamma, OneVsOneSolution or OneVsRestSolution)
+        All C values for the first gamma, then for the next.
+    """
+    if scheme not in ("pairs", "rest"):
+        raise ValueError(f"solve_grid: scheme must be 'pairs' or 'rest', got {scheme!r}")
+    codes = np.asarray(labels, dtype=np.int64)
+    order = np.argsort(codes, kind="stable").astype(np.int64)
+    # With rows sorted by class, each problem uses whole blocks of the matrix.
+    ordered = np.asarray(X)[np.ix_(order, order)] if kernel.kind == "precomputed" else X[order]
+    share = None if weights is None else np.asarray(weights, dtype=np.float64)[order]
+    layout = (PairLayout if scheme == "pairs" else RestLayout).of(codes[order])
+    before: tuple[float, Floats] | None = None
+    for gamma, gram in iterate_grams(kernel, ordered, gammas):
+        near = None
+        if before is not None and gram.gamma > 0.0 and gram.values.min(initial=0.0) > FLAT:
+            near = _scale(Cs, gamma, *before)
+        betas, outcomes = solve_all(gram, layout, Cs, weights=share, near=near, tol=tol)
+        for C, beta, outcome in zip(Cs, betas, outcomes, strict=True):
+            yield C, gamma, layout.cell(beta, outcome, order)
+        before = gamma, betas
+
+
+def _scale(Cs: Sequence[float], gamma: float, before: float, betas: Floats) -> Floats:
+    """The solution for the previous gamma with the same gamma times C, or NaN, for each C."""
+    values = np.asarray(Cs, dtype=np.float64)
+    near = np.isclose(values[:, None] * gamma, values[None, :] * before, rtol=1e-9, atol=0.0)
+    starts = betas[near.argmax(axis=1)] * (before / gamma)
+    starts[~near.any(axis=1)] = np.nan
+    return np.asarray(starts)
+
+
+def iterate_grams(
+    kernel: Kernel, X: Rows, gammas: Sequence[float]
+) -> Iterator[tuple[float, Gram]]:
+    """Yield the Gram matrix for every gamma, from one matrix of distances or products.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : (n, features) array or CSR
+    gammas : values
+
+    Yields
+    ------
+    (gamma, Gram)
+    """
+    if kernel.kind == "rbf" and len(gammas) == 1 and not sparse.issparse(X):
+        yield gammas[0], rbf_gram(X, gammas[0])
+    elif kernel.kind in ("rbf", "laplacian"):
+        fast = kernel.kind == "rbf" and not sparse.issparse(X)
+        common = backend.distances(as_rows(X)) if fast else kernel.common(X)
+        for gamma in gammas:
+            yield gamma, gram_from_distances(common, gamma)
+    elif kernel.kind in ("linear", "poly", "sigmoid"):
+        common = kernel.common(X)
+        for gamma in gammas:
+            yield gamma, as_gram(attrs.evolve(kernel, gamma=gamma).from_common(common))
+    else:
+        for gamma in gammas:
+            yield gamma, as_gram(attrs.evolve(kernel, gamma=gamma)(X))
+
+
+def solve_all(
+    gram: Gram,
+    layout: PairLayout | RestLayout,
+    Cs: Sequence[float],
+    *,
+    weights: npt.ArrayLike | None = None,
+    near: Floats | None = None,
+    tol: float = 1e-3,
+) -> tuple[Floats, npt.NDArray[np.void]]:
+    """Solve every task for every C: coefficients by C, and outcomes by C and task.
+
+    Each C starts from its row of `near`, if that is better than the solution for the previous C.
+    """
+    values, rows = as_path(Cs) * gram.scale, layout.rows
+    share = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)[rows]
+    tasks = Tasks(rows, layout.offsets, layout.signs, share)
+    if near is not None:
+        given = np.asarray(~np.isnan(near[:, :1]).any(axis=1), dtype=np.int8)
+        tasks = attrs.evolve(tasks, starts=near * gram.scale, given=given)
+    betas, outcomes = solve_paths(gram, tasks, values, tol, (MAX_ITERATIONS, 0.0))
+    warn_unless_converged(
+        outcomes, "solve_pairs" if isinstance(layout, PairLayout) else "solve_rest"
+    )
+    if gram.scale != 1.0:
+        outcomes["objective"] /= gram.scale
+        betas /= gram.scale
+    return betas, outcomes

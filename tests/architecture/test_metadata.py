@@ -1,0 +1,149 @@
+"""What package indexes and forges read: versions, floors, dependencies, addresses, citation."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+import dcsvm
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = TABLE["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+FORGE = PROJECT["urls"]["Homepage"]
+OWN = {"dcsvm", "dcsvm_plugins", "dcsvm_report"}
+
+
+def test_the_version_is_written_in_one_place() -> None:
+    assert "version" not in PROJECT
+    assert PROJECT["dynamic"] == ["version"]
+    source = TABLE["tool"]["scikit-build"]["metadata"]["version"]["input"]
+    assert f'__version__ = "{dcsvm.__version__}"' in (ROOT / source).read_text()
+
+
+def test_the_changelog_and_the_citation_tell_the_version() -> None:
+    releases = re.findall(r"^## (.+)$", (ROOT / "docs" / "changelog.md").read_text(), re.MULTILINE)
+    assert next(name for name in releases if name != "Unreleased") == dcsvm.__version__
+    citation = (ROOT / "docs" / "CITATION.cff").read_text()
+    assert f"\nversion: {dcsvm.__version__}\n" in citation
+    assert f"\nlicense: {PROJECT['license']}\n" in citation
+    assert f"\nrepository-code: {FORGE}\n" in citation
+
+
+def test_the_addresses_of_the_project_lead_to_files() -> None:
+    for address in PROJECT["urls"].values():
+        assert address.startswith(FORGE)
+        _, _, path = address.partition("/blob/main/")
+        assert (ROOT / path).exists()
+    assert (ROOT / ".github" / "SECURITY.md").exists()
+
+
+def test_the_classifiers_name_every_supported_python() -> None:
+    named = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    assert PROJECT["requires-python"] == f">={named[0]}"
+    assert len(named) >= 4
+
+
+def names_of(requirements: list[str]) -> set[str]:
+    return {re.split(r"[<>=~!\[; ]", each)[0].lower().replace("_", "-") for each in requirements}
+
+
+def imported_by(*folders: str) -> set[str]:
+    """The top packages that the files of these folders import, wherever they do it."""
+    found = set()
+    for folder in folders:
+        for path in (ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Import):
+                    found |= {each.name.partition(".")[0] for each in node.names}
+                elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                    found.add(node.module.partition(".")[0])
+    return found - set(sys.stdlib_module_names) - OWN
+
+
+def undeclared(imported: set[str], declared: set[str]) -> set[str]:
+    homes = packages_distributions()
+    return {
+        name
+        for name in imported
+        if name in homes
+        and not {each.lower().replace("_", "-") for each in homes[name]} & declared
+    }
+
+
+def test_everything_that_is_imported_is_declared() -> None:
+    product = names_of([*PROJECT["dependencies"], *chain(*EXTRAS.values())])
+    # joblib brings its own cloudpickle; the other is the fallback.
+    assert undeclared(imported_by("dcsvm", "plugins"), product | {"cloudpickle"}) == set()
+    tools = names_of([*PROJECT["dependencies"], *EXTRAS["test"], *EXTRAS["showcase"]])
+    assert undeclared(imported_by("tests", ".ci"), tools) == set()
+
+
+def test_the_test_extra_holds_every_other_but_the_showcase() -> None:
+    others = [each for name, lines in EXTRAS.items() if name != "showcase" for each in lines]
+    assert set(others) == set(EXTRAS["test"])
+
+
+def test_the_lowest_versions_are_installed_and_tested(tmp_path: Path) -> None:
+    (tmp_path / ".ci").mkdir()
+    for name in (".ci/run-lowest", "pyproject.toml"):
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    python = tmp_path / "bin" / "python3.11"
+    python.parent.mkdir()
+    python.write_text(
+        '#!/bin/sh\n[ "$*" = - ] && exec "$REAL" -\necho "python $*"\n'
+        'case "$*" in "-m venv"*) mkdir -p "$4/bin"; cp "$0" "$4/bin/python"; esac\n'
+        'case "$*" in *"$FAILS"*) exit 1; esac\n'
+    )
+    python.chmod(0o755)
+    path = f"{python.parent}:{os.environ['PATH']}"
+
+    def run(*arguments: str, fails: str = "nothing") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", tmp_path / ".ci" / "run-lowest", *arguments],
+            capture_output=True,
+            text=True,
+            env=os.environ | {"PATH": path, "REAL": sys.executable, "FAILS": fails},
+        )
+
+    said = run().stdout.splitlines()
+    assert [line for line in said if "pip install" in line] == [
+        "python -m pip install -q -e .[test]"
+    ]
+    assert [line.rpartition("worksteal ")[2] for line in said if "-m pytest" in line] == [
+        "-m not slow",
+        "-m slow tests/persistence tests/sklearn",
+    ]
+    pinned = (tmp_path / ".venv-lowest" / "lowest.txt").read_text().splitlines()
+    assert names_of(pinned) == names_of(
+        [*PROJECT["dependencies"], *EXTRAS["test"], *TABLE["build-system"]["requires"]]
+    )
+    assert all("==" in line for line in pinned)
+    assert run("tests/numeric").stdout.endswith("worksteal tests/numeric\n")
+    for fails in ("pip install", "not slow", "-m slow"):
+        assert run(fails=fails).returncode == 1
+
+
+def test_a_dependency_without_a_lowest_version_is_told(tmp_path: Path) -> None:
+    script = (ROOT / ".ci" / "run-lowest").read_text()
+    code = re.search(r"<<'EOF'\n(.*?)^EOF$", script, re.MULTILINE | re.DOTALL)
+    assert code
+    text = (ROOT / "pyproject.toml").read_text().replace('"attrs>=23.2"', '"attrs"')
+    (tmp_path / "pyproject.toml").write_text(text)
+    with pytest.raises(subprocess.CalledProcessError) as caught:
+        subprocess.run(
+            [sys.executable, "-c", code[1]],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    assert "no lowest version in 'attrs'" in caught.value.stderr

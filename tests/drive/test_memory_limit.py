@@ -1,0 +1,87 @@
+"""A limit of memory: what never fits raises before it starts, what fits later waits."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from fakes import Average, Centroids, Deal
+
+from dcsvm import DivideAndConquerClassifier, component
+from dcsvm.base.errors import MemoryLimitError
+from dcsvm.drive import memory_limit
+from dcsvm.drive.engine import Engine, LocalExecutor
+from dcsvm.drive.memory_limit import MemoryLimit, format_bytes, measure_used
+
+X = np.random.default_rng(0).normal(size=(600, 2))
+y = X[:, 0] > 0
+
+
+@component
+class Hungry(Centroids):
+    """Takes a megabyte for each row, it says, and a while."""
+
+    name = "hungry"
+
+    def memory(self, n_rows, n_features):
+        return 1e6 * n_rows
+
+    def fit(self, problem):
+        with LOCK:
+            RUNNING.append(problem.n_rows)
+            most.append(sum(RUNNING))
+        time.sleep(0.02)
+        with LOCK:
+            RUNNING.remove(problem.n_rows)
+        return super().fit(problem)
+
+
+LOCK, RUNNING, most = threading.Lock(), [], []
+
+
+def fit(limit, parts=6, n_jobs=4):
+    clf = DivideAndConquerClassifier(Deal(parts), Hungry(), Average(), random_state=0)
+    return clf.fit_with(Engine(n_jobs, executor=LocalExecutor(MemoryLimit(limit))), X, y)
+
+
+@pytest.fixture(autouse=True)
+def nothing_else_is_used(monkeypatch):
+    monkeypatch.setattr(memory_limit, "measure_used", lambda: 0.0)
+    monkeypatch.setattr(memory_limit, "RESIDENT_BYTES", 0)
+    most.clear()
+
+
+@pytest.mark.parametrize(("limit", "at_once"), [(110e6, 100), (210e6, 200), (2e9, 400)])
+def test_parts_wait_until_they_fit(limit, at_once):
+    fit(limit)
+    assert max(most) == at_once
+
+
+def test_the_result_does_not_depend_on_the_limit():
+    one, two = fit(110e6), fit(2e9)
+    assert one.decision_function(X).tobytes() == two.decision_function(X).tobytes()
+
+
+def test_a_part_that_never_fits_raises_before_any_is_trained():
+    with pytest.raises(MemoryLimitError) as raised:
+        fit(200e6, parts=2)
+    assert str(raised.value) == (
+        "hungry 0.0, a part of 300 rows, is expected to take 300 MB, and the limit of 200 MB "
+        "leaves 200 MB: make the parts smaller (decomposer.ceiling, decomposer.parts, or what the "
+        "decomposer calls it), or allow 300 MB"
+    )
+    assert not most
+
+
+def test_workers_of_their_own_are_counted():
+    jobs = [(0, type("Job", (), {"bytes_needed": 100e6, "title": "a", "n_rows": 1}))]
+    assert MemoryLimit(1e9).count_fitting(jobs, 8) == 8
+    assert MemoryLimit(1e9).count_fitting(jobs, 8, workers=4) == 4
+
+
+def test_what_is_used_is_measured():
+    assert 1e7 < measure_used() < 1e11
+
+
+def test_sizes_have_the_unit_that_suits_them():
+    assert [format_bytes(size) for size in (4e9, 1.25e8)] == ["4 GB", "125 MB"]

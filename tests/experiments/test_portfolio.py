@@ -1,0 +1,147 @@
+"""The search of a portfolio: what it tries, when it stops, and what it leaves."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dcsvm.base.errors import RecipeError
+from dcsvm.drive.registry import default_registry
+from dcsvm.experiments.portfolio.blending import Judge, blend, select_members
+from dcsvm.experiments.portfolio.budget import Budget, Pace
+from dcsvm.experiments.portfolio.entries import find_portfolio
+from dcsvm.experiments.recipe import parse
+from dcsvm.experiments.run.runner import run_recipe
+from dcsvm.experiments.run.text import list_leaderboard
+
+pytest.importorskip("dcsvm_plugins", reason="these pipelines are made of built-in plugins")
+
+AUTO = """
+data = { use = "DATA", missing = "mark" }
+decomposer = "blend"
+learner = "majority"
+combiner = "mean"
+probability = "auto"
+[search]
+use = "portfolio"
+recipes = ["global_svm", "kernel_logistic"]
+seconds = 60.0
+"""
+
+
+def read(*overrides, data="iris"):
+    text = AUTO.replace("DATA", data)
+    return parse(text, "auto.toml", Path(), default_registry(), overrides)
+
+
+class Clock:
+    """A clock that a test moves on."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_a_run_chooses_among_recipes_and_tells_why():
+    result = run_recipe(read())
+    (found,) = result.trained[0].found
+    names = {each.recipe for each in found.leaderboard}
+    assert names == {"global_svm", "kernel_logistic"}
+    assert sum(each.weight for each in found.leaderboard) == pytest.approx(1.0)
+    assert {each.folds for each in found.leaderboard} == {5}
+    assert "on 112 held-out rows" in found.stopped
+    assert result.measures[0].test_accuracy > 0.9
+    header, lines = list_leaderboard(found)
+    assert header[:2] == ("tried", "accuracy")
+    assert {line[0] for line in lines} == names
+
+
+def test_probabilities_agree_with_labels():
+    trained = run_recipe(read()).trained[0]
+    labels = trained.model.classes_[trained.shares.argmax(axis=1)]
+    assert (labels == trained.answers).all()
+
+
+def test_what_was_chosen_is_a_recipe_that_needs_no_search():
+    trained = run_recipe(read("search.recipes=['global_svm']")).trained[0]
+    values = trained.found[0].values
+    assert values["decomposer"] == {"use": "whole"}
+    assert values["learner"]["use"] == "kernel_svm"
+
+
+def test_names_that_no_recipe_has_are_refused():
+    with pytest.raises(RecipeError, match="no registered recipe is called 'global_smv'; did you"):
+        run_recipe(read("search.recipes=['global_smv']"))
+    with pytest.raises(RecipeError, match="no recipe is left in the portfolio"):
+        run_recipe(read("search.exclude=['global_svm', 'kernel_logistic']"))
+
+
+def test_recipes_join_by_a_key_and_are_tried_in_its_order():
+    sizes = {"rows": 8000, "features": 10, "classes": 2}
+    asked = read().search
+    joining = type(asked)(use="portfolio", seconds=1.0, **dict.fromkeys(OTHERS))
+    recipes = find_portfolio(default_registry(), joining, sizes)
+    assert [each.auto for each in recipes] == sorted(each.auto for each in recipes)
+    assert len(recipes) > 2
+    few = find_portfolio(default_registry(), joining, sizes | {"rows": 30})
+    assert few[0].suits.rows is None or few[0].suits.rows[0] <= 30
+    assert len(few) > 1
+
+
+OTHERS = ("recipes", "exclude")
+
+
+def test_a_budget_keeps_time_for_what_comes_after():
+    clock = Clock()
+    budget = Budget(60.0, clock, overhead=5.0)
+    assert budget.left == pytest.approx(60 - 1.8 - 5)
+    clock.now = 50.0
+    budget.before = 3.0
+    assert budget.left == pytest.approx(60 - 1.8 - 5 - 53)
+    assert Budget(8.0, clock, overhead=5.0).left == pytest.approx(8 - 0.24 - 2)
+
+
+def test_forecasts_grow_as_measured():
+    assert math.isinf(Pace().forecast(100))
+    once = Pace(power=1.0).add(1000, 1.0)
+    assert once.forecast(3000) == pytest.approx(3.0)
+    assert once.add(2000, 2.0).forecast(4000) == pytest.approx(4.0)
+    # Half a second whatever the rows are, and as much for every 1,000 of them.
+    assert once.add(2000, 1.5).forecast(4000) == pytest.approx(2.5)
+    # At least half of what was measured last grows.
+    assert once.add(2000, 1.0).forecast(4000) == pytest.approx(1.5)
+    assert Pace(power=2.0).add(1000, 1.0).forecast(3000) == pytest.approx(9.0)
+
+
+def judged(n=400, n_models=3, seed=0):
+    """Models of two classes with errors of their own, and what judges them."""
+    generator = np.random.default_rng(seed)
+    y = generator.integers(2, size=n)
+    several = []
+    for _ in range(n_models):
+        odds = (2 * y - 1) * 1.0 + generator.normal(size=n) * 1.5
+        second = 1 / (1 + np.exp(-odds))
+        several.append(np.column_stack([1 - second, second]))
+    return Judge(y, np.array([0, 1]), "accuracy"), several
+
+
+def test_models_with_errors_of_their_own_are_blended():
+    judge, several = judged()
+    weights = select_members(judge, several, 0, [1.0] * 3, 10.0, 3)
+    assert set(weights) == {0, 1, 2}
+    assert judge.is_clear(blend(several, weights), several[0])
+
+
+def test_a_blend_takes_no_more_members_and_seconds_than_there_are():
+    judge, several = judged()
+    assert len(select_members(judge, several, 0, [1.0] * 3, 10.0, 2)) == 2
+    assert set(select_members(judge, several, 0, [1.0] * 3, 1.5, 3)) == {0}
+
+
+def test_of_equal_models_the_fastest_is_chosen():
+    judge, several = judged()
+    assert judge.choose([several[0], several[0]], [2.0, 1.0]) == 1
+    assert not judge.is_clear(several[0], several[0])

@@ -1,0 +1,100 @@
+"""A portfolio keeps its budget, on a clock that the test moves on."""
+
+from types import SimpleNamespace
+
+import attrs
+import numpy as np
+import pytest
+
+from dcsvm.drive.observers import Observer
+from dcsvm.experiments.portfolio.budget import Budget
+from dcsvm.experiments.portfolio.portfolio_search import PortfolioSearch
+from dcsvm.experiments.portfolio.recipe_trials import PILOT, Bench, Trial
+from dcsvm.experiments.portfolio.tournament import Tournament
+
+N = 20_000
+
+
+class Clock:
+    """A clock that trials move on."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class PretendedBench(Bench):
+    """Trials that take the seconds, and are right as often, as their recipe says."""
+
+    def run(self, entry, rows, given, grid, seconds):
+        n = len(rows.learned)
+        fit = entry.constant + entry.each * n
+        pilot = 0.0 if given else entry.constant + entry.each * n / PILOT
+        self.budget.clock.now += fit + pilot
+        generator = np.random.default_rng(len(entry.name) + n)
+        right = generator.random(len(rows.judged)) < entry.quality
+        second = np.where(right, self.y[rows.judged], 1 - self.y[rows.judged]) * 0.8 + 0.1
+        shares = np.column_stack([1 - second, second])
+        trial = Trial(entry.name, n, rows.rung, rows.fold, shares, {"tried": True})
+        return attrs.evolve(trial, fit_seconds=fit, pilot_seconds=pilot), None
+
+
+def entry(name, quality, each, constant=0.1):
+    candidate = SimpleNamespace(grid={})
+    return SimpleNamespace(
+        name=name,
+        quality=quality,
+        each=each,
+        constant=constant,
+        candidate=candidate,
+        data=SimpleNamespace(schema=None),
+        describe=lambda values: {"chosen": name},
+        describe_member=lambda values: ({"use": name}, {}),
+    )
+
+
+def search(entries, seconds):
+    """The result, and what the clock says after the last fits."""
+    clock = Clock()
+    y = np.arange(N) % 2
+    bench = PretendedBench(
+        np.zeros((N, 1)), y, None, 0, Observer(), Budget(seconds, clock), "accuracy"
+    )
+    tournament = Tournament(bench, np.arange(N), [(N, 0), (N, 0)])
+    found = PortfolioSearch(tournament, entries, members=1).run()
+    (chosen,) = [each for each in entries if found.values["chosen"] == each.name]
+    return found, clock.now + 2 * (chosen.constant + chosen.each * N)
+
+
+GOOD, FAIR, POOR = entry("good", 0.9, 2e-4), entry("fair", 0.85, 5e-5), entry("poor", 0.6, 1e-5)
+
+
+def test_the_best_is_chosen_and_judged_by_all_folds_where_there_is_time():
+    found, spent = search([POOR, FAIR, GOOD], 300.0)
+    assert found.chosen == "good"
+    board = {each.recipe: each for each in found.leaderboard}
+    assert board["good"].folds == 5
+    assert spent <= 300
+
+
+@pytest.mark.parametrize("seconds", [10.0, 20.0, 40.0, 80.0])
+def test_no_search_takes_more_than_it_has(seconds):
+    _, spent = search([GOOD, FAIR, POOR], seconds)
+    assert spent <= 1.1 * seconds
+
+
+def test_what_could_not_learn_all_rows_in_time_is_left():
+    slow = entry("slow", 0.99, 1e-2)
+    found, spent = search([slow, FAIR, POOR], 60.0)
+    assert found.chosen == "fair"
+    assert spent <= 60
+    (told,) = [each.outcome for each in found.leaderboard if each.recipe == "slow"]
+    assert "all rows" in told
+
+
+def test_a_large_constant_is_not_taken_to_grow():
+    steady = entry("steady", 0.9, 1e-5, constant=2.0)
+    found, spent = search([steady, POOR], 30.0)
+    assert found.chosen == "steady"
+    assert spent <= 30

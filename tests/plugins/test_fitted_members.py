@@ -1,0 +1,47 @@
+"""The members of a fitted model: the rows they learned, and committees merged."""
+
+import attrs
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+
+import dcsvm
+from dcsvm import Committee, DivideAndConquerClassifier, SettingError
+from dcsvm.base.errors import CompositionError
+
+X, y = load_iris(return_X_y=True)
+
+
+def test_members_know_their_rows_where_asked(tmp_path):
+    clf = DivideAndConquerClassifier("chunks", "krr", "mean", random_state=0, keep_rows=True)
+    members = clf.fit(X, y).model_.committee.members
+    assert sorted(np.concatenate([member.rows for member in members])) == list(range(150))
+    dcsvm.save(clf, tmp_path / "model")
+    loaded = dcsvm.load(tmp_path / "model").model_.committee.members
+    assert [m.rows.tolist() for m in loaded] == [m.rows.tolist() for m in members]
+    clf.set_params(keep_rows=False).fit(X, y)
+    assert {member.rows is None for member in clf.model_.committee.members} == {True}
+
+
+def test_committees_can_be_merged():
+    chunks = DivideAndConquerClassifier("chunks", "krr", "mean")
+    one, two = clone(chunks).set_params(decomposer__parts=3).fit(X, y), chunks.fit(X, y)
+    both = Committee.merge([one.model_.committee, two.model_.committee])
+    assert [(g.first, g.last) for g in both.groups] == [(0, 3), (3, 3 + len(both.members) - 3)]
+    clf = two.with_committee(both)
+    assert clf.score(X, y) > 0.8
+    assert len(two.model_.committee.groups) == 1
+    with pytest.raises(SettingError, match="got 2 and 3 classes"):
+        Committee.merge([both, attrs.evolve(both, n_classes=2)])
+    with pytest.raises(SettingError, match="of the same classes, got none"):
+        Committee.merge([])
+
+
+def test_a_committee_must_suit_the_classifier_and_its_combination():
+    clf = DivideAndConquerClassifier("chunks", "krr", "fusion", random_state=0).fit(X, y)
+    committee = clf.model_.committee
+    with pytest.raises(SettingError, match="one of 2 classes, but the classifier has 3"):
+        clf.with_committee(attrs.evolve(committee, n_classes=2))
+    with pytest.raises(CompositionError, match="cannot be combined as the former ones were"):
+        clf.with_committee(Committee.merge([committee, committee]))
