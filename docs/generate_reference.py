@@ -17,15 +17,30 @@ import typer
 from typer.models import OptionInfo
 
 import dcsvm
-from dcsvm.base.component import describe_allowed, settings_of
+from dcsvm import (
+    Combiner,
+    Committee,
+    Decomposer,
+    Division,
+    LocalLearner,
+    LocalModel,
+    Member,
+    Part,
+    Problem,
+    Router,
+    Routing,
+    Task,
+)
+from dcsvm.base.component import Component, describe_allowed, settings_of
 from dcsvm.cli import app
 from dcsvm.drive.registry import KINDS, Offer, Registry, default_registry
 from dcsvm.experiments.recipe import sections
 from dcsvm.experiments.recipe.json_schema import build_schema
 from dcsvm.inspection.component_description import describe
+from dcsvm.numeric import Stored
+from dcsvm.toolbox import Answers, Combination
 
-HERE = Path(__file__).parent
-COMMAND = "python docs/generate_reference.py"
+HERE, COMMAND = Path(__file__).parent, "python docs/generate_reference.py"
 #: The plain tables of a recipe by their keys.
 TABLES: dict[str, Any] = {
     "data": sections.Data,
@@ -45,6 +60,11 @@ MODULES = (
     "dcsvm_plugins.decomposers.tree.region_bound",
     "dcsvm_plugins.decomposers.oblique_tree.leaf_complexity",
     "dcsvm_plugins.combiners.dag.margin_bounds",
+)
+#: The classes that plugins derive from or are given, for a section each.
+CONTRACT: tuple[type, ...] = (
+    *(Component, Decomposer, LocalLearner, Combiner, Combination, Router, LocalModel, Stored),
+    *(Problem, Part, Task, Member, Division, Routing, Committee, Answers),
 )
 #: What the schema does not say of the keys that hold tables.
 MEANINGS = {
@@ -76,6 +96,7 @@ def pages() -> dict[str, Iterator[str]]:
         "reference/commands.md": commands(),
         "reference/recipe_keys.md": recipe_keys(),
         "reference/components.md": components(),
+        "reference/contract.md": contract(),
         "reference/names.md": names(),
     }
 
@@ -83,22 +104,20 @@ def pages() -> dict[str, Iterator[str]]:
 def contents() -> Iterator[str]:
     yield from head("Reference", "Generated from the code; terms are defined in the")
     yield "[glossary](glossary.md)."
-    yield ""
-    yield "| page | contents |"
-    yield "|---|---|"
-    yield "| [Commands](reference/commands.md) | every command of `dcsvm` with its options |"
-    yield "| [Recipe keys](reference/recipe_keys.md) | every key of the recipe language |"
-    yield "| [Components](reference/components.md) | every built-in component with its settings |"
-    yield (
-        "| [Names](reference/names.md) | every public name of the package `dcsvm` and of other "
-        "modules |"
-    )
+    yield from table("page", "contents")
+    for page, about in {
+        "Commands": "every command of `dcsvm` with its options",
+        "Recipe keys": "every key of the recipe language",
+        "Components": "every built-in component with its settings",
+        "Contract": "every method of the classes of a plugin",
+        "Names": "every public name of the package `dcsvm` and of other modules",
+    }.items():
+        yield f"| [{page}](reference/{page.lower().replace(' ', '_')}.md) | {about} |"
 
 
 def head(title: str, *lines: str) -> Iterator[str]:
     """The first lines of a page."""
-    yield f"# {title}"
-    yield ""
+    yield from (f"# {title}", "")
     yield f"Written by `{COMMAND}`; do not edit."
     yield from lines
 
@@ -178,7 +197,7 @@ def taken(kind: Any, least: float | None) -> str:
         return " or ".join(f"`{each}`" for each in typing.get_args(kind))
     if type(None) in typing.get_args(kind):
         return taken(typing.get_args(kind)[0], least)
-    words = {bool: "", int: "a whole number", str: "a text", Path: "a path"}
+    words = {bool: "", int: "a whole number", str: "a text", Path: "a path", float: "a number"}
     return words[kind] if least is None else f"{words[kind]} of at least {least}"
 
 
@@ -234,7 +253,8 @@ def kind_of(key: str, schema: dict[str, Any]) -> str:
         return " or ".join(kind_of(key, each) for each in schema["anyOf"])
     if "enum" in schema:
         return " or ".join(f"`{json.dumps(each)}`" for each in schema["enum"])
-    return {"string": "a text", "object": "a table"}.get(schema.get("type", ""), "any value")
+    named = {"string": "a text", "object": "a table", "number": "a number"}
+    return named.get(schema.get("type", ""), "any value")
 
 
 def default_of(field: Any) -> str:
@@ -249,13 +269,8 @@ def default_of(field: Any) -> str:
 def built_in() -> Registry:
     """What this distribution offers by itself, whatever else is installed."""
     registry = Registry()
-    registry.offers.update(
-        {
-            key: offer
-            for key, offer in default_registry().offers.items()
-            if offer.distribution == "dcsvm"
-        }
-    )
+    offers = default_registry().offers.items()
+    registry.offers.update({key: each for key, each in offers if each.distribution == "dcsvm"})
     return registry
 
 
@@ -288,6 +303,53 @@ def component_section(offer: Offer) -> Iterator[str]:
         yield row(f"`{each['setting']}`", default, each["allowed"], each["help"])
 
 
+# Contract ---------------------------------------------------------------------------------------
+
+
+def contract() -> Iterator[str]:
+    yield from head(
+        "The contract", "Every attribute and method of the classes that plugins derive"
+    )
+    yield "from or are given: who calls it, when, and with which shapes. Arguments must not be"
+    yield "modified unless a method says so."
+    for cls in CONTRACT:
+        yield from ("", f"## `{cls.__name__}`", "")
+        yield from described(cls)
+        for name, value in own_attributes(cls):
+            yield from ("", f"### `{cls.__name__}.{name}`", "", value)
+
+
+def described(cls: Any) -> Iterator[str]:
+    """The docstring of a class without its examples, its parameters as they stand there."""
+    text = re.split(r"^(?:Examples|References)\n-+$", inspect.getdoc(cls) or "", flags=re.M)[0]
+    about, _, parameters = text.partition("\nParameters\n----------\n")
+    yield escaped(about.strip())
+    if parameters:
+        yield from ("", "```text", parameters.strip(), "```")
+
+
+def own_attributes(cls: Any) -> Iterator[tuple[str, str]]:
+    """The public attributes of a class with their comments, then methods with their docstrings."""
+    comments = re.compile(r"((?:^    #:.*\n)+)    (\w+)\b", re.MULTILINE)
+    for found in comments.finditer(inspect.getsource(cls)):
+        yield found[2], " ".join(re.sub(r"^\s*#: ?", "", found[1], flags=re.MULTILINE).split())
+    for name, value in vars(cls).items():
+        if not name.startswith("_") and (function := function_of(value)) is not None:
+            text = escaped(inspect.getdoc(function) or "")
+            # Headings of numpydoc would be headings of the page.
+            text = re.sub(r"^(\w+)\n-{3,}$", r"**\1**", text, flags=re.MULTILINE)
+            called = "" if isinstance(value, property) else signature(function, defaults=True)
+            yield name + re.sub(r"\((self|cls)(, )?", "(", called), text
+
+
+def function_of(value: Any) -> Any:
+    """The function of a method or a property; None for anything else."""
+    if isinstance(value, property):
+        return value.fget
+    value = value.__func__ if isinstance(value, classmethod) else value
+    return value if inspect.isfunction(value) else None
+
+
 # Names ------------------------------------------------------------------------------------------
 
 
@@ -311,13 +373,15 @@ def names_of(module: Any) -> Iterator[str]:
         yield row(f"`{name}{signature(what)}`", summary(what))
 
 
-def signature(what: Any) -> str:
+def signature(what: Any, defaults: bool = False) -> str:
     """How a function is called; classes and aliases are only named."""
     if not inspect.isfunction(what):
         return ""
-    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
-    parameters = inspect.signature(what).parameters.values()
-    return "({})".format(", ".join(stars.get(each.kind, "") + each.name for each in parameters))
+    plain = [
+        each.replace(annotation=each.empty, default=each.default if defaults else each.empty)
+        for each in inspect.signature(what).parameters.values()
+    ]
+    return f"({', '.join(map(str, plain))})"
 
 
 def summary(what: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,9 @@ from sklearn.svm import SVC
 
 from dcsvm import DivideAndConquerClassifier, LocalLearner, LocalModel, Problem, build, component
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from births import certify
+
 FOLDER = Path(__file__).parent / "measured"
 #: Megabytes for kernel rows, for every solver alike.
 CACHE = 1000.0
@@ -23,7 +27,8 @@ def append(name: str, record: Mapping[str, Any]) -> None:
     """Add one record to a file of measurements."""
     FOLDER.mkdir(exist_ok=True)
     with (FOLDER / f"{name}.jsonl").open("a", encoding="utf-8") as file:
-        file.write(json.dumps(record) + "\n")
+        born = certify(Path(__file__).parent.name, record.get("seed", 0))
+        file.write(json.dumps({**record, "born": born}) + "\n")
 
 
 def read(name: str, **wanted: Any) -> list[dict[str, Any]]:

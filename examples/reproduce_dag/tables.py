@@ -12,9 +12,11 @@ from typing import Any
 
 import measured
 from again import CS, FOLDS, GAMMAS
+from births import describe
 from choose import GAUSSIAN, METHODS, POLYNOMIAL_C, PROMISING, chosen
 from data import SPLITS
 from paper import PAPER
+from remarks import ratios, write_remarks
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/reproduction/dagsvm.md"
 TITLES = {"one_v_rest": "1-v-r", "max_wins": "Max Wins", "dagsvm": "DAGSVM"}
@@ -22,15 +24,14 @@ NAMES = {"usps": "USPS", "letter": "Letter", "covertype": "Covertype"}
 #: What was asked: the largest error of DAGSVM in percent.
 ASKED = {"usps": 4.6, "letter": 2.2, "covertype": 29.2}
 SECOND = "second choice"
-#: How many times fewer kernel evaluations than Max Wins, how many times faster one row.
-FEWER, SINGLE = 1.6, 10.0
+#: How many times fewer kernel evaluations than Max Wins.
+FEWER = 1.6
 
 
 def main() -> None:
     PAGE.parent.mkdir(parents=True, exist_ok=True)
     sections = [INTRODUCTION, table1(), asked(), differences(), choice(), again(), speed()]
-    remarks = measured.FOLDER / "remarks.md"
-    sections += [bounds(), *([remarks.read_text("utf-8").rstrip()] if remarks.exists() else [])]
+    sections += [bounds(), *write_remarks(), describe("reproduce_dag")]
     PAGE.write_text("\n\n".join(sections) + "\n", encoding="utf-8")
     print(PAGE.name)
 
@@ -126,24 +127,13 @@ def asked() -> str:
                 what = f"{text}, {SECOND}"
                 rows.append(_asked(name, what, f"{fewer:.2f}", f"≥ {FEWER}", fewer >= FEWER))
         for run in speeds:
-            for text, ratio, least in _ratios(run):
+            for text, ratio, least in ratios(run):
                 rows.append(_asked(name, text, f"{ratio:.2f}", f"≥ {least:g}", ratio >= least))
     return "## Targets\n\n" + table("data | what | measured | target | reached", rows)
 
 
 def _asked(name: str, what: str, found: str, wanted: str, reached: bool) -> str:
     return f"| {NAMES[name]} | {what} | {found} | {wanted} | {'yes' if reached else '**no**'} |"
-
-
-def _ratios(run: dict[str, Any]) -> Iterator[tuple[str, float, float]]:
-    def ratio(theirs: str, ours: str) -> float:
-        return float(run[theirs]["processor"] / run[ours]["processor"])
-
-    yield "training, SVC to DAGSVM", ratio("svc_fit", "fit"), 1.0
-    yield "one row, SVC.predict to DAGSVM", ratio("svc_single", "dag_single"), SINGLE
-    if run["share_asked"] < 0.5:
-        share = f"batch, Max Wins to DAGSVM, which asks {100 * run['share_asked']:.0f}%"
-        yield share, ratio("votes_batch", "dag_batch"), 1.0
 
 
 def differences() -> str:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import resource
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from births import certify
 
 FOLDER = Path(__file__).parent / "measured"
 
@@ -17,7 +21,8 @@ def append(name: str, record: dict[str, Any]) -> dict[str, Any]:
     """Add one record to a file of measurements, and print it."""
     FOLDER.mkdir(exist_ok=True)
     with (FOLDER / f"{name}.jsonl").open("a", encoding="utf-8") as file:
-        file.write(json.dumps(record) + "\n")
+        born = certify(Path(__file__).parent.name, record.get("seed", 0))
+        file.write(json.dumps({**record, "born": born}) + "\n")
     print(json.dumps(record), flush=True)
     return record
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import measured
+from births import describe, without_births
 from complexity import BLOCKS, FEATURES, FIXED_FEATURES, FIXED_ROWS, ROWS
 from pipelines import KINDS
 
@@ -39,7 +40,9 @@ COMPLEXITY = {
 def main() -> None:
     text = "\n".join(page()) + "\n"
     if sys.argv[1:] == ["--check"]:
-        if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
+        if not PAGE.exists() or without_births(PAGE.read_text(encoding="utf-8")) != without_births(
+            text
+        ):
             sys.exit(f"{PAGE.name} is out of date; write it anew with: {COMMAND}")
         return
     FOLDER.mkdir(exist_ok=True)
@@ -70,6 +73,7 @@ def page() -> Iterator[str]:
     yield from texts()
     yield from adult()
     yield from complexity()
+    yield describe("reproduce_fsd")
 
 
 def table_5() -> Iterator[str]:

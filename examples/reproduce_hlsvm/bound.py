@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 import measured
 from data import split
+from run import GREEDY
 
 from dcsvm import DivideAndConquerClassifier, build
 from dcsvm.toolbox import Scaling
@@ -34,7 +35,7 @@ def gap(rows: Any, delta: float) -> dict[str, float]:
     """The terms of one tree, and its errors on both kinds of rows."""
     X, y = rows.training
     scaling = Scaling("minmax").fit(X)
-    tree = build("decomposer", "oblique_tree", smallest=delta, merge="majority")
+    tree = build("decomposer", "oblique_tree", **GREEDY, smallest=delta, merge="majority")
     model = DivideAndConquerClassifier(tree, "majority", random_state=0)
     model.fit(scaling.apply(X), y)
     X_test, y_test = rows.test()

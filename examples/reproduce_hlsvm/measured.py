@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from births import certify
 
 FOLDER = Path(__file__).parent / "measured"
 
@@ -13,7 +17,8 @@ def write(name: str, record: dict[str, Any]) -> dict[str, Any]:
     """Add one record to a file of measurements."""
     FOLDER.mkdir(exist_ok=True)
     with (FOLDER / f"{name}.jsonl").open("a", encoding="utf-8") as file:
-        file.write(json.dumps(record) + "\n")
+        born = certify(Path(__file__).parent.name, record.get("seed", 0))
+        file.write(json.dumps({**record, "born": born}) + "\n")
     return record
 
 

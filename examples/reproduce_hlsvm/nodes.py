@@ -15,6 +15,7 @@ from typing import Any
 
 import measured
 from data import split
+from grids import GREEDY
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
@@ -37,7 +38,7 @@ def main() -> None:
 
 def oblique(X: Any, y: Any, asked: Any, depth: int | None) -> dict[str, float]:
     """Rows come as they are: what it costs to scale them is counted."""
-    tree = build("decomposer", "oblique_tree", deepest=depth, merge="majority")
+    tree = build("decomposer", "oblique_tree", **GREEDY, deepest=depth, merge="majority")
     model = DivideAndConquerClassifier(tree, "majority", random_state=0)
     model = make_pipeline(TablePreparation("minmax"), model).fit(X, y)
     fast = compile_tree(model)

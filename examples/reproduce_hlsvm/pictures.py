@@ -14,6 +14,7 @@ import matplotlib as mpl
 import measured
 import numpy as np
 from data import split
+from run import GREEDY
 
 from dcsvm import DivideAndConquerClassifier, build
 
@@ -46,7 +47,7 @@ def banana(axes: Any) -> None:
     across, up = np.meshgrid(*(np.linspace(low, high, 300) for low, high in ((-3.2, 3), (-3, 3))))
     for axis, share in zip(axes, (0.0, 0.1), strict=True):
         rounds = {"rounds": 20, "relearn": True, "deepest": 10} if share else {}
-        tree = build("decomposer", "oblique_tree", prune=share, **rounds)
+        tree = build("decomposer", "oblique_tree", **GREEDY, prune=share, **rounds)
         model = DivideAndConquerClassifier(tree, "majority", random_state=0).fit(X, y)
         said = model.predict(np.column_stack([across.ravel(), up.ravel()])).reshape(up.shape)
         colours = np.array([[207, 226, 247], [247, 220, 192]], dtype=np.uint8)[said]

@@ -15,7 +15,7 @@ from typing import Any
 import measured
 import numpy as np
 from data import split
-from run import scaled
+from run import count_cost, scaled
 from sklearn.tree import DecisionTreeClassifier
 
 from dcsvm.inspection import compile_tree
@@ -55,7 +55,7 @@ def grown(rows: Any, size: int, repeat: int) -> dict[str, Any]:
         "nodes": len(fast.tree.thresholds),
         "training_error": float((fast.predict(X[drawn]) != y[drawn]).mean()),
         **answered(fast, *rows.test()),
-        "nodes_per_row": float(model.cost(rows.test()[0]).hyperplanes.mean()),
+        "nodes_per_row": float(count_cost(model, rows.test()[0]).hyperplanes.mean()),
     }
 
 

@@ -6,11 +6,15 @@ import json
 import multiprocessing
 import resource
 import signal
+import sys
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from births import certify
 
 FOLDER = Path(__file__).parent / "measured"
 
@@ -19,7 +23,8 @@ def append(name: str, record: dict[str, Any]) -> None:
     """Add one record to a file of measurements."""
     FOLDER.mkdir(exist_ok=True)
     with (FOLDER / f"{name}.jsonl").open("a", encoding="utf-8") as file:
-        file.write(json.dumps(record) + "\n")
+        born = certify(Path(__file__).parent.name, record.get("seed", 0))
+        file.write(json.dumps({**record, "born": born}) + "\n")
 
 
 def read(name: str, **wanted: Any) -> list[dict[str, Any]]:

@@ -2,9 +2,10 @@
 
     python examples/reproduce_td/run.py --data-set letter           # all that is left to measure
     python examples/reproduce_td/run.py --data-set covertype --what td --training 1A1
+    python examples/reproduce_td/run.py --again td data_set=shuttle seed=0
     python examples/reproduce_td/run.py --tables                    # docs/reproduction/...
 
-Everything measured is appended to measured/*.jsonl and not measured again: delete a line to do so.
+Everything measured is appended to measured/*.jsonl and not measured again without --again.
 The global SVM's search takes hours and has a command of its own, global_svm.py.
 """
 
@@ -12,9 +13,11 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import sys
 
 import bounds
 import global_svm
+import measured as measurements
 import rivals
 import tables
 import td
@@ -90,4 +93,9 @@ def measure(
 
 
 if __name__ == "__main__":
+    if "--again" in sys.argv:
+        from again import MEASURES
+        from remeasure import run_again
+
+        run_again(measurements, MEASURES, sys.argv[1:])
     main()

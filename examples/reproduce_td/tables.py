@@ -12,8 +12,9 @@ import measured
 import paper
 import rivals
 import td
+from births import describe
 from data import NAMES, SEED
-from words import ASKED, BEYOND, BOUNDS, CEILINGS, INTRODUCTION
+from words import ASKED, BEYOND, BOUNDS, BUDGETS, CEILINGS, INTRODUCTION
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reproduction" / "tree_decomposition.md"
 TRAININGS = ("1A1", "1AO")
@@ -37,11 +38,13 @@ def page() -> Iterable[str]:
         yield from by_method(f"Table {numbers[2]}: test accuracy", "accuracy", training)
         yield from by_method(f"Table {numbers[3]}: NSV", "nsv", training)
         yield from by_method(f"Table {numbers[4]}: NSV ratio", "nsv_ratio", training)
+    yield from budgets()
     yield from ceilings()
     yield from by_ceiling()
     yield from forest()
     yield from error_bounds()
     yield from beyond()
+    yield "\n" + describe("reproduce_td")
 
 
 WITH_VALIDATION = "test_accuracy_with_validation_rows"
@@ -201,6 +204,37 @@ def cut_off(key: str, name: str, training: str, method: str) -> str:
         return bound(name, training)
     record = record_of(name, training, method)
     return "≥ " if record and record.get("capped") else ""
+
+
+def budgets() -> Iterable[str]:
+    """How many cells and members each method had, and the undivided SVM at TD's cell."""
+    yield "\n" + BUDGETS
+    rows = []
+    for training in TRAININGS:
+        for name in paper.SETS:
+            searched = global_svm.search_seconds(name, training) or {}
+            boundary, bags, divided, best = (
+                record_of(name, training, method) or {}
+                for method in ("cbd", "bagging", "td", "global")
+            )
+            same = measured.read("same_cell", data_set=name, training=training)
+            undivided = next((one["test_accuracy"] for one in same if not one["capped"]), None)
+            rows.append(
+                [
+                    f"{NAMES[name]}, {training}",
+                    f"{shown(searched.get('cells'))} ({shown(searched.get('capped'))})",
+                    shown(boundary.get("cells", 63)),
+                    shown(bags.get("members")),
+                    *(_percent(one.get("test_accuracy")) for one in (divided, best)),
+                    _percent(undivided),
+                ]
+            )
+    heads = ["data", "cells of gSVM (stopped)", "of CBD", "members of bagging", "TD", "gSVM"]
+    yield from table([*heads, "gSVM at TD's cell"], rows)
+
+
+def _percent(share: float | None) -> str:
+    return shown(share and 100 * share, 2)
 
 
 def ceilings() -> Iterable[str]:

@@ -50,9 +50,10 @@ def classifier(
 ) -> DivideAndConquerClassifier:
     """A TD classifier: a tree, and in its leaves machines one against one or against others.
 
-    Several trees answer by the mean of their scores.
+    As in the paper, a split is the best of all thresholds, not of a histogram's. Several trees
+    answer by the mean of their scores.
     """
-    one = build("decomposer", "tree", ceiling=ceiling, **tree)
+    one = build("decomposer", "tree", ceiling=ceiling, growth="exact", **tree)
     return DivideAndConquerClassifier(
         one if times == 1 else times * one,
         build("learner", "kernel_svm", multiclass=SCHEMES[training]),

@@ -4,12 +4,12 @@ import attrs
 import numpy as np
 
 import dcsvm
-from dcsvm.numeric import Matrix, squared_distances
+from dcsvm.numeric import FloatArray, axes, squared_distances
 
 
 @attrs.frozen(eq=False)
 class CellRouter(dcsvm.Router):
-    centres: Matrix
+    centres: FloatArray = attrs.field(metadata=axes("members", "features"))
 
     def route(self, X):
         return dcsvm.Routing.to_one(squared_distances(X, self.centres).argmin(axis=1))
