@@ -10,8 +10,7 @@ from dcsvm.base.models import Cost, KernelExpansion, LocalModel
 from dcsvm.base.problem import Problem
 from dcsvm.base.subproblem import LocalProblem
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
-from dcsvm.numeric.backend import rbf_values
-from dcsvm.numeric.kernels.distances import Floats, squared_distances
+from dcsvm.numeric.kernels.distances import Floats, rbf_values, squared_distances
 from dcsvm.numeric.kernels.kernel import Kernel
 
 #: The largest number of distances kept for all parts of a problem with overlapping parts, and the

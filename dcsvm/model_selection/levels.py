@@ -18,11 +18,9 @@ from dcsvm.base.routing import Division, Level, Router, Routing
 from dcsvm.base.stages import Stages
 from dcsvm.base.subproblem import Subproblem, check_parts
 from dcsvm.classifier import Strategy
-from dcsvm.model_selection.path_job import (
-    Cell,
+from dcsvm.model_selection.path_job import Cell, PathJob, PathOutcome
+from dcsvm.model_selection.recorded_answers import (
     HeldOut,
-    PathJob,
-    PathOutcome,
     RecordedAnswers,
     build_recorded,
     combine_answers,

@@ -20,7 +20,7 @@ from dcsvm.base.row_splitting import hold_out_by_class
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.row_weights import compute_row_weights
 from dcsvm.drive.validation import check_labels, validate_input
-from dcsvm.model_selection.path_job import HeldOut
+from dcsvm.model_selection.recorded_answers import HeldOut
 from dcsvm.numeric.array_types import IntArray
 
 

@@ -1,6 +1,6 @@
 """The numeric core: kernels, hyperplanes, trees and fast kernel expansions."""
 
-from dcsvm.numeric import backend, native
+from dcsvm.numeric import native
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
 from dcsvm.numeric.clusters import Clusters, fair_prices, kernel_kmeans
 from dcsvm.numeric.duplicate_rows import UniqueRows, merge_duplicates
@@ -12,10 +12,13 @@ from dcsvm.numeric.kernels.distances import (
     Rows,
     as_dense,
     as_rows,
+    distances_within,
     manhattan_distances,
     products,
+    rbf_values,
     row_slices,
     squared_distances,
+    write_distances,
 )
 from dcsvm.numeric.kernels.kernel import Kernel, KernelMatrices, make_kernel
 from dcsvm.numeric.linear.pegasos_solver import (
@@ -69,7 +72,6 @@ __all__ = [
     "as_dense",
     "as_rows",
     "axes",
-    "backend",
     "best_bias",
     "block_products",
     "check_array",
@@ -79,6 +81,7 @@ __all__ = [
     "covariance",
     "describe_implementation",
     "directions",
+    "distances_within",
     "evaluate",
     "exact_products",
     "fair_prices",
@@ -92,9 +95,11 @@ __all__ = [
     "native",
     "prepare",
     "products",
+    "rbf_values",
     "row_slices",
     "solve_pegasos",
     "squared_distances",
     "vote",
     "walk",
+    "write_distances",
 ]

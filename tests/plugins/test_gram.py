@@ -4,7 +4,7 @@ import attrs
 import numpy as np
 import pytest
 
-from dcsvm.numeric import Kernel, backend, native
+from dcsvm.numeric import Kernel, distances_within, native
 from dcsvm_plugins.learners.kernel_svm.gram import as_gram, gram_from_distances, rbf_gram
 from dcsvm_plugins.learners.kernel_svm.multiclass import solve_all
 from dcsvm_plugins.learners.kernel_svm.multiclass_coefficients import RestLayout
@@ -26,7 +26,7 @@ def grams(X):
     """By rows, by distances and by values; the last two also know exact values."""
     kernel = Kernel("rbf", gamma=0.01)
     yield rbf_gram(X, 0.01)
-    yield gram_from_distances(backend.distances(X), 0.01)
+    yield gram_from_distances(distances_within(X), 0.01)
     yield as_gram(kernel(X))
     yield as_gram(kernel(X) * 3.0 + np.eye(len(X)))
 

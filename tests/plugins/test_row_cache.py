@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dcsvm.numeric import Kernel, backend, products
+from dcsvm.numeric import Kernel, distances_within, products
 from dcsvm_plugins.learners.kernel_svm.gram import as_gram, gram_from_distances, rbf_gram, rbf_rows
 from dcsvm_plugins.learners.kernel_svm.row_cache import KernelRows
 
@@ -32,7 +32,7 @@ def test_a_gram_matrix_holds_the_kernel_to_single_and_its_entries_to_double_prec
     X[7] = X[3]
     expected = np.exp(-gamma * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
     every = np.arange(40)
-    distances = backend.distances(X)
+    distances = distances_within(X)
     np.testing.assert_allclose(distances, ((X[:, None] - X[None]) ** 2).sum(-1), rtol=1e-9)
     for gram in (
         rbf_gram(X, gamma),

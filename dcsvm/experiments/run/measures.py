@@ -8,18 +8,13 @@ from typing import Any
 
 import attrs
 import numpy as np
-from sklearn import metrics
 from sklearn.pipeline import Pipeline
 
-from dcsvm.base.errors import RecipeError
 from dcsvm.base.models import Cost, KernelExpansion
 from dcsvm.base.subproblem import Record
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.drive.observers import Observer
-from dcsvm.experiments.recipe import Candidate, Recipe
-from dcsvm.experiments.recipe.sections import PROBABILITY, Measure, Search, needs_probabilities
-from dcsvm.experiments.run.scores import Answered, compute_score
 from dcsvm.inspection.parameters import size_of
 from dcsvm.numeric import MappedRows
 from dcsvm.numeric.array_types import FloatArray, IntArray
@@ -28,7 +23,6 @@ from dcsvm.numeric.array_types import FloatArray, IntArray
 #: with thousands of regions, few rows of a block share one.
 BLOCK_ROWS, MAPPED_BLOCK = 4096, 1 << 18
 UNKNOWN = float("nan")
-ACCURACY = "accuracy"
 
 
 @attrs.frozen
@@ -162,48 +156,6 @@ def select_trained_parts(ledger: Sequence[Record]) -> list[Record]:
     """The records of trained parts, without those that a nested pipeline divided further."""
     divided = {record.path[:-2] for record in ledger}
     return [record for record in ledger if record.path not in divided]
-
-
-def score_classes(said: Answered, asked: Sequence[str]) -> dict[str, float]:
-    """Precision, recall and F1 of every class, and the scores that are asked for.
-
-    With probabilities, log-loss and Brier score are measured in any case.
-    """
-    truth, answers = said.truth, said.labels
-    classes = np.unique(np.concatenate([truth, answers]))
-    table = metrics.precision_recall_fscore_support(
-        truth, answers, labels=classes, zero_division=0.0
-    )
-    found = {
-        f"{word}.{label}": float(values[place])
-        for word, values in zip(("precision", "recall", "f1"), table[:3], strict=True)
-        for place, label in enumerate(classes.tolist())
-    }
-    always = [] if said.shares is None else ["log_loss", "brier"]
-    names = dict.fromkeys([*asked, *always])
-    return found | {f"test_{name}": compute_score(name, said) for name in names}
-
-
-def list_scores(measure: Measure, search: Search, searched: bool) -> list[str]:
-    """The scores beside accuracy: what [measure] asks for, and what the search chose by."""
-    asked = [*(measure.scores or ()), *([search.score] if searched else [])]
-    return [name for name in dict.fromkeys(asked) if name != ACCURACY]
-
-
-def check_scores(recipe: Recipe, candidate: Candidate) -> None:
-    """Raise if a score needs probabilities, and the candidate has none."""
-    asked = [*(recipe.measure.scores or ()), *([recipe.search.score] if candidate.grid else [])]
-    for name in filter(needs_probabilities, asked):
-        if candidate.classifier.probability == "off" and PROBABILITY not in candidate.grid:
-            raise RecipeError(
-                f"the score {name!r} needs probabilities, and {candidate.name} has none; put "
-                'probability = "auto" at the top of the recipe'
-            )
-
-
-def compute_baseline(truth: Any) -> float:
-    """The accuracy of always predicting the largest class."""
-    return float(np.unique(truth, return_counts=True)[1].max() / len(truth))
 
 
 def _count_support_vectors(model: FittedStrategy) -> Iterator[float]:

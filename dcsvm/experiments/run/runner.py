@@ -26,15 +26,18 @@ from dcsvm.experiments.run.load_data import (
 from dcsvm.experiments.run.measures import (
     Measures,
     Predictions,
-    check_scores,
-    compute_baseline,
-    list_scores,
     measure_structure,
     predict_in_blocks,
-    score_classes,
 )
 from dcsvm.experiments.run.run_context import RunContext
-from dcsvm.experiments.run.scores import Answered, compute_score
+from dcsvm.experiments.run.scores import (
+    Answered,
+    check_scores,
+    compute_baseline,
+    compute_score,
+    list_scores,
+    score_classes,
+)
 from dcsvm.experiments.run.search_result import SearchContext, SearchResult
 from dcsvm.experiments.run.splitting import split_rows
 from dcsvm.experiments.run.text import (

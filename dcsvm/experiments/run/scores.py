@@ -1,5 +1,6 @@
 """Scores of answers and probabilities by name: dcsvm's own and scikit-learn's scorers."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -8,8 +9,15 @@ import numpy as np
 from sklearn import metrics
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from dcsvm.base.errors import DataError
-from dcsvm.experiments.recipe.sections import OWN_SCORES
+from dcsvm.base.errors import DataError, RecipeError
+from dcsvm.experiments.recipe import Candidate, Recipe
+from dcsvm.experiments.recipe.sections import (
+    OWN_SCORES,
+    PROBABILITY,
+    Measure,
+    Search,
+    needs_probabilities,
+)
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.numeric.probability_scores import LOSSES, PROBABILITY_SCORES, score_probabilities
 
@@ -83,3 +91,45 @@ def list_scorers() -> tuple[str, ...]:
         for name, function in kinds.items()
         if not any(word in function.__module__ for word in ("_regression", "cluster"))
     )
+
+
+def score_classes(said: Answered, asked: Sequence[str]) -> dict[str, float]:
+    """Precision, recall and F1 of every class, and the scores that are asked for.
+
+    With probabilities, log-loss and Brier score are measured in any case.
+    """
+    truth, answers = said.truth, said.labels
+    classes = np.unique(np.concatenate([truth, answers]))
+    table = metrics.precision_recall_fscore_support(
+        truth, answers, labels=classes, zero_division=0.0
+    )
+    found = {
+        f"{word}.{label}": float(values[place])
+        for word, values in zip(("precision", "recall", "f1"), table[:3], strict=True)
+        for place, label in enumerate(classes.tolist())
+    }
+    always = [] if said.shares is None else ["log_loss", "brier"]
+    names = dict.fromkeys([*asked, *always])
+    return found | {f"test_{name}": compute_score(name, said) for name in names}
+
+
+def list_scores(measure: Measure, search: Search, searched: bool) -> list[str]:
+    """The scores beside accuracy: what [measure] asks for, and what the search chose by."""
+    asked = [*(measure.scores or ()), *([search.score] if searched else [])]
+    return [name for name in dict.fromkeys(asked) if name != "accuracy"]
+
+
+def check_scores(recipe: Recipe, candidate: Candidate) -> None:
+    """Raise if a score needs probabilities, and the candidate has none."""
+    asked = [*(recipe.measure.scores or ()), *([recipe.search.score] if candidate.grid else [])]
+    for name in filter(needs_probabilities, asked):
+        if candidate.classifier.probability == "off" and PROBABILITY not in candidate.grid:
+            raise RecipeError(
+                f"the score {name!r} needs probabilities, and {candidate.name} has none; put "
+                'probability = "auto" at the top of the recipe'
+            )
+
+
+def compute_baseline(truth: Any) -> float:
+    """The accuracy of always predicting the largest class."""
+    return float(np.unique(truth, return_counts=True)[1].max() / len(truth))

@@ -8,7 +8,6 @@ import attrs
 import numpy as np
 from scipy import sparse
 
-from dcsvm.numeric import backend
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.numeric.kernels.distances import (
     BLOCK_BYTES,
@@ -16,8 +15,10 @@ from dcsvm.numeric.kernels.distances import (
     Rows,
     as_dense,
     as_rows,
+    distances_within,
     manhattan_distances,
     products,
+    rbf_values,
     row_slices,
     squared_distances,
     squared_norms,
@@ -261,10 +262,10 @@ class KernelMatrices:
         if kind not in self.common:
             dense = kind == "rbf" and not sparse.issparse(self.X)
             self.common[kind] = (
-                backend.distances(as_dense(self.X)) if dense else kernel.common(self.X)
+                distances_within(as_dense(self.X)) if dense else kernel.common(self.X)
             )
         if kind == "rbf":
-            return backend.rbf_values(self.common[kind], kernel.gamma, room)
+            return rbf_values(self.common[kind], kernel.gamma, room)
         return kernel.from_common(self.common[kind])
 
 

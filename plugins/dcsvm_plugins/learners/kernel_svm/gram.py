@@ -4,7 +4,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from dcsvm.numeric import Floats, address, backend, native, squared_distances
+from dcsvm.numeric import Floats, address, native, squared_distances, write_distances
 
 BLOCK = 64
 """Rows are padded to multiples of this for the compiled solver."""
@@ -104,7 +104,7 @@ def rbf_rows(X: Floats, Y: Floats | None, gamma: float) -> npt.NDArray[np.float3
     if native.library is None:
         return np.expm1(-gamma * squared_distances(X, Y)).astype(np.float32)
     out = np.empty((len(X), len(X if Y is None else Y)), dtype=np.float32)
-    backend.write_distances(native.library, X, Y, gamma, out)
+    write_distances(native.library, X, Y, gamma, out)
     return out
 
 
@@ -141,7 +141,7 @@ def rbf_gram(X: Floats, gamma: float) -> Gram:
         values = rbf_rows(rows, None, gamma)
     else:
         values = allocate_rows(n)
-        backend.write_distances(native.library, rows, None, gamma, values)
+        write_distances(native.library, rows, None, gamma, values)
     return Gram(values[:, :n], shift=1.0, X=rows, gamma=gamma)
 
 

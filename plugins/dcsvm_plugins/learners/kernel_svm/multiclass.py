@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from dcsvm.numeric import Floats, Kernel, Rows, as_rows, backend
+from dcsvm.numeric import Floats, Kernel, Rows, as_rows, distances_within
 from dcsvm_plugins.learners.kernel_svm.dual_backend import solve_paths
 from dcsvm_plugins.learners.kernel_svm.gram import Gram, as_gram, gram_from_distances, rbf_gram
 from dcsvm_plugins.learners.kernel_svm.multiclass_coefficients import (
@@ -110,7 +110,7 @@ def iterate_grams(
         yield gammas[0], rbf_gram(X, gammas[0])
     elif kernel.kind in ("rbf", "laplacian"):
         fast = kernel.kind == "rbf" and not sparse.issparse(X)
-        common = backend.distances(as_rows(X)) if fast else kernel.common(X)
+        common = distances_within(as_rows(X)) if fast else kernel.common(X)
         for gamma in gammas:
             yield gamma, gram_from_distances(common, gamma)
     elif kernel.kind in ("linear", "poly", "sigmoid"):
