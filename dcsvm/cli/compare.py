@@ -6,7 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from dcsvm.base.errors import UsageError
-from dcsvm.cli.app import AsJson, Debug, Raw, app, echo, echo_json, report_errors
+from dcsvm.cli.app import app, echo, echo_json, report_errors
+from dcsvm.cli.options import AsJson, Debug, Raw
 from dcsvm.cli.text_tables import print_table
 
 

@@ -7,34 +7,20 @@ from typing import Annotated
 
 import typer
 
-from dcsvm.cli.app import (
-    AsJson,
-    Debug,
-    PluginFiles,
-    Raw,
-    app,
-    echo,
-    echo_json,
-    load_registry,
-    report_errors,
-)
+from dcsvm.cli.app import app, echo, echo_json, load_registry, report_errors
+from dcsvm.cli.options import AsJson, Debug, Header, ModelPath, PluginFiles, Raw
 
 
 @app.command()
 def explain(
-    model: Annotated[
-        Path, typer.Argument(help="A model file, or a run's folder.", metavar="MODEL")
-    ],
+    model: ModelPath,
     data: Annotated[
         Path, typer.Argument(help="A data file with the columns of the model.", metavar="DATA")
     ],
     row: Annotated[
         int, typer.Option("--row", metavar="N", help="Which row; the first one is 1.")
     ] = 1,
-    header: Annotated[
-        bool,
-        typer.Option("--header/--no-header", help="Whether a text file begins with names."),
-    ] = True,
+    header: Header = True,
     plugin: PluginFiles = None,
     as_json: AsJson = False,
     raw: Raw = False,

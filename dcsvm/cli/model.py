@@ -1,21 +1,11 @@
 """`dcsvm model`: what a model file holds."""
 
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from dcsvm.cli.app import (
-    AsJson,
-    Debug,
-    PluginFiles,
-    Raw,
-    app,
-    echo,
-    echo_json,
-    load_registry,
-    report_errors,
-)
+from dcsvm.cli.app import app, echo, echo_json, load_registry, report_errors
+from dcsvm.cli.options import AsJson, Debug, ModelPath, PluginFiles, Raw
 from dcsvm.cli.text_tables import print_table
 
 model_app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, help="Inspect a model file.")
@@ -24,9 +14,7 @@ app.add_typer(model_app, name="model")
 
 @model_app.command()
 def inspect(
-    model: Annotated[
-        Path, typer.Argument(help="A model file, or a run's folder.", metavar="MODEL")
-    ],
+    model: ModelPath,
     plugin: PluginFiles = None,
     as_json: AsJson = False,
     raw: Raw = False,

@@ -10,17 +10,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from dcsvm.base.errors import UnknownNameError, UsageError, did_you_mean
-from dcsvm.cli.app import (
-    AsJson,
-    Debug,
-    PluginFiles,
-    app,
-    echo,
-    echo_json,
-    load_registry,
-    report_errors,
-    say,
-)
+from dcsvm.cli.app import app, echo, echo_json, load_registry, report_errors, say
+from dcsvm.cli.options import AsJson, Debug, PluginFiles
 from dcsvm.cli.recipes import write_new
 from dcsvm.cli.text_tables import print_table
 

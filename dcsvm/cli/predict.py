@@ -8,20 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dcsvm.base.errors import DataError, UsageError
-from dcsvm.cli.app import (
-    AsJson,
-    Cluster,
-    Debug,
-    PluginFiles,
-    Raw,
-    Tls,
-    app,
-    echo_json,
-    load_registry,
-    report_errors,
-    say,
-    use_cluster,
-)
+from dcsvm.cli.app import app, echo_json, load_registry, report_errors, say, use_cluster
+from dcsvm.cli.options import AsJson, Cluster, Debug, Header, ModelPath, PluginFiles, Raw, Tls
 from dcsvm.cli.quick_imports import import_quickly
 
 if TYPE_CHECKING:
@@ -30,9 +18,7 @@ if TYPE_CHECKING:
 
 @app.command()
 def predict(
-    model: Annotated[
-        Path, typer.Argument(help="A model file, or a run's folder.", metavar="MODEL")
-    ],
+    model: ModelPath,
     data: Annotated[
         list[Path],
         typer.Argument(help="Data files with the columns of the model.", metavar="DATA..."),
@@ -68,10 +54,7 @@ def predict(
             "likelier one.",
         ),
     ] = None,
-    header: Annotated[
-        bool,
-        typer.Option("--header/--no-header", help="Whether a text file begins with names."),
-    ] = True,
+    header: Header = True,
     jobs: Annotated[
         int | None,
         typer.Option("--jobs", min=1, help="Threads that answer; default: all cores."),

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from dcsvm.cli.app import Debug, PluginFiles, app, echo, load_registry, report_errors
+from dcsvm.cli.app import app, echo, load_registry, report_errors
+from dcsvm.cli.options import Debug, PluginFiles
 
 
 @app.command()

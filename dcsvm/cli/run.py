@@ -15,20 +15,8 @@ import attrs
 import typer
 
 from dcsvm.base.errors import CompositionError, DataError, SettingError, UsageError
-from dcsvm.cli.app import (
-    AsJson,
-    Cluster,
-    Debug,
-    PluginFiles,
-    Raw,
-    Tls,
-    app,
-    echo_json,
-    load_registry,
-    report_errors,
-    say,
-    use_cluster,
-)
+from dcsvm.cli.app import app, echo_json, load_registry, report_errors, say, use_cluster
+from dcsvm.cli.options import AsJson, Cluster, Debug, PluginFiles, Raw, Tls
 from dcsvm.cli.text_tables import print_result
 from dcsvm.experiments.run.run_status import IfChanged
 
