@@ -12,6 +12,8 @@ SCRIPT = Path(__file__).resolve().parents[1] / "benchmarks" / "files_touched.py"
 
 @pytest.mark.skipif(implementation() == "numpy", reason="numpy takes more files")
 def test_fit_and_predict_run_through_few_files() -> None:
-    files = runpy.run_path(str(SCRIPT))["count_files"]()
-    assert len(files["fit"]) <= 18, files["fit"]
-    assert len(files["predict"]) <= 9, files["predict"]
+    trace = runpy.run_path(str(SCRIPT))["trace"]
+    found = trace(rows=2000, ceiling=300, classes=2)
+    assert found.members >= 4
+    assert len(found.fit) <= 18, found.fit
+    assert len(found.predict) <= 9, found.predict

@@ -13,38 +13,41 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import numpy as np
+import attrs
+from sklearn.base import clone
+from sklearn.datasets import make_classification
 
 import dcsvm
-from dcsvm import DivideAndConquerClassifier
+from dcsvm import DivideAndConquerClassifier, build
 
 ROOT = Path(dcsvm.__file__).resolve().parents[1]
 PRODUCT = (str(ROOT / "dcsvm"), str(ROOT / "plugins"))
+#: Rows, the ceiling of the tree, and classes: small parts, the default ceiling, several classes.
+CASES = [(2000, 300, 2), (20_000, 1500, 2), (2000, 300, 4)]
 
 
-def count_files() -> dict[str, list[str]]:
+@attrs.frozen
+class Trace:
     """The files that `fit` and `predict` run through, in the order of their first call."""
-    X, y = two_moons(300)
-    classifier().fit(X, y).predict(X)  # what is loaded at first use is loaded now
-    again = classifier()
+
+    members: int
+    fit: list[str]
+    predict: list[str]
+
+
+def trace(rows: int, ceiling: int, classes: int) -> Trace:
+    """Trace a tree with leaves of at most `ceiling` rows on blobs of points."""
+    X, y = make_classification(
+        rows, 2, n_redundant=0, n_classes=classes, n_clusters_per_class=1, random_state=0
+    )
+    classifier = DivideAndConquerClassifier("tree", "kernel_svm", "route", random_state=0)
+    classifier.set_params(decomposer=build("decomposer", "tree", ceiling=ceiling))
+    clone(classifier).fit(X, y).predict(X)  # what is loaded at first use is loaded now
     with tracing() as fit:
-        again.fit(X, y)
+        classifier.fit(X, y)
     with tracing() as predict:
-        again.predict(X)
-    return {"fit": list(fit), "predict": list(predict)}
-
-
-def classifier() -> DivideAndConquerClassifier:
-    return DivideAndConquerClassifier("tree", "kernel_svm", "route", random_state=0)
-
-
-def two_moons(rows: int) -> tuple[Any, Any]:
-    """Two half circles that reach into each other."""
-    generator = np.random.default_rng(0)
-    y = np.arange(rows) % 2
-    angle = generator.uniform(0, np.pi, rows)
-    X = np.column_stack([np.cos(angle) * (1 - 2 * y) + y, np.sin(angle) * (1 - 2 * y) + y / 2])
-    return X + generator.normal(scale=0.2, size=X.shape), y
+        classifier.predict(X)
+    return Trace(len(classifier.ledger_), list(fit), list(predict))
 
 
 @contextmanager
@@ -70,6 +73,10 @@ def set_profile(note: Callable[..., None] | None) -> None:
 
 
 if __name__ == "__main__":
-    for what, files in count_files().items():
-        print(f"{what}: {len(files)} files")
-        print("".join(f"  {path}\n" for path in files))
+    for case in CASES:
+        found = trace(*case)
+        rows, ceiling, classes = case
+        print(f"{rows} rows, {classes} classes, {found.members} parts of at most {ceiling} rows:")
+        print(f"fit runs through {len(found.fit)} files, predict through {len(found.predict)}")
+        for what, files in (("fit", found.fit), ("predict", found.predict)):
+            print(*(f"  {what}: {path}" for path in files), sep="\n")

@@ -1,8 +1,10 @@
-"""Hash the decision values of every shipped recipe and of 80 random compositions.
+"""Hash the decision values and the labels of every shipped recipe and of 80 random compositions.
 
 `python tests/benchmarks/same_bits.py --write before.json` keeps the hashes, and `--against
 before.json` names every one that differs: a change of shape must change none of them. The hashes
-hold for one machine and one set of versions, so both runs belong to one machine.
+hold for one machine and one set of versions, so both runs belong to one machine. Each composition
+is also asked row by row, and its labels must be those of the batch. The recipe `auto` has no hash:
+how many recipes it tries depends on the time.
 """
 
 import argparse
@@ -12,9 +14,13 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from datetime import date
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
+import scipy
+import sklearn
 from scipy import sparse
 from sklearn.datasets import load_digits, load_iris, make_classification
 
@@ -22,8 +28,11 @@ import dcsvm
 from dcsvm import DivideAndConquerClassifier, build
 from dcsvm.datasets.embedded import EMBEDDED
 from dcsvm.drive.registry import RECIPE, default_registry
+from dcsvm.numeric.native import describe_implementation
 
 COMPOSITIONS = 80
+#: For each case the hashes of values and labels, and how many labels of single rows differ.
+Hashes: TypeAlias = dict[str, dict[str, Any]]
 #: Decomposers, with settings under which 600 rows are really divided, and combiners that suit.
 DECOMPOSERS = [
     ("abd_subspaces", {"subspaces": 3}, ("vote", "mean", "fusion")),
@@ -75,23 +84,52 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--write", type=Path, help="file for the hashes")
     parser.add_argument("--against", type=Path, help="file of hashes to compare with")
     parser.add_argument("--only", default="", help="cases whose name holds this text")
+    parser.add_argument("--exact", action="store_true", help="grow trees with growth='exact'")
     given = parser.parse_args(arguments)
-    cases = {**recipe_cases(), **composition_cases()}
+    cases = {**recipe_cases(), **composition_cases(given.exact)}
     hashes = {}
     for name in cases:
         if given.only in name:
             hashes[name] = cases[name]()
-            print(f"{hashes[name][:16]}  {name}", flush=True)
+            print(*hashes[name].values(), name, flush=True)
+    unequal = [name for name in hashes if hashes[name].get("single")]
+    for name in unequal:
+        print(f"{hashes[name]['single']} labels of single rows differ: {name}")
     if given.write:
-        given.write.write_text(json.dumps(hashes, indent=1) + "\n")
+        given.write.write_text(json.dumps({**describe_build(), "hashes": hashes}, indent=1) + "\n")
     if given.against:
-        before = json.loads(given.against.read_text())
-        differing = [name for name in hashes if hashes[name] != before.get(name)]
-        missing = [name for name in before if given.only in name and name not in hashes]
-        print(f"{len(hashes) - len(differing)} of {len(hashes)} hashes are the same")
-        for name in differing + missing:
-            print(f"differs: {name}")
-        sys.exit(bool(differing or missing))
+        before = json.loads(given.against.read_text())["hashes"]
+        same = compare({name: before[name] for name in before if given.only in name}, hashes)
+        sys.exit(bool(unequal or not same))
+    sys.exit(bool(unequal))
+
+
+def describe_build() -> dict[str, str]:
+    """What the hashes depend on, next to the machine's C library."""
+    root = Path(dcsvm.__file__).parents[1]
+    commit = subprocess.run(
+        ["git", "-C", root, "rev-parse", "--short", "HEAD"], capture_output=True
+    )
+    return {
+        "commit": commit.stdout.decode().strip(),
+        "date": str(date.today()),
+        "implementation": describe_implementation(),
+        **{library.__name__: library.__version__ for library in (np, scipy, sklearn)},
+    }
+
+
+def compare(before: Hashes, after: Hashes) -> bool:
+    """Print which hashes differ; return whether none does."""
+    shared = [name for name in after if name in before]
+    differing = [name for name in shared if after[name]["values"] != before[name]["values"]]
+    same_labels = [name for name in shared if after[name]["labels"] == before[name]["labels"]]
+    print(f"{len(shared) - len(differing)} of {len(shared)} decision values are the same")
+    print(f"{len(same_labels)} of {len(shared)} labels are the same")
+    for name in differing:
+        print(f"differs{' in values only' if name in same_labels else ''}: {name}")
+    for name in sorted(before.keys() ^ after.keys()):
+        print(f"only {'before' if name in before else 'now'}: {name}")
+    return not differing and before.keys() <= after.keys()
 
 
 def recipe_cases():
@@ -100,10 +138,11 @@ def recipe_cases():
     return {
         f"recipe {name}": lambda name=name: hash_recipe(name, recipes[name])
         for name in sorted(recipes)
+        if name != "auto"
     }
 
 
-def hash_recipe(name: str, text: str) -> str:
+def hash_recipe(name: str, text: str) -> dict[str, Any]:
     table = tomllib.loads(text)
     X, _, _ = EMBEDDED[table["data"]["use"]].load(2000)
     with tempfile.TemporaryDirectory() as folder:
@@ -113,10 +152,10 @@ def hash_recipe(name: str, text: str) -> str:
         run = subprocess.run([sys.executable, "-m", "dcsvm", *command], capture_output=True)
         assert run.returncode == 0, run.stderr.decode()
         model = dcsvm.load(Path(folder, "run", "model.dcsvm"))
-        return hash_values(model.decision_function(X))
+        return hash_answers(model.decision_function(X), model.predict(X))
 
 
-def composition_cases():
+def composition_cases(exact: bool = False):
     """Random compositions: the draw depends on this file only."""
     generator = np.random.default_rng(20)
     data = {name: load() for name, load in DATA.items()}
@@ -136,7 +175,9 @@ def composition_cases():
         name += f"({inner[0]} > {learner} > {inner[1]})" if inner else f"{learner}"
         name += f" > {combiner}"
         composition = decomposer, inner, learner, combiner
-        cases[name] = lambda c=composition, d=data[rows], w=weighted: hash_composition(c, d, w)
+        cases[name] = lambda c=composition, d=data[rows], w=weighted: hash_composition(
+            c, d, w, exact
+        )
     return cases
 
 
@@ -149,27 +190,31 @@ def draw_division(generator):
     return f"{name} {settings}", str(generator.choice(combiners))
 
 
-def hash_composition(composition, data, weighted: bool) -> str:
+def hash_composition(composition, data, weighted: bool, exact: bool) -> dict[str, Any]:
     decomposer, inner, (name, settings), combiner = composition
     learner = build("learner", name, **settings)
     if inner is not None:
-        learner = DivideAndConquerClassifier(build_division(inner[0]), learner, inner[1])
+        learner = DivideAndConquerClassifier(build_division(inner[0], exact), learner, inner[1])
     X, y, X_test = data
     weights = np.random.default_rng(1).uniform(0.5, 2.0, size=len(y)) if weighted else None
     clf = DivideAndConquerClassifier(
-        build_division(decomposer), learner, combiner, random_state=3, n_jobs=2
+        build_division(decomposer, exact), learner, combiner, random_state=3, n_jobs=2
     )
     try:
         clf.fit(X, y, sample_weight=weights)
-        return hash_values(clf.decision_function(X_test), clf.predict(X_test))
+        scores, labels = clf.decision_function(X_test), clf.predict(X_test)
     except (dcsvm.DcsvmError, ValueError) as error:
-        return f"refused: {type(error).__name__}"
+        refusal = f"refused: {type(error).__name__}"
+        return {"values": refusal, "labels": refusal}
+    alone = [clf.predict(X_test[row : row + 1])[0] for row in range(X_test.shape[0])]
+    return hash_answers(scores, labels) | {"single": int((labels != alone).sum())}
 
 
-def build_division(text: str):
+def build_division(text: str, exact: bool):
     rest = text.removeprefix("2 * ")
     name, _, settings = rest.partition(" ")
-    division = build("decomposer", name, **eval(settings, {}))
+    exactly = {"growth": "exact"} if exact and name == "tree" else {}
+    division = build("decomposer", name, **eval(settings, {}), **exactly)
     return 2 * division if "*" in text else division
 
 
@@ -209,11 +254,12 @@ DATA = {
 }
 
 
-def hash_values(*arrays) -> str:
-    digest = hashlib.sha256()
-    for array in arrays:
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
+def hash_answers(scores, labels) -> dict[str, str]:
+    return {"values": hash_array(scores), "labels": hash_array(labels)}
+
+
+def hash_array(array) -> str:
+    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:16]
 
 
 if __name__ == "__main__":

@@ -13,10 +13,9 @@ from dcsvm_plugins.learners.kernel_svm.c_continuation import (
     mean_curvature,
     sample_rows,
 )
-from dcsvm_plugins.learners.kernel_svm.dual_backend import solve_paths
 from dcsvm_plugins.learners.kernel_svm.multiclass import iterate_grams
 from dcsvm_plugins.learners.kernel_svm.numpy_solver import Tasks
-from dcsvm_plugins.learners.kernel_svm.solver import solve, solve_path
+from dcsvm_plugins.learners.kernel_svm.solver import solve, solve_path, solve_paths
 
 
 def noisy(rows: int, features: int = 3):
@@ -75,7 +74,7 @@ def test_the_numpy_solver_approaches_alike(monkeypatch: pytest.MonkeyPatch) -> N
     gram = gram_of(X, 1.0)
     compiled = solve(gram, signs, 1e3)
     monkeypatch.setattr(
-        "dcsvm_plugins.learners.kernel_svm.dual_backend.solve_paths", reference.solve_paths
+        "dcsvm_plugins.learners.kernel_svm.solver.solve_paths", reference.solve_paths
     )
     plain = solve(gram, signs, 1e3)
     assert plain.converged

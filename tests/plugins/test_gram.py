@@ -6,8 +6,7 @@ import pytest
 
 from dcsvm.numeric import Kernel, distances_within, native
 from dcsvm_plugins.learners.kernel_svm.gram import as_gram, gram_from_distances, rbf_gram
-from dcsvm_plugins.learners.kernel_svm.multiclass import solve_all
-from dcsvm_plugins.learners.kernel_svm.multiclass_coefficients import RestLayout
+from dcsvm_plugins.learners.kernel_svm.multiclass import RestLayout, solve_all
 
 pytestmark = pytest.mark.skipif(
     native.implementation() == "numpy", reason="numpy's solver takes a copy always"

@@ -17,8 +17,12 @@ from dcsvm_plugins.learners.kernel_svm import large_solver as large
 from dcsvm_plugins.learners.kernel_svm import multiclass
 from dcsvm_plugins.learners.kernel_svm.gram import as_gram
 from dcsvm_plugins.learners.kernel_svm.large_solver import solve_large
-from dcsvm_plugins.learners.kernel_svm.multiclass import solve_all, solve_grid
-from dcsvm_plugins.learners.kernel_svm.multiclass_coefficients import PairLayout, RestLayout
+from dcsvm_plugins.learners.kernel_svm.multiclass import (
+    PairLayout,
+    RestLayout,
+    solve_all,
+    solve_grid,
+)
 from dcsvm_plugins.learners.kernel_svm.size_dispatch import solve_pairs_large
 from dcsvm_plugins.learners.kernel_svm.solver import solve
 

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from dcsvm.numeric import native
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
-from dcsvm.numeric.native import address
 
 #: The largest number of bins of a feature.
 MOST_BINS = 255
@@ -141,8 +140,8 @@ def _assign_block(
     if library is not None:
         rows = np.ascontiguousarray(X, dtype=np.float64)
         library.dcsvm_bin_rows(
-            *(address(rows), *rows.shape, address(uppers), address(exact)),
-            *(address(codes), address(missed)),
+            *(rows.ctypes, *rows.shape, uppers.ctypes, exact.ctypes),
+            *(codes.ctypes, missed.ctypes),
         )
         return
     single = to_single(X)

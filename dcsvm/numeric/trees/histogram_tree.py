@@ -12,7 +12,7 @@ from scipy import sparse
 
 from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
-from dcsvm.numeric.native import TreeGrowthStructure, address
+from dcsvm.numeric.native import TreeGrowthStructure
 from dcsvm.numeric.trees import histogram_numpy
 from dcsvm.numeric.trees.feature_bins import FeatureBins, ForEach, in_turn, to_single
 
@@ -233,7 +233,7 @@ class _Growing:
                 filled[chunk] = histogram_numpy.fill_histogram(self.given, some)
             else:
                 self.library.dcsvm_fill_histogram(
-                    *(self.structure, address(some), len(some), address(filled[chunk]))
+                    *(self.structure, some.ctypes, len(some), filled[chunk].ctypes)
                 )
 
         self.each(fill, [(chunk,) for chunk in range(CHUNKS)])
@@ -246,7 +246,7 @@ class _Growing:
             done = histogram_numpy.split_node(self.given, self.rows, nodes, histogram)
         else:
             done = self.library.dcsvm_split_node(
-                *(self.structure, address(self.rows), address(nodes), address(histogram))
+                *(self.structure, self.rows.ctypes, nodes.ctypes, histogram.ctypes)
             )
         _check_memory(done)
         return done, list(nodes)

@@ -20,7 +20,6 @@ from dcsvm.numeric import (
     Step,
     Stored,
     TreeGrowth,
-    address,
     axes,
     native,
 )
@@ -116,7 +115,6 @@ class AxisTree(Stored):
             yield first, to_float32(block[:, used] if some else block), column
 
     def _descend_compiled(self, compiled: Any, X: FloatArray, leaf: IntArray) -> IntArray:
-        # Named, so that the arrays are alive while C reads them.
         rows = np.ascontiguousarray(X, dtype=np.float64)
         nodes = [
             np.ascontiguousarray(each, dtype=np.int64)
@@ -124,8 +122,8 @@ class AxisTree(Stored):
         ]
         threshold = np.ascontiguousarray(self.threshold, dtype=np.float32)
         compiled.dcsvm_leaves(
-            *(address(rows), *rows.shape, *(address(each) for each in nodes)),
-            *(address(threshold), address(leaf)),
+            *(rows.ctypes, *rows.shape, *(each.ctypes for each in nodes)),
+            *(threshold.ctypes, leaf.ctypes),
         )
         return leaf
 

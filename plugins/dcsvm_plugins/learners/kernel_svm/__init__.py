@@ -12,10 +12,11 @@ from dcsvm import DataError, LocalLearner, LocalModel, Problem, component, setti
 from dcsvm.numeric import FloatArray, IntArray, Kernel, Matrix
 from dcsvm.toolbox import GAMMA_HELP, Gamma, KernelExpansion
 from dcsvm_plugins.learners.kernel_svm.gram import Gram
-from dcsvm_plugins.learners.kernel_svm.multiclass import iterate_grams, solve_grid
-from dcsvm_plugins.learners.kernel_svm.multiclass_coefficients import (
+from dcsvm_plugins.learners.kernel_svm.multiclass import (
     OneVsOneSolution,
     OneVsRestSolution,
+    iterate_grams,
+    solve_grid,
 )
 from dcsvm_plugins.learners.kernel_svm.size_dispatch import (
     estimate_bytes,

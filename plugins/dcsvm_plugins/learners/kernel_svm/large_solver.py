@@ -10,15 +10,16 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from dcsvm.numeric import Floats, Kernel, Rows, row_slices
-from dcsvm_plugins.learners.kernel_svm.dual_backend import solve_inner
+from dcsvm.numeric import Floats, Kernel, Rows, address, native, row_slices
 from dcsvm_plugins.learners.kernel_svm.dual_problem import BoundedDual
 from dcsvm_plugins.learners.kernel_svm.numpy_solver import (
     MOST_ROUNDS,
     OUTCOME,
     PLAIN_ROUNDS,
+    Singles,
     tolerance_share,
 )
+from dcsvm_plugins.learners.kernel_svm.numpy_solver import solve_inner as solve_inner_numpy
 from dcsvm_plugins.learners.kernel_svm.refinement import Refinement
 from dcsvm_plugins.learners.kernel_svm.row_cache import Integers, KernelRows
 from dcsvm_plugins.learners.kernel_svm.solver import (
@@ -199,3 +200,43 @@ def _choose(state: _State, previous: Integers, size: int) -> Integers:
     free = previous[(state.can_fall() & state.can_grow())[previous]]
     chosen = np.unique(np.concatenate([up, down, free[: size - 2 * half]]))
     return chosen.astype(np.int64)
+
+
+def solve_inner(
+    K: Singles,
+    shift: float,
+    bounds: tuple[Floats, Floats],
+    f: Floats,
+    beta: Floats,
+    tol: float,
+    limits: tuple[int, float],
+) -> tuple[Floats, int]:
+    """Minimise over some rows of a larger problem, given its gradient.
+
+    Parameters
+    ----------
+    K : (n, padded) array of float32
+        A Gram matrix less the constant `shift`, padded with zeros to whole blocks.
+    shift : float
+    bounds : two (n,) arrays
+        Lower and upper bounds of the signed coefficients.
+    f, beta : (n,) arrays
+        Initial gradient and signed coefficients.
+    tol, limits
+        As in `solve_paths`.
+
+    Returns
+    -------
+    (n,) array, int
+        The new coefficients, and the number of iterations.
+    """
+    if native.library is None:
+        return solve_inner_numpy(K[:, : len(K)], shift, bounds, f, beta, tol, limits)
+    result = beta.copy()
+    taken = native.library.dcsvm_inner(
+        *(address(K), len(K), shift, address(bounds[0]), address(bounds[1]), address(f)),
+        *(tol, limits[0], limits[1], address(result)),
+    )
+    if taken < 0:
+        raise MemoryError("solve_inner: not enough memory for a copy of the matrix")
+    return result, int(taken)

@@ -104,7 +104,7 @@ def tolerance_share(rows: int) -> float:
 def solve_paths(
     gram: Gram, tasks: Tasks, Cs: Floats, tol: float, limits: tuple[int, float]
 ) -> tuple[Floats, npt.NDArray[np.void]]:
-    """Solve every task for every value of C; see `dual_backend.solve_paths`."""
+    """Solve every task for every value of C; see `solver.solve_paths`."""
     betas = np.empty((len(Cs), len(tasks.rows)))
     outcomes = np.zeros((len(Cs), len(tasks.offsets) - 1), dtype=OUTCOME)
     for task, (begin, end) in enumerate(zip(tasks.offsets[:-1], tasks.offsets[1:], strict=True)):
@@ -151,7 +151,7 @@ def solve_inner(
     tol: float,
     limits: tuple[int, float],
 ) -> tuple[Floats, int]:
-    """Solve one problem from a given gradient; see `dual_backend.solve_inner`."""
+    """Solve one problem from a given gradient; see `large_solver.solve_inner`."""
     problem = DualProblem(*bounds, beta.copy(), f.copy(), K, shift)
     deadline = time.monotonic() + limits[1] if limits[1] > 0 else 0.0
     effort = Effort(tol, limits[0], deadline)

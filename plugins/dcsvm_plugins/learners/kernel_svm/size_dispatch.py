@@ -15,8 +15,7 @@ from dcsvm_plugins.learners.kernel_svm.large_solver import (
     solve_large,
     working_set_size,
 )
-from dcsvm_plugins.learners.kernel_svm.multiclass import solve_grid
-from dcsvm_plugins.learners.kernel_svm.multiclass_coefficients import OneVsOneSolution, PairLayout
+from dcsvm_plugins.learners.kernel_svm.multiclass import OneVsOneSolution, PairLayout, solve_grid
 from dcsvm_plugins.learners.kernel_svm.numpy_solver import OUTCOME
 from dcsvm_plugins.learners.kernel_svm.solver import Solution, solve, solve_parts
 

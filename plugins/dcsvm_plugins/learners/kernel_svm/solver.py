@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from dcsvm.numeric import Floats, native
-from dcsvm_plugins.learners.kernel_svm.dual_backend import solve_paths
-from dcsvm_plugins.learners.kernel_svm.gram import Gram, as_gram, rbf_gram
+from dcsvm.numeric import Floats, address, native
+from dcsvm_plugins.learners.kernel_svm.gram import Gram, as_gram, gram_structure, rbf_gram
 from dcsvm_plugins.learners.kernel_svm.numpy_solver import OUTCOME, Integers, Tasks
+from dcsvm_plugins.learners.kernel_svm.numpy_solver import solve_paths as solve_paths_numpy
 
 MAX_ITERATIONS = 10_000_000
 """The default limit of iterations."""
@@ -249,6 +249,42 @@ def solve_tasks(
     warn_unless_converged(outcomes, "solve_tasks")
     outcomes["objective"] /= gram.scale
     return betas[0] / gram.scale, outcomes[0]
+
+
+def solve_paths(
+    gram: Gram, tasks: Tasks, Cs: Floats, tol: float, limits: tuple[int, float]
+) -> tuple[Floats, npt.NDArray[np.void]]:
+    """Solve every task for every value of C.
+
+    Parameters
+    ----------
+    gram : Gram
+    tasks : Tasks
+    Cs : (c,) array, increasing
+    tol : float
+    limits : (int, float)
+        Limits of iterations and seconds per problem; zero seconds means no limit.
+
+    Returns
+    -------
+    (c, total) array
+        Signed coefficients in the order of ``tasks.rows``.
+    (c, tasks) structured array
+        Bias, objective, gap, iterations, newton, converged.
+    """
+    if native.library is None:
+        return solve_paths_numpy(gram, tasks, Cs, tol, limits)
+    betas = np.empty((len(Cs), len(tasks.rows)))
+    outcomes = np.zeros((len(Cs), len(tasks.offsets) - 1), dtype=OUTCOME)
+    done = native.library.dcsvm_paths(
+        *(gram_structure(gram), address(tasks.rows), address(tasks.offsets)),
+        *(len(tasks.offsets) - 1, address(tasks.signs), address(tasks.weights), address(Cs)),
+        *(len(Cs), address(tasks.starts), address(tasks.given), tol, limits[0], limits[1]),
+        *(address(betas), address(outcomes)),
+    )
+    if not done:
+        raise MemoryError("solve_paths: not enough memory for a copy of the Gram matrix")
+    return betas, outcomes
 
 
 def make_feasible(alphas: Floats, signs: Floats, bounds: Floats) -> Floats:
