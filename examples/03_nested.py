@@ -1,4 +1,4 @@
-"""A pipeline as the learner of another: class pairs, and a small forest inside each pair.
+"""A strategy as the learner of another: class pairs, and a small forest inside each pair.
 
 Run it: python examples/03_nested.py
 """

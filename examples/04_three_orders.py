@@ -1,4 +1,4 @@
-"""Rows, features and classes divided in three orders: any pipeline is a learner of another.
+"""Rows, features and classes divided in three orders: any strategy is a learner of another.
 
 Run it: python examples/04_three_orders.py
 """

@@ -34,7 +34,7 @@ def inspect(
 
 
 def _print(found: dict[str, Any]) -> None:
-    for line in found["pipeline"]:
+    for line in found["strategy"]:
         echo(line)
     echo(
         f"\n{found['features']} features; {len(found['classes'])} classes: "

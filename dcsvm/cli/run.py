@@ -184,8 +184,8 @@ def _print_completed(kept: CompletedRun, wanted: _Options, as_json: bool) -> Non
         raise typer.Exit(5)
     if kept.result.trained[0].refitted is not None:
         say(
-            f"the model there learned all {kept.result.n_kept:,} rows; the figures are those of "
-            f"the same pipeline learned from {kept.result.n_train:,}"
+            f"this model was trained on all {kept.result.n_kept:,} rows; the figures are those of "
+            f"the same strategy trained on {kept.result.n_train:,}"
         )
     say(_suggest_next(kept, plugins, wanted.is_quickstart))
 

@@ -34,7 +34,7 @@ def summarize_model(path: Path) -> dict[str, Any]:
         "dcsvm": manifest["dcsvm_version"],
         "scikit-learn": manifest["sklearn_version"],
         "plugins": manifest["plugins"],
-        "pipeline": to_toml({**data, **serialize_classifier(model)}).splitlines(),
+        "strategy": to_toml({**data, **serialize_classifier(model)}).splitlines(),
         "decision": describe_decision(model),
         "classes": [str(label) for label in model.classes_.tolist()],
         "features": int(loaded.n_features_in_),
@@ -68,7 +68,7 @@ def _collect_parts(
 ) -> None:
     for member in model.committee.members:
         title = (
-            "pipeline" if isinstance(member.model, FittedStrategy) else type(member.model).__name__
+            "strategy" if isinstance(member.model, FittedStrategy) else type(member.model).__name__
         )
         kinds.setdefault((depth, title), []).append((member.n_rows, len(member.support)))
         if isinstance(member.model, FittedStrategy):

@@ -39,7 +39,7 @@ CORE_TYPES: tuple[type, ...] = (
 )
 #: Types that are part of a fitted classifier, but not of a model file.
 LEDGER_TYPES: tuple[type, ...] = (Record,)
-#: Types of a recipe's pipeline around the classifier.
+#: Types of the steps before the classifier in the `Pipeline` of a recipe.
 PIPELINE_TYPES: tuple[type, ...] = (TablePreparation,)
 #: What searches of scikit-learn keep beside classifiers: scorers and splitters.
 SEARCH_TYPES = (

@@ -45,7 +45,7 @@ def divides_an_easy_problem(decomposer: Decomposer) -> None:
         trial = look_up(decomposer, attrs.evolve(problem, weights=weights))
         expect(trial.groups, "it left no member to predict")
         scores = trial.model.scores(problem.X)
-        expect(scores.shape == (60, 3), f"a pipeline around it gives scores of {scores.shape}")
+        expect(scores.shape == (60, 3), f"a strategy around it gives scores of {scores.shape}")
 
 
 @law("decomposer")
@@ -209,9 +209,9 @@ def leaves_the_problem_alone(decomposer: Decomposer, problem: Problem) -> None:
 @law("decomposer")
 @for_any(problems(max_rows=6), examples=8)
 def bears_tiny_problems(decomposer: Decomposer, problem: Problem) -> None:
-    """with 2 to 6 rows a pipeline still answers, or a DataError says why not"""
+    """with 2 to 6 rows a strategy still answers, or a DataError says why not"""
     scores = look_up(decomposer, problem).model.scores(new_rows(problem))
-    expect(np.isfinite(scores).all(), "the pipeline's scores are not finite")
+    expect(np.isfinite(scores).all(), "the strategy's scores are not finite")
 
 
 @law("decomposer")

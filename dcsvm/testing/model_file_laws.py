@@ -30,22 +30,22 @@ def _is_registered(component: Any) -> bool:
     ),
 )
 def survives_its_model_file(component: Any) -> None:
-    """a pipeline that was saved and loaded gives the same scores and routes, bit for bit"""
+    """a strategy that was saved and loaded gives the same scores and routes, bit for bit"""
     from dcsvm.persistence.model_file import load, save
 
     problem = easy_problem(gap=1.0)
-    pipeline = _build_classifier(component).fit(problem.X, problem.y)
+    strategy = _build_classifier(component).fit(problem.X, problem.y)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.dcsvm"
-        save(pipeline, path)
+        save(strategy, path)
         loaded = load(path)
     X = new_rows(problem)
     expect(
-        loaded.decision_function(X).tobytes() == pipeline.decision_function(X).tobytes(),
+        loaded.decision_function(X).tobytes() == strategy.decision_function(X).tobytes(),
         "the scores after loading differ from those before saving",
     )
     for before, after in zip(
-        pipeline.model_.committee.groups, loaded.model_.committee.groups, strict=True
+        strategy.model_.committee.groups, loaded.model_.committee.groups, strict=True
     ):
         if before.router is not None:
             same = (before.router.route(X).member == after.router.route(X).member).all()

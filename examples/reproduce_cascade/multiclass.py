@@ -32,7 +32,7 @@ def split(name: str) -> tuple[Any, Any, Any, Any]:
     return X, archive["y_train"], T, archive["y_test"]
 
 
-def pipeline(method: str, C: float, gamma: float) -> DivideAndConquerClassifier:
+def build_classifier(method: str, C: float, gamma: float) -> DivideAndConquerClassifier:
     """The whole machine, a cascade of all classes, or a cascade for every pair."""
     svm = machine(C, gamma)
     if method == "whole":
@@ -56,7 +56,7 @@ def choose(name: str) -> dict[str, Any]:
 def measure(name: str, method: str, C: float, gamma: float) -> dict[str, Any]:
     """One training, and one look at the test rows."""
     X, y, T, t = split(name)
-    model = pipeline(method, C, gamma).fit(X, y)
+    model = build_classifier(method, C, gamma).fit(X, y)
     kept = len(model.model_.committee.support)
     return {"test": accuracy(model, T, t), "support_vectors": kept}
 

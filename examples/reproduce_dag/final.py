@@ -25,7 +25,7 @@ from dcsvm.inspection.parameters import size_of
 from dcsvm.model_selection import mcnemar, paired_interval
 from dcsvm_plugins.combiners.dag.margin_bounds import graph_bounds
 
-PIPELINES = {
+STRATEGIES = {
     "one_v_rest": ("class_rest", "argmax"),
     "max_wins": ("class_pairs", "vote"),
     "dagsvm": ("class_pairs", "dag"),
@@ -33,8 +33,8 @@ PIPELINES = {
 
 
 def classifier(method: str, cell: dict[str, Any]) -> DivideAndConquerClassifier:
-    """The pipeline of a method with a cell of the search."""
-    decomposer, combiner = PIPELINES[method]
+    """The strategy of a method with a cell of the search."""
+    decomposer, combiner = STRATEGIES[method]
     learner = build("learner", "kernel_svm", **cell)
     return DivideAndConquerClassifier(decomposer, learner, combiner, n_jobs=1, random_state=0)
 

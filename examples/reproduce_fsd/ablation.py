@@ -18,7 +18,7 @@ import attrs
 import measured
 import numpy as np
 from data import covertype
-from pipelines import COVERTYPE, COVERTYPE_FEATURES, KINDS, dc_svm_early, fused, subspaces
+from fsd_strategies import COVERTYPE, COVERTYPE_FEATURES, KINDS, dc_svm_early, fused, subspaces
 
 from dcsvm import Combiner, Problem, build, component, setting
 from dcsvm.toolbox import Scaling

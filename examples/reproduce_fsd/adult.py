@@ -14,7 +14,7 @@ from typing import Any
 import measured
 import numpy as np
 from data import adult
-from pipelines import dc_svm_early, fused, subspaces
+from fsd_strategies import dc_svm_early, fused, subspaces
 from sklearn.svm import SVC
 
 from dcsvm import build

@@ -12,7 +12,7 @@ import time
 
 import measured
 import numpy as np
-from pipelines import KINDS
+from fsd_strategies import KINDS
 from threadpoolctl import threadpool_limits
 
 from dcsvm import Problem, build

@@ -19,7 +19,7 @@ from typing import Any
 
 import measured
 from data import Split, covertype
-from pipelines import COVERTYPE, COVERTYPE_FEATURES, KINDS, dc_svm_early, fused, subspaces
+from fsd_strategies import COVERTYPE, COVERTYPE_FEATURES, KINDS, dc_svm_early, fused, subspaces
 
 from dcsvm import DivideAndConquerClassifier, build
 

@@ -18,7 +18,7 @@ import numpy as np
 from ablation import FOLDS, Keep, second_level
 from covertype import fsd
 from data import Split, covertype
-from pipelines import COVERTYPE, COVERTYPE_FEATURES, KINDS, dc_svm_early, fused, subspaces
+from fsd_strategies import COVERTYPE, COVERTYPE_FEATURES, KINDS, dc_svm_early, fused, subspaces
 
 NAME = "draws"
 NUMBER, RIDGE = 4, 1.0

@@ -14,7 +14,7 @@ from typing import Any
 import measured
 from births import describe, without_births
 from complexity import BLOCKS, FEATURES, FIXED_FEATURES, FIXED_ROWS, ROWS
-from pipelines import KINDS
+from fsd_strategies import KINDS
 
 COMMAND = "python examples/reproduce_fsd/page.py"
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reproduction"

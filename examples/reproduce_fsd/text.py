@@ -19,7 +19,7 @@ from typing import Any
 import measured
 import numpy as np
 from data import Rows, Split, generated, reuters
-from pipelines import fused, subspaces
+from fsd_strategies import fused, subspaces
 from scipy import sparse
 from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedKFold

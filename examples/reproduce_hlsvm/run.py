@@ -37,7 +37,7 @@ NYSTROEM = ("gamma", "n_components")
 
 
 def classifier(name: str, method: str, cell: Mapping[str, Any], seed: int) -> Any:
-    """The pipeline of a method, without its scaling."""
+    """The strategy of a method, without its scaling."""
     settings = {key: value for key, value in cell.items() if key != "scale"}
     if "functions" in cell:
         tree = build("decomposer", "piecewise_tree", **settings)

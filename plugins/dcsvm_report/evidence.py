@@ -150,7 +150,8 @@ def gather_evidence(
     answers = np.asarray(model.predict(X_test) if answers is None else answers)
     committee, classes = classifier.model_.committee, classifier.classes_
     wrong = np.asarray(answers != y_test, dtype=bool)
-    learned, facts = None, ()
+    learned: tuple[Any, Any] | None = None
+    facts: tuple[ModelFact, ...] = ()
     if X_train is not None and y_train is not None:
         own = np.isin(y_train, classes)
         if own.all() and len(own) == getattr(classifier, "n_rows_", -1):

@@ -103,7 +103,8 @@ def _trace_curves(name: str, hits: BoolArray, shares: FloatArray) -> ClassCurves
 def _thin(x: FloatArray, y: FloatArray) -> list[list[float]]:
     """Points of a curve, an even selection of very many."""
     some = np.unique(np.linspace(0, len(x) - 1, MOST_POINTS).astype(np.intp))
-    return np.column_stack([x[some], y[some]]).round(5).tolist()
+    points: list[list[float]] = np.column_stack([x[some], y[some]]).round(5).tolist()
+    return points
 
 
 def draw_probabilities(found: ProbabilityFacts | None, classes: Sequence[str]) -> list[Drawing]:

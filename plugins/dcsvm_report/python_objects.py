@@ -55,7 +55,7 @@ def gather_facts(
             ("rows held out", f"{len(truth):,}"),
             ("features", f"{n_features:,}"),
             ("classes", f"{len(classes):,}"),
-            *_pipeline(model),
+            *_list_components(model),
         ),
         ledger=tuple(
             flatten_record(each) for each in getattr(find_classifier(model), "ledger_", ())
@@ -113,11 +113,11 @@ def _name(model: Any) -> str:
     return decomposer if isinstance(decomposer, str) else decomposer.name
 
 
-def _pipeline(model: Any, depth: int = 0) -> list[tuple[str, str]]:
-    """The components and their settings, nested pipelines below one another."""
+def _list_components(model: Any, depth: int = 0) -> list[tuple[str, str]]:
+    """The components and their settings, nested strategies below one another."""
     if isinstance(model, Pipeline):
         before = [("preparation", _format(step)) for _, step in model.steps[:-1]]
-        return [*before, *_pipeline(find_best(model[-1]))]
+        return [*before, *_list_components(find_best(model[-1]))]
     if not hasattr(model, "decomposer"):
         return [("model", _format(model))]
     found = []
@@ -125,7 +125,7 @@ def _pipeline(model: Any, depth: int = 0) -> list[tuple[str, str]]:
         component = getattr(model, kind)
         title = f"{'inner ' * depth}{kind}"
         if kind == "learner" and hasattr(component, "decomposer"):
-            found += _pipeline(component, depth + 1)
+            found += _list_components(component, depth + 1)
         else:
             found.append((title, component if isinstance(component, str) else _format(component)))
     return found

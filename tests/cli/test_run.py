@@ -67,7 +67,7 @@ def test_data_go_to_standard_output_and_messages_to_standard_error(dcsvm, recipe
     assert found["recipe"] == "recipe.toml"
     assert result.stderr == (
         f"kept in {found['folder']}\n"
-        "the model there learned all 150 rows; the figures are those of the same pipeline "
+        "this model was trained on all 150 rows; the figures are those of the same strategy "
         "learned from 112\n"
         f"next: dcsvm predict {found['folder']} new_rows.csv\n"
     )
@@ -517,7 +517,7 @@ def test_values_to_fill_in_are_told_as_a_word_of_the_command_line(dcsvm, tmp_pat
 
 def test_the_model_that_is_kept_learns_all_rows(dcsvm, recipe, iris_pipeline):
     said = dcsvm("run", recipe(iris_pipeline), "--out", "all", "--json")
-    sentence = "the model there learned all 150 rows; the figures are those of the same pipeline"
+    sentence = "this model was trained on all 150 rows; the figures are those of the same strategy"
     assert f"{sentence} learned from 112" in said.stderr
     result = json.loads(said.stdout)
     assert (result["n_train"], result["n_kept"]) == (112, 150)

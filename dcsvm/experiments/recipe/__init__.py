@@ -1,4 +1,4 @@
-"""Recipes: a TOML file that names data, a pipeline, a search, and what to compare it with."""
+"""Recipes: a TOML file that names data, a strategy, a search, and what to compare it with."""
 
 from dcsvm.experiments.recipe.layers import LayeredRecipe, find_text, parse_layers, parse_override
 from dcsvm.experiments.recipe.reader import QUICKSTART, Candidate, Recipe, find_recipe, parse, read

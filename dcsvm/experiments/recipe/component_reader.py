@@ -27,10 +27,10 @@ from dcsvm.experiments.recipe.sections import (
 )
 from dcsvm.experiments.recipe.toml_lines import Key
 
-#: The keys that make a pipeline.
-PIPELINE = (*KINDS, CLASS_WEIGHT, PROBABILITY, THRESHOLD, COSTS)
+#: The keys that make a strategy.
+STRATEGY = (*KINDS, CLASS_WEIGHT, PROBABILITY, THRESHOLD, COSTS)
 #: The keys whose values, or whose settings, can be searched for.
-SEARCHED = (*PIPELINE, "data")
+SEARCHED = (*STRATEGY, "data")
 
 
 class ComponentReader:

@@ -68,14 +68,14 @@ COST_TABLES: dict[str, Any] = {
 
 def build_schema(registry: Registry) -> dict[str, Any]:
     """The schema of a recipe that may name what this registry offers."""
-    pipeline: dict[str, Any] = {kind: {"$ref": f"#/$defs/{kind}"} for kind in KINDS}
-    pipeline[CLASS_WEIGHT] = CLASS_WEIGHTS
-    pipeline |= {PROBABILITY: PROBABILITIES, THRESHOLD: THRESHOLDS, COSTS: COST_TABLES}
+    strategy: dict[str, Any] = {kind: {"$ref": f"#/$defs/{kind}"} for kind in KINDS}
+    strategy[CLASS_WEIGHT] = CLASS_WEIGHTS
+    strategy |= {PROBABILITY: PROBABILITIES, THRESHOLD: THRESHOLDS, COSTS: COST_TABLES}
     search = _describe_table(Search)
     search["properties"] |= {key: {"type": "object"} for key in SEARCHED}
     for key in (CLASS_WEIGHT, PROBABILITY, THRESHOLD, COSTS):
-        search["properties"][key] = {"type": "array", "items": pipeline[key]}
-    rival = _describe_object({**pipeline, "search": search})
+        search["properties"][key] = {"type": "array", "items": strategy[key]}
+    rival = _describe_object({**strategy, "search": search})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "a dcsvm recipe",
@@ -91,7 +91,7 @@ def build_schema(registry: Registry) -> dict[str, Any]:
                 "extends": {"type": "string", "description": "a recipe to stand on"},
                 "data": _describe_table(Data),
                 "split": _describe_table(Split),
-                **pipeline,
+                **strategy,
                 "search": search,
                 "measure": _describe_table(Measure),
                 "compare": {"type": "object", "additionalProperties": rival},
@@ -102,7 +102,7 @@ def build_schema(registry: Registry) -> dict[str, Any]:
 
 
 def _describe_kind(kind: str, registry: Registry) -> dict[str, Any]:
-    """A component by its name, or a table with its settings; for a learner, a pipeline too."""
+    """A component by its name, or a table with its settings; for a learner, a strategy too."""
     offers = registry.of_kind(kind)
     choices = [{"enum": [offer.name for offer in offers]}]
     for offer in offers:
@@ -118,9 +118,9 @@ def _describe_kind(kind: str, registry: Registry) -> dict[str, Any]:
         choices.append(table)
     if kind == "learner":
         inner: dict[str, Any] = {each: {"$ref": f"#/$defs/{each}"} for each in KINDS}
-        pipeline = _describe_object({**inner, PROBABILITY: PROBABILITIES})
-        pipeline["required"] = list(KINDS)
-        choices.append(pipeline)
+        strategy = _describe_object({**inner, PROBABILITY: PROBABILITIES})
+        strategy["required"] = list(KINDS)
+        choices.append(strategy)
     return {"anyOf": choices}
 
 

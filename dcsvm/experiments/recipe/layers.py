@@ -231,7 +231,7 @@ def _replaces(key: Key, value: dict[str, Any], old: dict[str, Any]) -> bool:
     """Whether a component is replaced, so that the settings of the old one no longer apply."""
     if key[-1] not in KINDS or key[0] == SEARCH:
         return False
-    # A pipeline in a component's place has no `use`; a setting of the same name is there before.
+    # A strategy in a component's place has no `use`; a setting of the same name is there before.
     return "use" in value or ("use" in old and bool(value.keys() & KINDS.keys() - old.keys()))
 
 

@@ -13,8 +13,8 @@ from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.registry import RECIPE, Registry
 from dcsvm.drive.validation import without_levels
 from dcsvm.experiments.recipe.component_reader import (
-    PIPELINE,
     SEARCHED,
+    STRATEGY,
     ComponentReader,
     NoSuchKeyError,
     apply_cell,
@@ -46,17 +46,17 @@ COMPARE = "compare"
 PORTFOLIO = "auto"
 KEYS = (
     *("about", "name", "suits", PORTFOLIO, "extends", "data", "split"),
-    *(*PIPELINE, SEARCH, "measure", COMPARE),
+    *(*STRATEGY, SEARCH, "measure", COMPARE),
 )
 #: The keys that the table of a rival may hold: the rest is shared.
-RIVAL_KEYS = (*PIPELINE, SEARCH)
+RIVAL_KEYS = (*STRATEGY, SEARCH)
 #: The keys that a mistake may lie at, and the mistake in a sentence.
 Mistake: TypeAlias = tuple[tuple[Key, ...], str]
 
 
 @attrs.frozen(eq=False)
 class Candidate:
-    """A named pipeline and its search space.
+    """A named strategy and its search space.
 
     `grid` holds lists of values by key of the recipe, such as `learner.C`.
     """
@@ -77,7 +77,7 @@ class Candidate:
         return without_levels(self.classifier.decomposer, self.registry)
 
     def build_classifier(self, cell: Mapping[str, Any]) -> DivideAndConquerClassifier:
-        """The pipeline with these values; keys of [data] are ignored."""
+        """The strategy with these values; keys of [data] are ignored."""
         if not cell:
             return self.classifier
         reader = ComponentReader(
@@ -163,7 +163,7 @@ class _RecipeReader(ComponentReader):
         before = len(self.mistakes)
         classifier = self.build_classifier((), table)
         grid = self._read_grid()
-        parts = {key: table[key] for key in PIPELINE if key in table}
+        parts = {key: table[key] for key in STRATEGY if key in table}
         candidate = Candidate(name, classifier, grid, parts, self.registry)
         if len(self.mistakes) == before:
             self._check_grid(candidate)
@@ -195,7 +195,7 @@ class _RecipeReader(ComponentReader):
         self._check_keys((COMPARE, name), table, RIVAL_KEYS, f"[compare.{name}]")
         known = {key: table[key] for key in table if key in RIVAL_KEYS}
         whole = {**self.layered.table, COMPARE: {name: known}}
-        rest = frozenset(self.layered.table) - {*PIPELINE, SEARCH}
+        rest = frozenset(self.layered.table) - {*STRATEGY, SEARCH}
         mine = attrs.evolve(self.layered, table=whole).extract_rival(name, without=rest)
         inner = _RecipeReader(mine, self.registry, frozenset(known))
         candidate = inner._read_candidate(name)
@@ -251,7 +251,7 @@ class _RecipeReader(ComponentReader):
         return grid
 
     def _check_grid(self, candidate: Candidate) -> None:
-        """Check every value by building the pipeline with it."""
+        """Check every value by building the strategy with it."""
         for name, values in candidate.grid.items():
             key: Key = tuple(name.split("."))
             if key[0] == "data":
@@ -300,9 +300,9 @@ def _find_learner_mistakes(candidate: Candidate) -> Iterator[Mistake]:
     cells: list[dict[str, Any]] = [{}]
     for name, values in candidate.grid.items():
         cells += [{name: value} for value in values if "decomposer" in name.split(".")]
-    pipelines = [candidate.build_classifier(cell) for cell in cells]
+    strategies = [candidate.build_classifier(cell) for cell in cells]
     for name in candidate.grid:
-        unasked = [_find_unasked(pipeline, name.split(".")) for pipeline in pipelines]
+        unasked = [_find_unasked(strategy, name.split(".")) for strategy in strategies]
         if all(unasked):
             sentence = (
                 f"{unasked[0]} brings the learners of all its parts, so that {name} in [search] "
@@ -311,11 +311,11 @@ def _find_learner_mistakes(candidate: Candidate) -> Iterator[Mistake]:
             yield (tuple(unasked[0].split(".")), (SEARCH, *name.split("."))), sentence
 
 
-def _find_unasked(pipeline: Any, way: list[str]) -> str:
+def _find_unasked(strategy: Any, way: list[str]) -> str:
     """Return the key of a decomposer that brings its own learners above `way`; empty if none."""
     at = ""
-    while way[0] == "learner" and isinstance(pipeline, DivideAndConquerClassifier):
-        if pipeline.decomposer.brings_learners:
+    while way[0] == "learner" and isinstance(strategy, DivideAndConquerClassifier):
+        if strategy.decomposer.brings_learners:
             return f"{at}decomposer"
-        at, way, pipeline = f"{at}learner.", way[1:], pipeline.learner
+        at, way, strategy = f"{at}learner.", way[1:], strategy.learner
     return ""

@@ -12,7 +12,7 @@ from dcsvm.drive.registry import KINDS
 from dcsvm.experiments.recipe.reader import Candidate, Recipe
 from dcsvm.experiments.recipe.sections import CLASS_WEIGHT, COSTS, PROBABILITY, THRESHOLD
 
-#: Keys at the top that are left out where all pipelines have the default.
+#: Keys at the top that are left out where all strategies have the default.
 DEFAULTS = ((CLASS_WEIGHT, None), (PROBABILITY, "off"), (THRESHOLD, None), (COSTS, None))
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -94,12 +94,12 @@ def _format_text(text: str) -> str:
 
 
 def serialize_classifier(classifier: DivideAndConquerClassifier) -> dict[str, Any]:
-    """The three components of a pipeline as tables of a recipe."""
+    """The three components of a strategy as tables of a recipe."""
     return {kind: _serialize_component(getattr(classifier, kind)) for kind in KINDS}
 
 
 def serialize_learner(classifier: DivideAndConquerClassifier) -> dict[str, Any]:
-    """A pipeline as a learner of another one: its components, and its probabilities if any."""
+    """A strategy as a learner of another one: its components, and its probabilities if any."""
     probable = classifier.probability != "off"
     own = {PROBABILITY: classifier.probability} if probable else {}
     return {**own, **serialize_classifier(classifier)}

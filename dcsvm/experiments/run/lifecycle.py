@@ -277,7 +277,7 @@ class _FolderContext(RunContext):
             "models": [
                 {
                     "model": each.name,
-                    "pipeline": str(each.classifier),
+                    "strategy": str(each.classifier),
                     "combinations": math.prod(map(len, each.grid.values())) if each.grid else 0,
                 }
                 for each in recipe.candidates

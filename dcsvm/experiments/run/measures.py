@@ -27,7 +27,7 @@ UNKNOWN = float("nan")
 
 @attrs.frozen
 class Measures:
-    """Scores, time, cost and structure of one pipeline; NaN means unknown.
+    """Scores, time, cost and structure of one model; NaN means unknown.
 
     `baseline_accuracy` is the accuracy of always predicting the largest class, and
     `homogeneous_share` the share of parts that hold one class only. `more` holds the scores that
@@ -153,7 +153,7 @@ def measure_structure(model: DivideAndConquerClassifier) -> dict[str, Any]:
 
 
 def select_trained_parts(ledger: Sequence[Record]) -> list[Record]:
-    """The records of trained parts, without those that a nested pipeline divided further."""
+    """The records of trained parts, without those that a nested strategy divided further."""
     divided = {record.path[:-2] for record in ledger}
     return [record for record in ledger if record.path not in divided]
 

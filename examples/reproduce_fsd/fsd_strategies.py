@@ -1,4 +1,4 @@
-"""The pipelines of the feature-space paper, as its tables 2 to 5 set them."""
+"""The strategies of the feature-space paper, as its tables 2 to 5 set them."""
 
 from __future__ import annotations
 
