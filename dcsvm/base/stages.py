@@ -107,10 +107,10 @@ def _as_division(returned: Any, members: Sequence[Member]) -> Division:
         division = attrs.evolve(returned, members=members)
     else:
         division = returned
-    return _checked(division)
+    return _check_division(division)
 
 
-def _checked(division: Division) -> Division:
+def _check_division(division: Division) -> Division:
     """The division; raise if a member cannot predict classes, or weights are not one for each."""
     for member in division.members or ():
         if member.part is not None and member.part.n_labels is not None:

@@ -10,7 +10,7 @@ from dcsvm.cli.app import app
 __all__ = ["app", "main"]
 
 #: In the order of `dcsvm --help`.
-COMMANDS = ("run", "predict", "explain", "compare", "report", "recipes", "plugins", "model")
+COMMANDS = ("run", "predict", "explain", "compare", "report", "recipes", "plugins")
 
 for _name in COMMANDS:
     import_module(f"dcsvm.cli.{_name}")

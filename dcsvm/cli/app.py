@@ -96,11 +96,11 @@ def report_errors(
 
     Within, texts from the data do nothing in a terminal or a spreadsheet, unless `raw`.
     """
-    said: set[str] = set()
+    seen: set[str] = set()
 
     def warn(message: Warning | str, *where: Any, **more: Any) -> None:
-        if str(message) not in said:
-            said.add(str(message))
+        if str(message) not in seen:
+            seen.add(str(message))
             say(f"warning: {message}")
 
     try:
@@ -121,8 +121,8 @@ def report_errors(
         ours = isinstance(error, DcsvmError)
         where = "".join(f", {note}" for note in getattr(error, "__notes__", ()))
         hint = "" if debug else " (--debug shows where)"
-        told = f"{error}{where}" if ours else f"{type(error).__name__}: {error}{where}{hint}"
-        say(f"error: {told}")
+        sentence = f"{error}{where}" if ours else f"{type(error).__name__}: {error}{where}{hint}"
+        say(f"error: {sentence}")
         raise typer.Exit(error.exit_code if isinstance(error, DcsvmError) else 1) from error
 
 

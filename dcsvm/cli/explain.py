@@ -1,50 +1,106 @@
-"""`dcsvm explain`: why a model gives one row of a file its answer."""
+"""`dcsvm explain`: what a model consists of, and why it gives a row of a file its answer."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dcsvm.base.errors import UsageError
 from dcsvm.cli.app import app, echo, echo_json, load_registry, report_errors
 from dcsvm.cli.options import AsJson, Debug, Header, ModelPath, PluginFiles, Raw
+from dcsvm.cli.text_tables import print_table
+
+if TYPE_CHECKING:
+    from dcsvm.experiments.predict.row_explanation import RowExplanation
 
 
 @app.command()
 def explain(
     model: ModelPath,
     data: Annotated[
-        Path, typer.Argument(help="A data file with the columns of the model.", metavar="DATA")
-    ],
+        Path | None,
+        typer.Argument(help="A data file with the columns of the model.", metavar="[DATA]"),
+    ] = None,
     row: Annotated[
-        int, typer.Option("--row", metavar="N", help="Which row; the first one is 1.")
-    ] = 1,
+        int | None,
+        typer.Option("--row", metavar="N", help="Which row; the first one, 1, by default."),
+    ] = None,
     header: Header = True,
     plugin: PluginFiles = None,
     as_json: AsJson = False,
     raw: Raw = False,
     debug: Debug = False,
 ) -> None:
-    """Explain the answer for one row: its values, its way through the model, its neighbours."""
+    """Show a model's structure, parts and cost; with DATA, explain its answer for one row.
+
+    An answer is explained by the row's values, its way through the model and its neighbours.
+    """
     with report_errors(debug, raw=raw):
+        if data is None and row is not None:
+            raise UsageError("--row is the number of a row of DATA: name a data file")
         load_registry(plugin)
-        import attrs
-
-        from dcsvm.datasets.file_formats import check_file
-        from dcsvm.experiments.predict.row_explanation import explain_row
         from dcsvm.experiments.run.model_of_run import find_model_file
-        from dcsvm.persistence.model_file import load
 
-        check_file(data)
-        found = explain_row(load(find_model_file(model)), data, row, header)
-        if as_json:
-            told = found.explanation
-            shown = {"route": told.route, "reasons": told.reasons}
-            scores = {str(label): score for label, score in told.scores.items()}
-            effects = [attrs.asdict(each) for each in found.effects]
-            answer = {"row": row, "truth": found.truth, "answer": str(told.answer)}
-            echo_json({**answer, "scores": scores, "effects": effects, **shown})
-            return
-        for line in found.lines():
-            echo(line)
+        file = find_model_file(model)
+        if data is None:
+            _show_model(file, as_json)
+        else:
+            _explain_row(file, data, row or 1, header, as_json)
+
+
+def _show_model(file: Path, as_json: bool) -> None:
+    from dcsvm.experiments.model_summary import summarize_model
+
+    found = summarize_model(file)
+    if as_json:
+        echo_json(found)
+    else:
+        _print_model(found)
+
+
+def _print_model(found: dict[str, Any]) -> None:
+    for line in found["strategy"]:
+        echo(line)
+    echo(
+        f"\n{found['features']} features; {len(found['classes'])} classes: "
+        f"{', '.join(found['classes'])}\n"
+    )
+    if found["decision"]:
+        echo(f"{found['decision']}\n")
+    fields = ("depth", "kind", "parts", "rows", "smallest", "largest", "support vectors")
+    rows = [[str(each[field]) for field in fields] for each in found["parts"]]
+    print_table(fields, rows, numbers=True)
+    echo()
+    for title, value in found["size"].items():
+        echo(f"{title}: {'unknown' if value is None else f'{value:,.0f}'}")
+    echo(f"written by dcsvm {found['dcsvm']} with scikit-learn {found['scikit-learn']}")
+
+
+def _explain_row(file: Path, data: Path, row: int, header: bool, as_json: bool) -> None:
+    from dcsvm.datasets.file_formats import check_file
+    from dcsvm.experiments.predict.row_explanation import explain_row
+    from dcsvm.persistence.model_file import load
+
+    check_file(data)
+    found = explain_row(load(file), data, row, header)
+    if as_json:
+        echo_json({"row": row, **_describe_answer(found)})
+        return
+    for line in found.lines():
+        echo(line)
+
+
+def _describe_answer(found: RowExplanation) -> dict[str, Any]:
+    import attrs
+
+    explanation = found.explanation
+    return {
+        "truth": found.truth,
+        "answer": str(explanation.answer),
+        "scores": {str(label): score for label, score in explanation.scores.items()},
+        "effects": [attrs.asdict(each) for each in found.effects],
+        "route": explanation.route,
+        "reasons": explanation.reasons,
+    }

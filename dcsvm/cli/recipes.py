@@ -132,11 +132,11 @@ def schema(context: typer.Context, plugin: PluginFiles = None, debug: Debug = Fa
 
 
 def write_new(place: Path, text: str) -> None:
-    """Write a file that must not be there yet."""
+    """Write a new file; raise UsageError if it exists."""
     from dcsvm.persistence.atomic_write import write_atomically
 
     if place.exists():
-        raise UsageError(f"{str(place)!r} is there already, and nothing was written over it")
+        raise UsageError(f"{str(place)!r} exists already, and was not overwritten")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(place, text)

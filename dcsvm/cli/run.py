@@ -306,10 +306,10 @@ def _suggest_option(sentence: str, wanted: _Options) -> str:
     from dcsvm.experiments.recipe import parse_override
 
     name, key = column[1], column[2]
-    said = f"data.{key}={name}"
-    if parse_override(said).table["data"][key] != name:  # what reads as a number, or has spaces
-        said = f"data.{key}=[{json.dumps(name, ensure_ascii=False)}]"
-    return f" (--set {shlex.quote(said)})"
+    setting = f"data.{key}={name}"
+    if parse_override(setting).table["data"][key] != name:  # what reads as a number, or has spaces
+        setting = f"data.{key}=[{json.dumps(name, ensure_ascii=False)}]"
+    return f" (--set {shlex.quote(setting)})"
 
 
 def _find_plugins_before(folder: Path) -> list[Path]:

@@ -106,12 +106,12 @@ def _check_columns(
         elif column.first_missing is not None:
             message = f"the target {column.name!r} is missing{_note_measurements(column)}"
             mistakes.append((column.first_missing, message))
-    told = [f"{table.where(place)}: {message}" for place, message in sorted(mistakes)]
-    told += filter(None, (columns[j].find_unusable() for j in columns if j != target))
-    if len(told) > MOST_TOLD:
-        told = [*told[:MOST_TOLD], f"{table.title}: {len(told) - MOST_TOLD} more such mistakes"]
-    if told:
-        raise DataError("\n".join(told))
+    found = [f"{table.where(place)}: {message}" for place, message in sorted(mistakes)]
+    found += filter(None, (columns[j].find_unusable() for j in columns if j != target))
+    if len(found) > MOST_TOLD:
+        found = [*found[:MOST_TOLD], f"{table.title}: {len(found) - MOST_TOLD} more such mistakes"]
+    if found:
+        raise DataError("\n".join(found))
 
 
 def _find_gaps(columns: list[ColumnReader]) -> list[tuple[int, str]]:

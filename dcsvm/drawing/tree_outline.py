@@ -139,8 +139,8 @@ def _lines(sketch: Sketch, folded: set[int]) -> Iterator[tuple[int, int, int, st
         below = () if node in folded else sketch.children[node]
         answers = ("yes", "no") if len(below) == 2 else tuple(map(str, range(1, len(below) + 1)))
         waiting.extend(
-            (child, depth + 1, place, said)
-            for child, said in reversed(list(zip(below, answers, strict=True)))
+            (child, depth + 1, place, answer)
+            for child, answer in reversed(list(zip(below, answers, strict=True)))
         )
         place += 1
 
@@ -188,7 +188,7 @@ def _piece(across: float, down: float, length: float, colour: str) -> str:
 def _describe(summed: Sketch, node: int, n_leaves: int, classes: Sequence[Any]) -> str:
     counts = summed.counts[node]
     total, most = int(counts.sum()), int(counts.argmax())
-    said = f"{total:,} rows" if total != 1 else "1 row"
+    label = f"{total:,} rows" if total != 1 else "1 row"
     if total:
         share = counts[most] / total
         called = shorten(classes[most])
@@ -196,9 +196,9 @@ def _describe(summed: Sketch, node: int, n_leaves: int, classes: Sequence[Any]) 
             called = f"class {called}"
         # A share that only rounds to all of them is not all of them.
         part = "all" if counts[most] == total else f"{min(share, 0.99):.0%}"
-        said += f", {part} {called}"
+        label += f", {part} {called}"
     if n_leaves > 1:
-        said = f"{n_leaves} leaves, {said}"
+        label = f"{n_leaves} leaves, {label}"
     if summed.wrong[node]:
-        said += f"; {int(summed.wrong[node])} of {int(summed.tested[node])} wrong"
-    return said
+        label += f"; {int(summed.wrong[node])} of {int(summed.tested[node])} wrong"
+    return label

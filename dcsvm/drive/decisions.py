@@ -55,7 +55,7 @@ def build_threshold_costs(threshold: float, rarer: int) -> FloatArray:
 def choose_threshold(name: str, shares: FloatArray, is_rare: BoolArray) -> float:
     """The threshold of the probabilities (n,) of the rarer class with the best score.
 
-    It lies in the middle between two probabilities that occur; of equals, it is the highest.
+    It is the midpoint of two observed probabilities; among ties, the highest threshold.
     """
     order = np.argsort(-shares, kind="stable")
     ordered, hits = shares[order], np.cumsum(is_rare[order])
@@ -70,6 +70,6 @@ def choose_threshold(name: str, shares: FloatArray, is_rare: BoolArray) -> float
 
 
 def _correlate(hits: Any, alarms: Any, rare: float, others: float) -> Any:
-    said = hits + alarms
-    spread = np.sqrt(said * (rare + others - said) * rare * others)
+    predicted = hits + alarms
+    spread = np.sqrt(predicted * (rare + others - predicted) * rare * others)
     return (hits * others - alarms * rare) / np.where(spread > 0.0, spread, np.inf)

@@ -166,12 +166,12 @@ class FittedStrategy(PlainState, LocalModel):
 
     def member_probabilities(self, X: Matrix) -> FloatArray:
         """The probabilities of the combination; rows sum to less where members lack classes."""
-        said = self.combination.probabilities(self.committee, X)
-        if said is None:
+        probabilities = self.combination.probabilities(self.committee, X)
+        if probabilities is None:
             raise ContractError(
                 f"{type(self.combination).__name__}.probabilities returned None for new rows"
             )
-        return said
+        return probabilities
 
     def probabilities(self, X: Matrix) -> FloatArray | None:
         if self.calibration is None:

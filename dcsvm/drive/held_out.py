@@ -57,10 +57,10 @@ def calibrate(
         found = Calibration("members", np.zeros(0), np.zeros(0), shares, rarest=rarest)
         if not isinstance(strategy.threshold, str):
             return _decide(strategy, found)
-        said = yield from held_out_margins(strategy, division, model, problem, ASK_MEMBERS)
-        logs = found.complete(np.nan_to_num(said.margins))
-        return _decide(strategy, found, logs, said.y)
-    held_out = yield from held_out_margins(strategy, division, model, problem)
+        held_out = yield from score_held_out_rows(strategy, division, model, problem, ASK_MEMBERS)
+        logs = found.complete(np.nan_to_num(held_out.margins))
+        return _decide(strategy, found, logs, held_out.y)
+    held_out = yield from score_held_out_rows(strategy, division, model, problem)
     unseen = model.committee.unseen(problem.X[held_out.rows])
     curve: dict[str, Any] = fit_curve(
         *(held_out.margins, held_out.y, held_out.weights),
@@ -156,7 +156,7 @@ class HeldOutMargins:
         return max(0.0, float(np.average(met[some] - unseen[some], weights=self.weights[some])))
 
 
-def held_out_margins(
+def score_held_out_rows(
     strategy: Strategy,
     division: Division,
     model: FittedStrategy,
@@ -267,8 +267,8 @@ def _job_without(
     rows = part.rows
     kept = ~held_out[rows]
     if part.task is not None:
-        asked = part.task.code(problem.n_classes)[problem.y[rows]] != 0
-        if not (kept & asked).any():
+        has_side = part.task.code(problem.n_classes)[problem.y[rows]] != 0
+        if not (kept & has_side).any():
             return None
     if kept.all() or not kept.any():
         return None

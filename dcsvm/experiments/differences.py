@@ -84,12 +84,12 @@ def _format_component(kind: str, table: Any, registry: Registry) -> str:
         return f"({', '.join(inner)})"
     offer = registry.offers.get((kind, str(table["use"])))
     known = settings_of(offer.what) if offer is not None else {}
-    said = [
+    settings = [
         f"{name}={_format_setting(known[name], value, registry)}"
         for name, value in table.items()
         if name in known and not _is_default(known[name], value)
     ]
-    return f"{table['use']}({', '.join(said)})" if said else str(table["use"])
+    return f"{table['use']}({', '.join(settings)})" if settings else str(table["use"])
 
 
 def _is_default(field: attrs.Attribute[Any], value: Any) -> bool:

@@ -298,7 +298,7 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         chosen: DivideAndConquerClassifier = clone(estimator).set_params(**self.best_params_)
         if self.refit is True and not self.per_part and not rows.own_validation:
             if self.undivided_ and self.levels != 1:
-                self.best_params_ |= self.undivided_params(*rows.everything)
+                self.best_params_ |= self.build_undivided_params(*rows.everything)
                 chosen.set_params(**self.best_params_)
             return chosen.fit_with(engine, *rows.everything)
         # The rows are those of the search, and so is the division: nothing is divided again.
@@ -310,7 +310,7 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         chosen.set_params(decomposer=decomposer)
         return chosen
 
-    def undivided_params(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]:
+    def build_undivided_params(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]:
         """The settings of the decomposer that leave rows X undivided; empty if none do."""
         estimator, strategy = self._resolve(check_random_state(self.random_state))
         problem = estimator._problem(X, y, sample_weight).with_child_seed(DIVISION)

@@ -114,7 +114,7 @@ class Step:
     verdict: Verdict
 
     def rank_cells(self) -> IntArray:
-        """The cells from best to worst; of equals, the one with fewer kernel evaluations first."""
+        """The cells from best to worst; ties go to the one with fewer kernel evaluations."""
         return np.lexsort((self.verdict.evaluations, -self.verdict.scores))
 
     @property
@@ -122,7 +122,7 @@ class Step:
         return int(self.rank_cells()[0])
 
     def find_best_by_part(self) -> IntArray:
-        """Each part's own best cell; of equals, the one that is best for all parts together."""
+        """The best cell of each part; ties go to the one that is best for all parts together."""
         order = self.rank_cells()
         return np.asarray(order[self.verdict.right[:, order].argmax(axis=1)])
 

@@ -105,9 +105,9 @@ def _encode_labels(classes: Any, y: Any) -> IntArray:
         if (known >= 0).any():
             _warn_of_unknown(y, known)
             return known
-    told = ", ".join(map(repr, classes[:3].tolist()))
+    learned = ", ".join(map(repr, classes[:3].tolist()))
     raise DataError(
-        f"y_val has no label that y has: {y[:1].tolist()[0]!r}, say, but not {told}"
+        f"y_val and y have no label in common: y_val has {y[:1].tolist()[0]!r}, y has {learned}"
         + (", ..." if len(classes) > 3 else "")
     )
 

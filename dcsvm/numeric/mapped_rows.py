@@ -121,13 +121,13 @@ class MappedRows(np.memmap[Any, np.dtype[np.float64]]):
 
     def __getitem__(self, rows: Any) -> Any:
         if isinstance(rows, np.ndarray) and rows.ndim:
-            self._count_pages(len(rows))
+            self._release_when_full(len(rows))
         found = super().__getitem__(rows)
         is_copy = isinstance(found, MappedRows) and getattr(found, "_mmap", None) is None
         return found.view(np.ndarray) if is_copy else found
 
-    def _count_pages(self, n_rows: int) -> None:
-        """Give pages back once enough rows were gathered, each from a page of its own."""
+    def _release_when_full(self, n_rows: int) -> None:
+        """Release the pages once many rows were read, assuming one page per row."""
         gathered = getattr(self, "_gathered", 0) + n_rows * PAGE_BYTES
         self._gathered = 0 if gathered > RESIDENT_BYTES else gathered
         if not self._gathered:

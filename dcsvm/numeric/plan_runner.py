@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -58,13 +57,6 @@ class PlanRunner:
         """The predicted class of each row of X, (n,); None as with `scores`."""
         labels = np.empty(len(X), dtype=np.int64)
         return labels if self._run(X, None, labels) else None
-
-    def row_call(self, x: FloatArray, label: IntArray) -> Callable[[], int]:
-        """A function without arguments that writes the label of the row in `x` into `label`."""
-        assert native.library is not None
-        call = native.library.dcsvm_plan
-        given = self._pointer, self.root, x.ctypes.data, 1, None, label.ctypes.data
-        return lambda: int(call(*given))
 
     def _run(self, X: Any, scores: Any, labels: Any) -> bool:
         rows = np.ascontiguousarray(X, dtype=np.float64)

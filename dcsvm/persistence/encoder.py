@@ -29,7 +29,7 @@ Where: TypeAlias = tuple[str, str]
 
 
 @cache
-def _stored_names(cls: type) -> tuple[str, ...]:
+def _list_stored_names(cls: type) -> tuple[str, ...]:
     return tuple(field.name for field in stored_fields(cls))
 
 
@@ -55,7 +55,7 @@ class Encoder:
         """Return everything that the values refer to, as entries of a model file."""
         tables = {
             "types": [
-                {"name": self.catalogue.type_names[cls], "fields": _stored_names(cls)}
+                {"name": self.catalogue.type_names[cls], "fields": _list_stored_names(cls)}
                 for cls in self.types
             ],
             "objects": self.objects,
@@ -158,7 +158,7 @@ class Encoder:
                 "attrs class"
             )
         owner = cls.__name__
-        fields = [self.encode(getattr(value, n), (owner, n)) for n in _stored_names(cls)]
+        fields = [self.encode(getattr(value, n), (owner, n)) for n in _list_stored_names(cls)]
         kind = self.types.setdefault(cls, len(self.types))
         self.objects.append([kind, *fields])
         return len(self.objects) - 1

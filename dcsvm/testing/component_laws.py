@@ -104,7 +104,7 @@ def declares_words_with_a_meaning(component: Any) -> None:
 
 
 def expect_known_words(component: Any, words: frozenset[str], what: str) -> None:
-    """Fail if a word of `yields` or `accepts` is neither of the core nor declared by anyone."""
+    """Fail if `yields` or `accepts` has a word that no component declares."""
     offered = [offer.what for offer in default_registry().offers.values()]
     declared = {
         word for each in [type(component), *offered] for word in getattr(each, "declares", ())

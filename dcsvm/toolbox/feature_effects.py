@@ -182,8 +182,8 @@ def _measure_loss(
     shuffled = np.concatenate([generator.permutation(values) for _ in range(SHUFFLES)])
     rows = sparse.vstack([X] * SHUFFLES) if sparse.issparse(X) else np.tile(X, (SHUFFLES, 1))
     rows = replace_column(rows, column, shuffled)
-    said = model.decision_function(rows) if _is_ranked(model, y) else model.predict(rows)
-    return np.array([_judge(model, y, each) for each in np.split(said, SHUFFLES)])
+    predicted = model.decision_function(rows) if _is_ranked(model, y) else model.predict(rows)
+    return np.array([_judge(model, y, each) for each in np.split(predicted, SHUFFLES)])
 
 
 def _is_ranked(model: Any, y: Any) -> bool:
@@ -197,13 +197,13 @@ def _score(model: Any, X: Matrix, y: Any) -> float:
     )
 
 
-def _judge(model: Any, y: Any, said: Any) -> float:
+def _judge(model: Any, y: Any, predicted: Any) -> float:
     """Return the area under the ROC curve of scores, or the mean recall of labels."""
     if _is_ranked(model, y):
         from sklearn.metrics import roc_auc_score  # takes long, and predicting never needs it
 
-        return float(roc_auc_score(y == model.classes_[1], said))
-    right = y == said
+        return float(roc_auc_score(y == model.classes_[1], predicted))
+    right = y == predicted
     return float(np.mean([right[y == label].mean() for label in np.unique(y)]))
 
 

@@ -67,9 +67,9 @@ class LazyModel(LocalModel):
             member = train_part(problem, Part(chosen), self.learner)
             values = member.scores(X[rows])
             known = member.code.any(axis=0)
-            said = np.where(known, values @ member.code, np.inf)
-            floor = np.minimum(said.min(axis=1, keepdims=True), 0.0) - 1.0
-            scores[rows] = np.where(known, said, np.minimum(floor, -1.0))
+            by_class = np.where(known, values @ member.code, np.inf)
+            floor = np.minimum(by_class.min(axis=1, keepdims=True), 0.0) - 1.0
+            scores[rows] = np.where(known, by_class, np.minimum(floor, -1.0))
         return scores if self.n_classes > 2 else (scores[:, 1:] - scores[:, :1]) / 2
 
     def check_stored(self, **sizes: int) -> dict[str, int]:
@@ -174,10 +174,10 @@ def nearest_rows(X: Matrix, points: Matrix, count: int) -> IntArray:
 
 def _find_equal(chosen: list[IntArray]) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield each different set of training rows, and the new rows that it is for."""
-    asked: dict[bytes, list[int]] = {}
+    rows_by_set: dict[bytes, list[int]] = {}
     for row, ids in enumerate(chosen):
-        asked.setdefault(ids.tobytes(), []).append(row)
-    for rows in asked.values():
+        rows_by_set.setdefault(ids.tobytes(), []).append(row)
+    for rows in rows_by_set.values():
         yield chosen[rows[0]], np.array(rows)
 
 

@@ -29,8 +29,8 @@ class HtmlReport(Report):
         from dcsvm_report.evidence import EVIDENCE, gather_evidence
 
         rows = (run.X_test, run.y_test, run.X_train, run.y_train)
-        said = {"answers": run.answers, "shares": run.shares}
-        evidence = gather_evidence(run.model, *rows, features=run.features, **said)
+        predictions = {"answers": run.answers, "shares": run.shares}
+        evidence = gather_evidence(run.model, *rows, features=run.features, **predictions)
         return {EVIDENCE: evidence.as_dict()}
 
     def render(self, record: RunRecord) -> str:

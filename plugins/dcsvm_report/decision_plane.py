@@ -53,13 +53,13 @@ def sample_plane(classifier: Any, scene: Scene, y: Any, answers: Any) -> Plane |
     parts = _find_parts(scene.committee, grid)
     some = np.linspace(0, X.shape[0] - 1, min(DRAWN_ROWS, X.shape[0])).astype(np.intp)
     truth = np.where(np.isin(y, classifier.classes_), np.searchsorted(classifier.classes_, y), -1)
-    said = np.searchsorted(classifier.classes_, answers)
+    predicted = np.searchsorted(classifier.classes_, answers)
     return Plane(
         (float(low[0]), float(low[1])),
         (float(high[0]), float(high[1])),
         _lines(there),
         () if parts is None else _lines(parts),
-        tuple((float(X[i, 0]), float(X[i, 1]), int(truth[i]), int(said[i])) for i in some),
+        tuple((float(X[i, 0]), float(X[i, 1]), int(truth[i]), int(predicted[i])) for i in some),
         (scene.features[0], scene.features[1]),
     )
 

@@ -161,7 +161,7 @@ def gather_evidence(
     scene = _scene(model, classifier, _see(model, X_test), y_test, wrong, learned, features)
     routed = any(group.router is not None for group in committee.groups)
     if routed:
-        parts = _routed_errors(committee, scene.X, wrong)
+        parts = _count_by_route(committee, scene.X, wrong)
     else:
         known = np.isin(y_test, classes)
         parts = _own_errors(committee, scene.X[known], scene.y[known], scene.classes)
@@ -254,7 +254,7 @@ def _scene(
     )
 
 
-def _routed_errors(committee: Committee, X: Matrix, wrong: BoolArray) -> Iterator[PartErrors]:
+def _count_by_route(committee: Committee, X: Matrix, wrong: BoolArray) -> Iterator[PartErrors]:
     """Errors by part; a row that is routed to several parts counts in each."""
     for group in committee.groups:
         members = committee.members[group.first : group.last]
@@ -301,8 +301,8 @@ def _sides(member: Member, classes: Sequence[str]) -> str:
 def _count_missed(member: Member, X: Matrix, truth: IntArray) -> int:
     values, _ = member.answer(X)
     if len(member.code) == 1:
-        said = np.where(values[:, 0] > 0, 1, -1)
-        return int(np.count_nonzero(said != member.code[0, truth]))
+        predicted = np.where(values[:, 0] > 0, 1, -1)
+        return int(np.count_nonzero(predicted != member.code[0, truth]))
     return int(np.count_nonzero(member.code[values.argmax(axis=1), truth] <= 0))
 
 

@@ -76,9 +76,9 @@ def _draw_effects(found: FeatureReport, classes: Sequence[str]) -> Drawing:
         for axes in plots[len(effects) :]:
             axes.set_axis_off()
 
-    told = "; ".join(dict.fromkeys(name for each in effects for name in each.classes))
+    names = "; ".join(dict.fromkeys(name for each in effects for name in each.classes))
     words = (
-        f"The share of rows answered {told}, in percent, where a feature has the same value in "
+        f"The share of rows answered {names}, in percent, where a feature has the same value in "
         "all rows; lines are two standard errors."
     )
     title = "Effects of the features"

@@ -98,8 +98,8 @@ def draw_confusion(facts: Facts) -> Drawing | None:
         axes.set_ylabel("true")
 
     worst = facts.find_confusions(3)
-    told = ", ".join(f"{each.truth} taken for {each.answer} ({each.rows})" for each in worst)
-    words = f"{k} classes, errors in red. Most often confused: {told or 'none'}."
+    pairs = ", ".join(f"{each.truth} taken for {each.answer} ({each.rows})" for each in worst)
+    words = f"{k} classes, errors in red. Most often confused: {pairs or 'none'}."
     title = "Confusion"
     return Drawing(title, words, render_svg("confusion", f"{title}: {words}", draw, WIDTH))
 

@@ -21,9 +21,9 @@ def load_facts(record: RunRecord) -> Facts:
     truth, answers, folds = _predictions(record)
     classes, (truth_places, *places) = encode_labels(truth, *answers.values())
     assert truth_places is not None
-    said = dict(zip(answers, places, strict=True))
+    codes = dict(zip(answers, places, strict=True))
     contenders = tuple(
-        Contender(each["model"], each, said.get(each["model"])) for each in result["models"]
+        Contender(each["model"], each, codes.get(each["model"])) for each in result["models"]
     )
     trials = tuple(
         TrialScore(each["values"], float(each["score"])) for each in search.get("tried", ())
@@ -124,8 +124,8 @@ def _component(table: Any) -> str:
         return str(table)
     if "use" not in table:  # a strategy within a strategy
         return "; ".join(f"{key}: {_component(value)}" for key, value in table.items())
-    said = _settings({key: value for key, value in table.items() if key != "use"})
-    return f"{table['use']} ({said})" if said else str(table["use"])
+    settings = _settings({key: value for key, value in table.items() if key != "use"})
+    return f"{table['use']} ({settings})" if settings else str(table["use"])
 
 
 def _settings(table: Mapping[str, Any]) -> str:

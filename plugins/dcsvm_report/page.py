@@ -221,11 +221,11 @@ def _verdict(facts: Facts) -> str:
     if facts.wrong is None:
         return f"{_share(own.accuracy)} of {n:,} test rows were classified correctly."
     right = n - int(facts.wrong.sum())
-    said = f"{right:,} of {n:,} test rows were classified correctly"
+    sentence = f"{right:,} of {n:,} test rows were classified correctly"
     if n:
-        said += f", {_share(right / n)}"
+        sentence += f", {_share(right / n)}"
         most = max(facts.confusion().sum(axis=1)) / n
-        said += f"; always predicting the largest class would be correct for {_share(most)}"
+        sentence += f"; always predicting the largest class would be correct for {_share(most)}"
     reference = facts.reference
     if reference is not None and reference.answers is not None:
         gap = 100 * (own.accuracy - reference.accuracy)
@@ -233,8 +233,8 @@ def _verdict(facts: Facts) -> str:
         if abs(gap) >= 0.005:
             how += "above" if gap > 0 else "below"
         called = "" if reference.name == "undivided" else f", {reference.name}"
-        said += f". That is {how} the undivided model{called}"
-    return said + "."
+        sentence += f". That is {how} the undivided model{called}"
+    return sentence + "."
 
 
 def _worst(facts: Facts) -> list[Any]:

@@ -34,8 +34,8 @@ def gather_facts(
         search = classifier
     model = getattr(classifier, "best_estimator_", classifier)
     fitted = {_make_unique(against, _name(model)): model, **against}
-    said = {name: each.predict(X_test) for name, each in fitted.items()}
-    classes, (truth, *answers) = encode_labels(y_test, *said.values())
+    predictions = {name: each.predict(X_test) for name, each in fitted.items()}
+    classes, (truth, *answers) = encode_labels(y_test, *predictions.values())
     assert truth is not None
     contenders = tuple(
         Contender(name, _metrics(each, X_test, float(np.mean(answer == truth))), answer)
@@ -63,7 +63,7 @@ def gather_facts(
         evidence=gather_evidence(
             *(model, *rows),
             features=names,
-            answers=said[contenders[0].name],
+            answers=predictions[contenders[0].name],
             shares=model.predict_proba(X_test) if hasattr(model, "predict_proba") else None,
         ),
         trials=() if search is None else tuple(read_trials(search)),

@@ -38,9 +38,9 @@ def draw_stages(stages: Sequence[StageCounts]) -> str:
     for place, stage in enumerate(stages):
         down = ROW * place + 14
         parts = "1 part" if stage.parts == 1 else f"{stage.parts:,} parts"
-        told = f"{stage.rows:,} rows in {parts}, {stage.kept:,} kept"
+        label = f"{stage.rows:,} rows in {parts}, {stage.kept:,} kept"
         if place < len(following) and following[place] <= stage.kept < stage.rows:
-            told += f", {stage.rows - stage.kept:,} dropped"
+            label += f", {stage.rows - stage.kept:,} dropped"
         title = html.escape(f"{place + 1}. {stage.title}" if stage.title else f"{place + 1}.")
         whole, kept = (max(2.0, WIDTH * n / most) for n in (stage.rows, stage.kept))
         shapes += [
@@ -49,7 +49,7 @@ def draw_stages(stages: Sequence[StageCounts]) -> str:
             'fill="currentColor" fill-opacity=".14"/>',
             f'<rect x="0" y="{down + 6}" width="{kept:.1f}" height="{BAR}" rx="2" '
             'style="fill: var(--accent, #2f7ed8)"/>',
-            f'<text x="0" y="{down + BAR + 18}" fill-opacity=".8">{told}</text>',
+            f'<text x="0" y="{down + BAR + 18}" fill-opacity=".8">{label}</text>',
         ]
     height = ROW * len(stages)
     return (

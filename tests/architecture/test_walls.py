@@ -81,7 +81,7 @@ def test_the_core_never_names_a_built_in_class_or_module(core: dict[str, ast.AST
     assert not found
 
 
-def test_the_walls_have_eyes() -> None:
+def test_comparisons_with_component_names_are_found() -> None:
     guilty = ast.parse("if name == 'tree' or name in ('route',) or isinstance(it, p.KernelSVM): 0")
     assert {text for node in ast.walk(guilty) for text in compared_texts(node)} == {
         "tree",

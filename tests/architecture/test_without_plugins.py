@@ -72,7 +72,7 @@ def test_the_tests_of_the_core_pass_without_plugins(environment, core_only: Path
 
 
 @pytest.mark.slow
-def test_the_environment_can_shut_the_door_on_every_plugin() -> None:
+def test_an_empty_environment_variable_disables_all_plugins() -> None:
     run = subprocess.run(
         [sys.executable, "-c", EMPTY_HANDED],
         env=os.environ | {"DCSVM_LOAD_PLUGINS": ""},

@@ -356,7 +356,7 @@ CASES = {
     ),
     "a recipe that extends itself": (
         '# a circle\nextends = "recipe.toml"\n',
-        "recipe.toml:2: extends goes in a circle: recipe.toml -> recipe.toml",
+        "recipe.toml:2: circular extends: recipe.toml -> recipe.toml",
     ),
     "a recipe that extends a number": (
         "extends = 3\n",

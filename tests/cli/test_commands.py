@@ -1,4 +1,4 @@
-"""The smaller commands: recipes, plugins init, model inspect, compare, dry runs, overrides."""
+"""The smaller commands: recipes, plugins init, compare, dry runs, overrides."""
 
 import csv
 import json
@@ -96,9 +96,7 @@ def test_a_copy_never_replaces_a_file(dcsvm, tmp_path):
     before = (tmp_path / "td_svm.toml").read_text()
     assert before == default_registry().offers["recipe", "td_svm"].what
     result = dcsvm("recipes", "copy", "max_wins", "td_svm.toml")
-    assert result.stderr == (
-        "error: 'td_svm.toml' is there already, and nothing was written over it\n"
-    )
+    assert result.stderr == ("error: 'td_svm.toml' exists already, and was not overwritten\n")
     assert result.exit_code == 2
     assert (tmp_path / "td_svm.toml").read_text() == before
 
@@ -112,13 +110,13 @@ def test_shipped_recipes_are_short_and_say_when_to_use_them(name):
     assert name == "quickstart" or {"search", "suits"} <= tomllib.loads(text).keys()
 
 
-def test_inspect_shows_structure_parts_and_cost(dcsvm, recipe, iris_pipeline):
+def test_explain_shows_structure_parts_and_cost(dcsvm, recipe, iris_pipeline):
     run_in(dcsvm, "kept", recipe(iris_pipeline + "[split]\nrefit = false\n"))
-    shown = dcsvm("model", "inspect", "kept")
+    shown = dcsvm("explain", "kept")
     assert shown.exit_code == 0, shown.stderr
     assert '[decomposer]\nuse = "class_pairs"' in shown.stdout
     assert "4 features; 3 classes: setosa, versicolor, virginica" in shown.stdout
-    found = json.loads(dcsvm("model", "inspect", "kept/model.dcsvm", "--json").stdout)
+    found = json.loads(dcsvm("explain", "kept/model.dcsvm", "--json").stdout)
     inner = found["parts"][-1]
     assert (inner["depth"], inner["kind"], inner["parts"]) == (0, "KernelExpansion", 3)
     metrics = json.loads(Path("kept/metrics.json").read_text())
@@ -130,9 +128,9 @@ def test_inspect_shows_structure_parts_and_cost(dcsvm, recipe, iris_pipeline):
     )
 
 
-def test_inspect_of_what_is_no_model(dcsvm, tmp_path):
+def test_explain_of_what_is_no_model(dcsvm, tmp_path):
     (tmp_path / "model.dcsvm").write_text("nonsense")
-    result = dcsvm("model", "inspect", "model.dcsvm")
+    result = dcsvm("explain", "model.dcsvm")
     assert result.stderr == "error: model file 'model.dcsvm' is not a dcsvm model file\n"
     assert result.exit_code == 4
 

@@ -1,4 +1,4 @@
-"""`dcsvm explain`: why one row of a file has its answer."""
+"""`dcsvm explain`: what a model consists of, and why one row of a file has its answer."""
 
 import json
 from pathlib import Path
@@ -51,4 +51,10 @@ def test_a_row_that_is_not_there_is_told(dcsvm, model):
     assert result.exit_code == 4
     result = dcsvm("explain", str(model), "rows.csv", "--row", "0")
     assert result.stderr == "error: rows are counted from 1, got 0\n"
+    assert result.exit_code == 2
+
+
+def test_a_row_needs_a_data_file(dcsvm, model):
+    result = dcsvm("explain", str(model), "--row", "2")
+    assert result.stderr == "error: --row is the number of a row of DATA: name a data file\n"
     assert result.exit_code == 2

@@ -23,7 +23,7 @@ def test_the_version_says_what_runs(dcsvm):
         ["plugins", "show"],
         ["recipes"],
         ["recipes", "show"],
-        ["model", "inspect"],
+        ["explain"],
     ],
 )
 def test_every_command_has_help(dcsvm, command):

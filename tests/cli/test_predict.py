@@ -340,7 +340,7 @@ def test_sparse_rows_are_answered(dcsvm, write, tmp_path):
     )
     result = dcsvm("predict", "model.dcsvm", write("new.csv", NEW))
     assert result.stderr == (
-        "error: new.csv: the model was trained on sparse rows, whose features go by number; "
+        "error: new.csv: the model was trained on sparse rows, whose features are numbered; "
         "give it an svmlight file, or an NPZ file with a sparse matrix\n"
     )
 

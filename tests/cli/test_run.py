@@ -68,7 +68,7 @@ def test_data_go_to_standard_output_and_messages_to_standard_error(dcsvm, recipe
     assert result.stderr == (
         f"kept in {found['folder']}\n"
         "this model was trained on all 150 rows; the figures are those of the same strategy "
-        "learned from 112\n"
+        "trained on 112\n"
         f"next: dcsvm predict {found['folder']} new_rows.csv\n"
     )
 
@@ -518,11 +518,11 @@ def test_values_to_fill_in_are_told_as_a_word_of_the_command_line(dcsvm, tmp_pat
 def test_the_model_that_is_kept_learns_all_rows(dcsvm, recipe, iris_pipeline):
     said = dcsvm("run", recipe(iris_pipeline), "--out", "all", "--json")
     sentence = "this model was trained on all 150 rows; the figures are those of the same strategy"
-    assert f"{sentence} learned from 112" in said.stderr
+    assert f"{sentence} trained on 112" in said.stderr
     result = json.loads(said.stdout)
     assert (result["n_train"], result["n_kept"]) == (112, 150)
     part = dcsvm("run", recipe(iris_pipeline), "--out", "part", "--set", "split.refit=false")
-    assert "the model there" not in part.stderr
+    assert "this model was trained" not in part.stderr
     whole, measured = (package.load(f"{name}/model.dcsvm") for name in ("all", "part"))
     assert (whole[-1].n_rows_, measured[-1].n_rows_) == (150, 112)
     table = [(Path(name) / "predictions.csv").read_text() for name in ("all", "part")]

@@ -222,7 +222,7 @@ def test_a_killed_run_counts_as_interrupted_everywhere(dcsvm, recipe, iris_pipel
     for words in (
         ("compare", "my run", "my run"),
         ("report", "my run"),
-        ("model", "inspect", "my run"),
+        ("explain", "my run"),
         ("predict", "my run", "new.csv"),
     ):
         result = dcsvm(*words)

@@ -93,11 +93,11 @@ def test_the_answers_of_a_run_hold_no_formula_and_are_found_again(finished):
     assert json.loads((folder / "kept/plan.json").read_text())["classes"] == sorted(LABELS)
 
 
-@pytest.mark.parametrize("command", ["model inspect", "compare", "predict", "predict --keep"])
+@pytest.mark.parametrize("command", ["explain", "compare", "predict", "predict --keep"])
 def test_commands_print_no_escapes(dcsvm, finished, command):
     folder, _ = finished
     given = {
-        "model inspect": ["model", "inspect", folder / "kept"],
+        "explain": ["explain", folder / "kept"],
         "compare": ["compare", folder / "kept", folder / "other"],
         "predict": ["predict", folder / "kept", folder / "rows.csv"],
         "predict --keep": ["predict", folder / "kept", folder / "rows.csv", "--keep", NOTE,

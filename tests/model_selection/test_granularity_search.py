@@ -266,7 +266,7 @@ def test_a_class_that_only_held_out_rows_have_is_never_right():
 def test_held_out_labels_that_no_row_to_learn_from_has_are_refused(labels):
     X, y = rows()
     search = GranularitySearch(foreseen(), {"learner__quality": [1.0]})
-    with pytest.raises(DataError, match=r"^y_val has no label that y has: .*, but not 0, 1"):
+    with pytest.raises(DataError, match=r"^y_val and y have no label in common: .*, y has 0, 1"):
         search.fit(X[:120], y[:120], X_val=X[120:122], y_val=labels)
 
 

@@ -199,16 +199,16 @@ class Committee(PlainState, Stored):
         (n, classes), or None if a member has none. Rows sum to less where members lack classes.
         """
         sums = np.zeros((X.shape[0], self.n_classes))
-        asked = np.zeros((X.shape[0], 1))
+        total = np.zeros((X.shape[0], 1))
         for group in self.groups:
             for rows, number, weights in self._places(X, group):
-                said = self.members[number].probabilities(X[rows])
-                if said is None:
+                own = self.members[number].probabilities(X[rows])
+                if own is None:
                     return None
                 share = 1.0 if weights is None else weights[:, None]
-                sums[rows] += share * said
-                asked[rows] += share
-        return np.asarray(sums / np.where(asked > 0.0, asked, 1.0))
+                sums[rows] += share * own
+                total[rows] += share
+        return np.asarray(sums / np.where(total > 0.0, total, 1.0))
 
     def find_homes(self, X: Matrix) -> IntArray | None:
         """The one member (n,) that each row is routed to; None if rows may ask several."""
@@ -260,17 +260,17 @@ class Committee(PlainState, Stored):
             for rows, number in places:
                 for block in self._blocks(rows, np.array([number])):
                     here = X if len(block) == X.shape[0] and _is_ascending(block) else X[block]
-                    said = self.members[number].labels(here)
-                    if said is None:
+                    own = self.members[number].labels(here)
+                    if own is None:
                         return np.asarray(_winners(self.mean_scores(X)))
-                    labels[block] = said
+                    labels[block] = own
         return labels
 
     def values(self, X: Matrix) -> FloatArray:
         """The scores of all members for rows X, (n, columns); NaN if not queried."""
         table = np.full((X.shape[0], self.starts[-1]), np.nan)
-        for said in self.answers(X):
-            table[np.ix_(said.rows, self._columns(said.members))] = said.values
+        for answers in self.answers(X):
+            table[np.ix_(answers.rows, self._columns(answers.members))] = answers.values
         return table
 
     def table(self, X: Matrix) -> FloatArray:
@@ -282,14 +282,14 @@ class Committee(PlainState, Stored):
         """
         columns = []
         for group in self.groups:
-            said = self._answers_of(X, group)
+            answered = self._answers_of(X, group)
             if group.router is None:
                 width = self.starts[group.last] - self.starts[group.first]
                 block = np.empty((X.shape[0], width))
-                for answers in said:
+                for answers in answered:
                     block[answers.rows] = answers.values
             else:
-                block = _one_column(self._means(X, said))
+                block = _one_column(self._means(X, answered))
             columns.append(block)
         return np.hstack(columns)
 
@@ -318,14 +318,14 @@ class Committee(PlainState, Stored):
                 weights = np.broadcast_to(weights, (len(rows), len(members)))
             yield self.ask(X, rows, members, weights)
 
-    def _means(self, X: Matrix, said: Iterator[Answers]) -> FloatArray:
-        return mean_or_nan(*self._sums(X, said))
+    def _means(self, X: Matrix, answered: Iterator[Answers]) -> FloatArray:
+        return mean_or_nan(*self._sums(X, answered))
 
-    def _sums(self, X: Matrix, said: Iterator[Answers]) -> tuple[FloatArray, FloatArray]:
+    def _sums(self, X: Matrix, answered: Iterator[Answers]) -> tuple[FloatArray, FloatArray]:
         """The sums of scores by class, and the total weights of the columns in each sum."""
         sums = np.zeros((X.shape[0], self.n_classes))
         known = np.zeros_like(sums)
-        for answers in said:
+        for answers in answered:
             sums[answers.rows] += answers.sums()
             known[answers.rows] += answers.total_weights()
         return sums, known

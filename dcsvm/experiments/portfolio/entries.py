@@ -21,7 +21,6 @@ from dcsvm.experiments.recipe.reader import PORTFOLIO
 from dcsvm.experiments.recipe.sections import (
     GRANULARITY_SCORES,
     change_search,
-    needs_probabilities,
 )
 from dcsvm.experiments.recipe.serialize import serialize_learner
 from dcsvm.experiments.run.load_data import build_pipeline, resolve_class_weight
@@ -141,8 +140,3 @@ def _read(name: str, registry: Registry) -> Recipe:
 
 def _list_ranges(recipe: Recipe) -> dict[str, Sequence[float]]:
     return {key: getattr(recipe.suits, key) for key in SIZES if getattr(recipe.suits, key)}
-
-
-def choose_inner_score(score: str) -> str:
-    """The score that parameters of a recipe are chosen by: one of labels where it can be."""
-    return score if needs_probabilities(score) or score in GRANULARITY_SCORES else "accuracy"

@@ -50,12 +50,12 @@ class TrialRows:
 
 @attrs.frozen(eq=False)
 class Trial:
-    """What came of one recipe on some rows.
+    """The result of training one recipe on some rows.
 
-    `shares` are probabilities (judged rows, all classes), `values` those of the recipe's keys that
-    were chosen, `grid` what is worth trying on more rows, `growth` the power of the rows that fits
-    are supposed to take. `pilot_seconds` are those of a quarter of the rows. `error` says why
-    nothing came of it.
+    `shares` are the predicted probabilities (validation rows, all classes), `values` the chosen
+    values of the recipe's keys, and `grid` the values to try on more rows. The time of a fit is
+    assumed to grow with the rows to the power `growth`. `pilot_seconds` is the time of a fit on a
+    quarter of the rows. `error` is the message of a trial that failed.
     """
 
     recipe: str

@@ -68,7 +68,7 @@ def open_rows(model: Any, path: Path, header: bool = True) -> RowReader:
         schema = _match_by_place(table, columns)
     if schema.first_index is not None:
         raise DataError(
-            f"{table.title}: the model was trained on sparse rows, whose features go by number; "
+            f"{table.title}: the model was trained on sparse rows, whose features are numbered; "
             "give it an svmlight file, or an NPZ file with a sparse matrix"
         )
     if not table.has_names and len(table.names) == len(schema.features):
@@ -206,7 +206,7 @@ class TableRowReader(RowReader):
 
 
 class SparseRowReader(RowReader):
-    """Sparse rows, whose features go by number."""
+    """Sparse rows, whose features have numbers instead of names."""
 
     def __init__(self, table: SparseTable, schema: TableSchema | None, n_features: int) -> None:
         self.table, self.title, self.n_features = table, table.title, n_features

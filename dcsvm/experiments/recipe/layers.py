@@ -84,16 +84,16 @@ def parse_override(given: str) -> LayeredRecipe:
     option, space, rest = given.partition(" ")
     if space and option in SHORT:
         key, parsed = SHORT[option](rest)
-        words, said = tuple(key.split(".")), f"{option} {rest}"
+        words, source = tuple(key.split(".")), f"{option} {rest}"
     else:
         words, parsed = _parse_pair(given)
-        said = f"--set {given}"
+        source = f"--set {given}"
     table: dict[str, Any] = {}
     inner = table
     for word in words[:-1]:
         inner = inner.setdefault(word, {})
     inner[words[-1]] = parsed
-    place = Place(-1, said)
+    place = Place(-1, source)
     places: dict[Key, Place] = {words[:size]: place for size in range(1, len(words) + 1)}
     return LayeredRecipe(place.source, table, places)
 
@@ -177,7 +177,7 @@ def parse_layers(
         )
     if found[1] in (*above, source):
         circle = " -> ".join((*above, source, found[1]))
-        raise RecipeError(f"{place}: extends goes in a circle: {circle}")
+        raise RecipeError(f"{place}: circular extends: {circle}")
     parent = parse_layers(*found, registry, (*above, source))
     for own_key in ("name", "auto"):
         parent.table.pop(own_key, None)

@@ -115,7 +115,7 @@ def _search_prepared(
         chosen = {name: chosen[name] for name in chosen if not name.startswith(DECOMPOSER)}
     elif searcher.undivided_ and asked.rows is None:
         # the rows judged by are learned, too
-        chosen = chosen | searcher.undivided_params(prepare.transform(X), y)
+        chosen = chosen | searcher.build_undivided_params(prepare.transform(X), y)
     best, score = {**way, **_to_recipe_keys(chosen)}, float(searcher.best_score_)
     return SearchResult(best, score, tried, searcher.stopped_, len(y), asked.score)
 

@@ -168,19 +168,19 @@ def _plan_candidate(
     largest = int(sizes.max())
     fits = len(splits) + (len(splits) > 1)
     refits = len(splits) == 1 and recipe.split.refit and candidate is recipe.candidates[0]
-    asked = recipe.search
+    search = recipe.search
     cells = math.prod(len(values) for values in candidate.grid.values()) if candidate.grid else 0
-    if asked.use == "random":
-        cells = min(cells, asked.tries)
-    some = min(asked.rows or len(train), len(train))
-    levels = _find_coarser_sizes(candidate, problem, asked, some)
-    further = min(cells, asked.top)
+    if search.use == "random":
+        cells = min(cells, search.tries)
+    some = min(search.rows or len(train), len(train))
+    levels = _find_coarser_sizes(candidate, problem, search, some)
+    further = min(cells, search.top)
     # However few rows a search takes, it learns a part of them as large as the largest.
     trial = (dividing + learning) * some / len(train)
     trial = max(trial, pilot.seconds_for(min(some, largest)), at_least)
-    searching = cells * trial * (asked.folds or 1)
+    searching = cells * trial * (search.folds or 1)
     searching += further * sum(pilot.seconds_for(size) for level in levels for size in level)
-    searching = min(searching / n_jobs, asked.seconds or math.inf)
+    searching = min(searching / n_jobs, search.seconds or math.inf)
     alike = min(n_jobs, len(sizes))
     kept = max([alike * pilot.bytes_for(largest), *(pilot.bytes_for(max(s)) for s in levels)])
     return CandidatePlan(
@@ -198,20 +198,20 @@ def _plan_candidate(
 
 
 def _find_coarser_sizes(
-    candidate: Candidate, problem: Problem, asked: Search, n_rows: int
+    candidate: Candidate, problem: Problem, search: Search, n_rows: int
 ) -> list[list[int]]:
     """The sizes of parts on each coarser level of a search, which may end before the last."""
-    if asked.levels == 1 or not candidate.uses_levels(asked):
+    if search.levels == 1 or not candidate.uses_levels(search):
         return []
     own = candidate.classifier
     strategy = Strategy.of(own.decomposer, own.learner, own.combiner)
     some = problem if n_rows == problem.n_rows else problem.subset(_sample_rows(problem, n_rows))
     found: list[list[int]] = []
-    for level in strategy.decomposer.levels(some.with_child_seed(DIVISION), asked.factor):
+    for level in strategy.decomposer.levels(some.with_child_seed(DIVISION), search.factor):
         sizes = [len(part.rows) for part in parts_of(level)]
         if not found or len(sizes) != len(found[-1]):
             found.append(sizes)
-    return found[1 : asked.levels]
+    return found[1 : search.levels]
 
 
 def _divide(

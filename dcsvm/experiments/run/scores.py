@@ -24,7 +24,7 @@ from dcsvm.numeric.probability_scores import LOSSES, PROBABILITY_SCORES, score_p
 
 @attrs.frozen(eq=False)
 class Answered:
-    """What a model said of some rows: labels, and probabilities (n, k) of `classes` or None."""
+    """True and predicted labels, and the probabilities (n, k) of `classes` or None."""
 
     truth: Any
     labels: Any
@@ -40,46 +40,46 @@ class Answered:
 class _Recorded(ClassifierMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
     """An estimator that repeats recorded answers, for scorers."""
 
-    def __init__(self, said: Any = None) -> None:
-        self.said = said
-        self.classes_ = said.classes
+    def __init__(self, predictions: Any = None) -> None:
+        self.predictions = predictions
+        self.classes_ = predictions.classes
 
     def fit(self, X: Any, y: Any) -> Any:
         return self
 
     def predict(self, X: Any) -> Any:
-        return self.said.labels
+        return self.predictions.labels
 
     def predict_proba(self, X: Any) -> Any:
-        if self.said.shares is None:
+        if self.predictions.shares is None:
             raise AttributeError("probability is off")
-        return self.said.shares
+        return self.predictions.shares
 
 
-def compute_score(name: str, said: Answered) -> float:
+def compute_score(name: str, rated: Answered) -> float:
     """A score by the name that it has in a recipe."""
     if name == "accuracy":
-        return float(np.mean(said.labels == said.truth))
+        return float(np.mean(rated.labels == rated.truth))
     if name == "balanced_accuracy":
         # By hand: scikit-learn warns of an answer that no row has as its class. It is just wrong.
-        classes = np.unique(said.truth)
-        return float(np.mean([np.mean(said.labels[said.truth == c] == c) for c in classes]))
+        classes = np.unique(rated.truth)
+        return float(np.mean([np.mean(rated.labels[rated.truth == c] == c) for c in classes]))
     if name in PROBABILITY_SCORES:
-        shares: Any = said.shares
-        return score_probabilities(name, shares, said.codes())
+        shares: Any = rated.shares
+        return score_probabilities(name, shares, rated.codes())
     if name in OWN_SCORES:
         more = {"average": "macro", "zero_division": 0.0} if name == "f1_macro" else {}
-        return float(getattr(metrics, OWN_SCORES[name])(said.truth, said.labels, **more))
+        return float(getattr(metrics, OWN_SCORES[name])(rated.truth, rated.labels, **more))
     try:
-        rows = np.zeros((len(said.truth), 1))
-        return float(metrics.get_scorer(name)(_Recorded(said), rows, said.truth))
+        rows = np.zeros((len(rated.truth), 1))
+        return float(metrics.get_scorer(name)(_Recorded(rated), rows, rated.truth))
     except (ValueError, AttributeError, TypeError) as error:
         raise DataError(f"the score {name!r} cannot be computed: {error}") from error
 
 
-def rate(name: str, said: Answered) -> float:
+def rate(name: str, rated: Answered) -> float:
     """The score as a search compares it: larger is better."""
-    return -compute_score(name, said) if name in LOSSES else compute_score(name, said)
+    return -compute_score(name, rated) if name in LOSSES else compute_score(name, rated)
 
 
 @cache
@@ -93,12 +93,12 @@ def list_scorers() -> tuple[str, ...]:
     )
 
 
-def score_classes(said: Answered, asked: Sequence[str]) -> dict[str, float]:
-    """Precision, recall and F1 of every class, and the scores that are asked for.
+def score_classes(rated: Answered, scores: Sequence[str]) -> dict[str, float]:
+    """Precision, recall and F1 of every class, and the given scores.
 
     With probabilities, log-loss and Brier score are measured in any case.
     """
-    truth, answers = said.truth, said.labels
+    truth, answers = rated.truth, rated.labels
     classes = np.unique(np.concatenate([truth, answers]))
     table = metrics.precision_recall_fscore_support(
         truth, answers, labels=classes, zero_division=0.0
@@ -108,21 +108,21 @@ def score_classes(said: Answered, asked: Sequence[str]) -> dict[str, float]:
         for word, values in zip(("precision", "recall", "f1"), table[:3], strict=True)
         for place, label in enumerate(classes.tolist())
     }
-    always = [] if said.shares is None else ["log_loss", "brier"]
-    names = dict.fromkeys([*asked, *always])
-    return found | {f"test_{name}": compute_score(name, said) for name in names}
+    always = [] if rated.shares is None else ["log_loss", "brier"]
+    names = dict.fromkeys([*scores, *always])
+    return found | {f"test_{name}": compute_score(name, rated) for name in names}
 
 
 def list_scores(measure: Measure, search: Search, searched: bool) -> list[str]:
     """The scores beside accuracy: what [measure] asks for, and what the search chose by."""
-    asked = [*(measure.scores or ()), *([search.score] if searched else [])]
-    return [name for name in dict.fromkeys(asked) if name != "accuracy"]
+    wanted = [*(measure.scores or ()), *([search.score] if searched else [])]
+    return [name for name in dict.fromkeys(wanted) if name != "accuracy"]
 
 
 def check_scores(recipe: Recipe, candidate: Candidate) -> None:
     """Raise if a score needs probabilities, and the candidate has none."""
-    asked = [*(recipe.measure.scores or ()), *([recipe.search.score] if candidate.grid else [])]
-    for name in filter(needs_probabilities, asked):
+    wanted = [*(recipe.measure.scores or ()), *([recipe.search.score] if candidate.grid else [])]
+    for name in filter(needs_probabilities, wanted):
         if candidate.classifier.probability == "off" and PROBABILITY not in candidate.grid:
             raise RecipeError(
                 f"the score {name!r} needs probabilities, and {candidate.name} has none; put "

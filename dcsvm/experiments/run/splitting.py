@@ -13,19 +13,19 @@ from dcsvm.experiments.recipe import Split
 TEST, FOLDS = 0.25, 5
 
 
-def split_rows(data: Dataset, asked: Split, seed: int) -> list[TrainTestRows]:
+def split_rows(data: Dataset, wanted: Split, seed: int) -> list[TrainTestRows]:
     """The ways to split the rows that [split] asks for: one, or one for every fold."""
-    if asked.use == "folds":
-        return _split_folds(data, asked.folds or FOLDS, asked.stratified, seed)
-    if asked.use == "published" and data.published_test is None:
+    if wanted.use == "folds":
+        return _split_folds(data, wanted.folds or FOLDS, wanted.stratified, seed)
+    if wanted.use == "published" and data.published_test is None:
         raise DataError(
             f"{data.title} comes without test rows of its own: set use in [split] to 'random'"
         )
-    if asked.use == "random":
+    if wanted.use == "random":
         data = attrs.evolve(data, published_test=None)
-    if asked.stratified or data.published_test is not None:
-        return [check_split(data, split(data, asked.test, seed))]
-    return [check_split(data, hold_out(data.y, asked.test or TEST, False, seed))]
+    if wanted.stratified or data.published_test is not None:
+        return [check_split(data, split(data, wanted.test, seed))]
+    return [check_split(data, hold_out(data.y, wanted.test or TEST, False, seed))]
 
 
 def check_split(data: Dataset, rows: TrainTestRows) -> TrainTestRows:

@@ -87,8 +87,8 @@ class Fused(Combination):
         self.check_stored(classes=committee.n_classes, answers=len(committee.table_code))
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
-        said = fill_gaps(committee, committee.table(X), self.answers)
-        seen = self.scaling.apply(np.clip(said, *self.limits))
+        scores = fill_gaps(committee, committee.table(X), self.answers)
+        seen = self.scaling.apply(np.clip(scores, *self.limits))
         scores = np.full((X.shape[0], committee.n_classes), np.nan)
         for start in range(0, X.shape[0], BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
@@ -123,13 +123,13 @@ class Fused(Combination):
 
     def _score_classes(self, seen: FloatArray) -> FloatArray:
         """The scores (n, k) of the classes that are present."""
-        said = [
+        scores = [
             model.scores(seen[:, columns])
             for model, columns in zip(self.models, self.columns, strict=True)
         ]
-        if len(said) == 1 and len(self.present) == 2:
-            return np.hstack([-said[0], said[0]])
-        return np.hstack(said)
+        if len(scores) == 1 and len(self.present) == 2:
+            return np.hstack([-scores[0], scores[0]])
+        return np.hstack(scores)
 
     def _count_cost(self, committee: Committee, seen: FloatArray) -> None:
         """Let the committee's cost counter know what the second level took."""

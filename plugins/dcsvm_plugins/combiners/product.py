@@ -24,7 +24,7 @@ class ProbabilityProduct(Combination):
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         sums = np.zeros((X.shape[0], committee.n_classes))
-        asked = np.zeros((X.shape[0], 1))
+        total = np.zeros((X.shape[0], 1))
         met = np.zeros(sums.shape, dtype=bool)
         for answers in committee.answers(X):
             for place, number in enumerate(answers.members):
@@ -34,9 +34,9 @@ class ProbabilityProduct(Combination):
                     weight = answers.weights[:, [place]]
                 shares = _find_shares(member, X[answers.rows], answers.values[:, mine])
                 sums[answers.rows] += weight * np.log(np.maximum(shares, LEAST))
-                asked[answers.rows] += weight
+                total[answers.rows] += weight
                 met[answers.rows] |= (weight > 0) & np.asarray(member.code).any(axis=0)
-        sums -= np.maximum(asked - 1.0, 0.0) * self.logs
+        sums -= np.maximum(total - 1.0, 0.0) * self.logs
         return np.where(met, log_softmax(np.where(met, sums, -np.inf), axis=1), np.nan)
 
     def probabilities(self, committee: Committee, X: Matrix) -> FloatArray | None:

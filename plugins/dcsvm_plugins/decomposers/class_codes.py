@@ -67,14 +67,14 @@ class ClassCodes(Decomposer):
         generator = problem.seed.generator()
         parts = []
         for column in self.columns(len(present), generator):
-            asked = np.zeros(problem.n_classes, dtype=np.int8)
-            asked[present] = column
+            code = np.zeros(problem.n_classes, dtype=np.int8)
+            code[present] = column
             task = Task(
-                tuple(np.flatnonzero(asked > 0).tolist()),
-                tuple(np.flatnonzero(asked < 0).tolist()),
+                tuple(np.flatnonzero(code > 0).tolist()),
+                tuple(np.flatnonzero(code < 0).tolist()),
             )
-            word = "".join("+0-"[1 - sign] for sign in asked.tolist())
-            parts.append(Part(np.flatnonzero(asked[problem.y]), task=task, about={"code": word}))
+            word = "".join("+0-"[1 - sign] for sign in code.tolist())
+            parts.append(Part(np.flatnonzero(code[problem.y]), task=task, about={"code": word}))
         yield parts
         return None
 

@@ -62,9 +62,9 @@ class ClassPairs(Decomposer):
             if np.count_nonzero(sides) != 2:
                 continue
             rows = np.flatnonzero(sides[scene.y])
-            said = member.scores(scene.X[rows])[:, 0] > 0 if len(rows) else np.zeros(0, bool)
+            predicted = member.scores(scene.X[rows])[:, 0] > 0 if len(rows) else np.zeros(0, bool)
             first, second = np.flatnonzero(sides).tolist()
-            missed = int(np.count_nonzero(said != (sides[scene.y[rows]] > 0)))
+            missed = int(np.count_nonzero(predicted != (sides[scene.y[rows]] > 0)))
             wrong[first, second] = (missed, len(rows))
         return draw_pairs(scene.classes, wrong)
 

@@ -52,8 +52,8 @@ class FastfoodPlanes(LocalModel):
 
     def scores(self, X: Matrix) -> FloatArray:
         starts = range(0, X.shape[0], BLOCK_ROWS)
-        said = [self.waves(X[start : start + BLOCK_ROWS]) @ self.weights for start in starts]
-        return np.vstack([np.zeros((0, len(self.biases))), *said]) + self.biases
+        scores = [self.waves(X[start : start + BLOCK_ROWS]) @ self.weights for start in starts]
+        return np.vstack([np.zeros((0, len(self.biases))), *scores]) + self.biases
 
     @property
     def cost(self) -> Cost:

@@ -24,7 +24,7 @@ class Shares(LocalModel):
 
 @component
 class Majority(LocalLearner):
-    """The class with the most rows (or the most weight), the lowest of equals.
+    """The class with the most rows or the most weight; ties go to the lowest class.
 
     It makes a tree decomposer a plain decision tree. Scores are the shares of the classes.
     Training is one count, prediction costs nothing.

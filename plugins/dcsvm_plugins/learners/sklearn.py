@@ -83,7 +83,7 @@ class Sklearn(LocalLearner):
             weighted = {f"{last}__{key}": value for key, value in weighted.items()}
         try:
             with limit_openmp(problem.n_rows):
-                return _wrap(machine.fit(_densify(problem.X, machine), problem.y, **weighted))
+                return _wrap(machine.fit(_convert_rows(problem.X, machine), problem.y, **weighted))
         # Classifiers reject data with different errors.
         except (ValueError, TypeError, ArithmeticError, LookupError) as error:
             raise DataError(
@@ -92,8 +92,8 @@ class Sklearn(LocalLearner):
             ) from error
 
 
-def _densify(X: Matrix, machine: Any) -> Matrix:
-    """Sparse rows as dense ones for boosted trees, which take no others, if they are not many."""
+def _convert_rows(X: Matrix, machine: Any) -> Matrix:
+    """Convert sparse rows for boosted trees, which take dense rows only, unless too many."""
     return as_dense(X) if _is_boosted(machine) and np.prod(X.shape) <= MOST_NUMBERS else X
 
 
@@ -102,7 +102,7 @@ def _is_boosted(machine: Any) -> bool:
 
 
 def _wrap(machine: Any) -> LocalModel:
-    """Boosted trees as arrays, which are stored in no time; anything else as it is."""
+    """Wrap boosted trees as arrays, which are fast to store, and other models unchanged."""
     trees = BoostedTrees.take(machine) if _is_boosted(machine) else None
     return Wrapped(machine) if trees is None else trees
 

@@ -145,9 +145,9 @@ class DecisionGraph(PlainState, Combination):
         remaining = self.order.tolist()
         while len(remaining) > 1:
             one, other = remaining[0], remaining[-1]
-            said = committee.ask(x, np.arange(1), self.node[[one], [other]])
-            one_wins = bool(said.values[0, 0] > 0) == bool(self.sign[one, other] > 0)
-            margin = max(abs(float(said.values[0, 0])), HAIR)
+            answers = committee.ask(x, np.arange(1), self.node[[one], [other]])
+            one_wins = bool(answers.values[0, 0] > 0) == bool(self.sign[one, other] > 0)
+            margin = max(abs(float(answers.values[0, 0])), HAIR)
             yield one, other, margin if one_wins else -margin, list(remaining)
             remaining.pop(-1 if one_wins else 0)
 

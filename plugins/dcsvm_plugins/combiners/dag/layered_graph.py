@@ -74,12 +74,12 @@ def draw_graph(nodes: Sequence[GraphNode], edges: Mapping[tuple[int, int], int])
         )
     for node in nodes:
         x, y = spot(node)
-        told = f"{node.rows:,} row{'' if node.rows == 1 else 's'}"
-        told += f", {node.wrong:,} wrong" if node.wrong else ""
+        title = f"{node.rows:,} row{'' if node.rows == 1 else 's'}"
+        title += f", {node.wrong:,} wrong" if node.wrong else ""
         faint = "" if node.rows else ' fill-opacity=".5"'
         colour = "var(--warn, #d2493a)" if node.wrong else "currentColor"
         shapes.append(
-            f"<g><title>{html.escape(node.text)}: {told}</title>"
+            f"<g><title>{html.escape(node.text)}: {title}</title>"
             f'<rect x="{x - node_width / 2:.0f}" y="{y - 17:.0f}" width="{node_width}" '
             'height="34" rx="9" '
             f'style="fill: var(--paper, #fff); stroke: {colour}" '

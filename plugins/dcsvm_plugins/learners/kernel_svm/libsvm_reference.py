@@ -11,7 +11,7 @@ from dcsvm.toolbox import KernelExpansion
 def fit_libsvm(
     kernel: Kernel, C: float, problem: Problem, tol: float, cache_size: float, precision: str
 ) -> KernelExpansion:
-    """Train one against one, with the kernel and the C of a machine of our own."""
+    """Train one against one with libsvm; `C`, `tol` and `cache_size` are those of `SVC`."""
     n, direct = problem.n_rows, kernel.kind in ("rbf", "linear", "poly", "sigmoid", "precomputed")
     svc = SVC(
         C=C,
