@@ -21,7 +21,7 @@ def explain(
     model: ModelPath,
     data: Annotated[
         Path | None,
-        typer.Argument(help="A data file with the columns of the model.", metavar="[DATA]"),
+        typer.Argument(help="A data file with the columns of the model.", metavar="DATA"),
     ] = None,
     row: Annotated[
         int | None,
@@ -47,7 +47,7 @@ def explain(
         if data is None:
             _show_model(file, as_json)
         else:
-            _explain_row(file, data, row or 1, header, as_json)
+            _explain_row(file, data, 1 if row is None else row, header, as_json)
 
 
 def _show_model(file: Path, as_json: bool) -> None:
