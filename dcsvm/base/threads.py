@@ -13,12 +13,12 @@ from threadpoolctl import ThreadpoolController
 #: How many cores the work in this thread may use: more than one only while nothing else runs,
 #: as in a division or a job that is alone in its round.
 CORES: ContextVar[int] = ContextVar("cores", default=1)
-#: Rows from which several threads of OpenMP are worth their meetings.
+#: From this many rows on, several threads of OpenMP are faster than one.
 MANY_ROWS = 50_000
 
 
 class _SharedLimit:
-    """A limit that several threads hold at a time: the last one gives the threads back."""
+    """A limit shared by several threads; the last one that leaves lifts it."""
 
     def __init__(self) -> None:
         self.lock, self.holders = threading.Lock(), 0
@@ -44,7 +44,7 @@ ONE_BLAS_THREAD = _SharedLimit()
 
 @functools.lru_cache(maxsize=1)
 def find_blas(n_modules: int) -> ThreadpoolController:
-    """Look for libraries of BLAS, which takes over a millisecond, once for as many modules.
+    """Find the libraries of BLAS; cached until a module is imported, as it takes a millisecond.
 
     Rounding depends on the number of BLAS threads, so whatever computes limits them to one.
     """
@@ -54,7 +54,7 @@ def find_blas(n_modules: int) -> ThreadpoolController:
 def limit_openmp(n_rows: int) -> Any:
     """Return a context in which OpenMP has one thread, or all CORES for many rows.
 
-    For few rows, threads that wait for each other on a busy machine take far more than one.
+    For few rows, synchronizing threads on a busy machine takes longer than one thread.
     """
     threads = CORES.get() if n_rows >= MANY_ROWS else 1
     return find_blas(len(sys.modules)).limit(limits=threads, user_api="openmp")

@@ -1,4 +1,4 @@
-"""Importing scikit-learn without the packages that it loads only to have them at hand."""
+"""Importing scikit-learn without the packages that it seldom uses."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PostponedClass:
 
 @contextmanager
 def import_quickly() -> Iterator[None]:
-    """Import scikit-learn; collect no garbage meanwhile, and never what was imported."""
+    """Import scikit-learn without garbage collection, and freeze what was imported."""
     gc.disable()
     try:
         import_sklearn()
@@ -80,7 +80,7 @@ def _place(spec: ModuleSpec) -> PostponedModule:
 
 
 def _remove(stand_in: PostponedModule) -> None:
-    """Let others see a module that was never imported."""
+    """Remove the stand-in of a module that was never imported."""
     if sys.modules.get(stand_in.__name__) is stand_in:
         del sys.modules[stand_in.__name__]
     parent, _, name = stand_in.__name__.rpartition(".")

@@ -193,7 +193,7 @@ def _list_recipes(registry: Registry, given: dict[str, int]) -> list[dict[str, A
 
 
 def _judge(recipe: dict[str, Any], given: dict[str, int]) -> tuple[Any, ...]:
-    """A sort key: suitable recipes first, of these the portfolio's in its order, then the rest."""
+    """A sort key: suitable recipes first, of these the portfolio's in its order."""
     from dcsvm.experiments.recipe.applicability import find_unsuitable, rank
 
     suits = recipe.get("suits", {})

@@ -38,7 +38,7 @@ def gather(fit: Method, clf: Any, X: Any, y: Any, weights: Any = None) -> Any:
 
 
 def answer(ask: Method, clf: Any, X: Any) -> Any:
-    """A lazy array of what `ask` answers to the rows of a collection."""
+    """Apply `ask` lazily to the rows of a Dask collection."""
     import dask.array
 
     check_is_fitted(clf)

@@ -333,7 +333,7 @@ def learn_parcel(content: bytes, shared: list[SharedContent], alone: bool) -> by
 
 
 def answer_rows(content: bytes, shared: list[SharedContent], alone: bool) -> bytes:
-    """Ask a model about some rows; called in a worker."""
+    """Predict some rows with a model; called in a worker."""
     question, X = unpack(content)
     with ONE_BLAS_THREAD:
         return pack_shared(question(shared[0].get(), X), lambda _: True)

@@ -94,7 +94,7 @@ class LocalExecutor(Executor):
 
 @contextmanager
 def _close_quietly(outcomes: Any) -> Iterator[None]:
-    """Stop the jobs that are left without joblib's advice: who stopped them knows why."""
+    """Stop the remaining jobs without joblib's warning."""
     try:
         yield
     finally:
@@ -199,7 +199,7 @@ class Engine:
 
 @contextmanager
 def _keep_collection() -> Iterator[None]:
-    """Enable garbage collection again, if it was."""
+    """Enable garbage collection again if it was enabled."""
     enabled = gc.isenabled()
     try:
         yield

@@ -206,7 +206,7 @@ def check_compatible(
 
 
 def check_row_weights(decomposer: Decomposer, learner: LocalLearner, registry: Registry) -> None:
-    """Raise if the decomposer weighs rows and the learner refuses row weights."""
+    """Raise if the decomposer needs row weights and the learner does not support them."""
     needing = next((each for each in iterate_nested(decomposer) if each.needs_row_weights), None)
     if needing is None or learner.row_weights != "refused":
         return

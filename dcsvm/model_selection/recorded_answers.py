@@ -56,7 +56,7 @@ class HeldOut:
 
 @attrs.frozen(eq=False)
 class RecordedAnswers:
-    """Answers given before, in the place of a model: X (n, 1) holds the numbers of the rows.
+    """Recorded answers in place of a model: X (n, 1) holds row numbers.
 
     No LocalModel, for it is never kept.
     """

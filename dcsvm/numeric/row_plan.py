@@ -212,7 +212,7 @@ class Plan:
         return self.add("plane_tree", tree.n_features, members, arrays=arrays)
 
     def nearest(self, scores: Step) -> Step:
-        """The member with the largest score, the first of those that are equal up to rounding."""
+        """The member with the largest score; ties up to rounding go to the first."""
         ends = self.inputs(scores), self.outputs(scores)
         return self.add("nearest", *ends, sizes=[scores], numbers=[TIE])
 
@@ -285,7 +285,7 @@ class Plan:
         return self.add("stack", sizes=sizes, arrays=arrays)
 
     def replace_arrays(self, step: Step, *arrays: Any) -> None:
-        """Give a step other arrays, of what is known only after it was added."""
+        """Replace the arrays of a step that are known only after it was added."""
         self.steps[step] = attrs.evolve(self.steps[step], arrays=arrays)
 
     # What is known of a step

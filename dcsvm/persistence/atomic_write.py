@@ -1,4 +1,4 @@
-"""Atomic file writes: write to a temporary file, then rename it; and what a full disk is told."""
+"""Atomic file writes through a temporary file, and the error of a full disk."""
 
 import errno
 import os

@@ -185,7 +185,7 @@ def _add_strategy(
 
 
 def _place_walk(plan: Plan, walk: Step, layout: Layout) -> None:
-    """Tell a decision graph the unit and the column of each member."""
+    """Set the unit and the column of each member in a decision graph."""
     order, member, _, signs = plan.steps[walk].arrays
     found = np.maximum(member, 0)
     if (layout.widths[found] != 1).any():
@@ -194,7 +194,7 @@ def _place_walk(plan: Plan, walk: Step, layout: Layout) -> None:
 
 
 def _place_stack(plan: Plan, stack: Step, layout: Layout) -> None:
-    """Tell a second level the place of each column in its table, and the ends of its blocks."""
+    """Set the place of each column in the table of a second level, and the ends of its blocks."""
     record = plan.steps[stack]
     places, ends = layout.places()
     if len(ends) != record.sizes[4]:

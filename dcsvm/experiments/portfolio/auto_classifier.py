@@ -113,7 +113,7 @@ class AutoClassifier(ClassifierMixin, BaseEstimator):
     observers: Any = ()
 
     def fit(self, X: Any, y: Any) -> AutoClassifier:
-        """Search and learn from rows X (n, d) and labels y (n,)."""
+        """Search and fit on rows X (n, d) and labels y (n,)."""
         recipe, context = self._ask()
         data = self._read(X, y)
         self.classes_ = np.unique(data.y)

@@ -40,7 +40,7 @@ class Judge:
         return rate(score, Answered(self.y, labels, self.classes, shares))
 
     def choose(self, several: Sequence[FloatArray], seconds: Sequence[float]) -> int:
-        """The best of several; of those that tie, the one of less log-loss, then the fastest."""
+        """The best of several; ties go to the lower log-loss, then to the faster one."""
         best = max(range(len(several)), key=lambda place: self.rate(several[place]))
         tied = [
             place

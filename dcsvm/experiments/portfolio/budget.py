@@ -19,7 +19,7 @@ KEPT_SHARE = 0.03
 
 
 class TimeUpError(Exception):
-    """A trial has used all the time that there was for it."""
+    """A trial has exceeded its time."""
 
 
 @attrs.define
@@ -87,7 +87,7 @@ class Pace:
 
 
 class Deadline(Observer):
-    """Ends a trial at the first part that is done after its time."""
+    """Ends a trial after the first part that exceeds its time."""
 
     def __init__(self, budget: Budget, seconds: float) -> None:
         self.budget = budget

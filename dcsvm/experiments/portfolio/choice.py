@@ -44,7 +44,7 @@ class Choice:
         return attrs.evolve(judges[0], y=y), shares
 
     def conclude(self, finalists: list[Course], rung: int) -> SearchResult:
-        """Choose among the courses that got furthest; describe the choice and all trials."""
+        """Choose among the recipes with the most trials; describe the choice and all trials."""
         repeated = [each for each in finalists if each.find(rung, 1)]
         pool = repeated if len(repeated) > 1 else finalists
         needed = [self.tournament.finish_seconds(each) for each in pool]
@@ -76,7 +76,7 @@ class Choice:
         )
 
     def give_up(self) -> SearchResult:
-        """Choose the first recipe, with its own values, where none could be tried."""
+        """Fall back to the first recipe and its own values if none could be tried."""
         first, asked = self.courses[0], self.bench.score
         board = (Standing(first.entry.name, weight=1.0, outcome=first.out),)
         stopped = f"no recipe could be tried, so the first is taken: {first.out}"
@@ -115,7 +115,7 @@ class Choice:
         return judge.rate_by(score, trial.shares)
 
     def _list_standings(self, chosen: dict[str, float]) -> tuple[Standing, ...]:
-        """The leaderboard: those that learned most rows first, the best of them first."""
+        """The leaderboard, sorted by the number of training rows, then by score."""
         standings = [self._stand(each, chosen) for each in self.courses]
         order = sorted(standings, key=lambda s: (-s.n_rows, -(s.rating or 0.0)))
         return tuple(sorted(order, key=lambda s: s.recipe not in chosen))
@@ -150,7 +150,7 @@ def _explain(
     first: int,
     weights: dict[int, float],
 ) -> str:
-    """Say why the winner won."""
+    """Explain why the best one was chosen."""
     judged = f"on {len(judge.y):,} held-out rows"
     score = abs(judge.rate_by(judge.score, shares[first]))
     alone = f"{names[first]} alone has {judge.score} {score:.4f}"

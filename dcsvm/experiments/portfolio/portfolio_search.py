@@ -157,7 +157,7 @@ class PortfolioSearch:
                 self.keep(model)
 
     def _halve(self, alive: list[Course], number: int, n_rungs: int) -> list[Course]:
-        """The better half of those that can still learn all rows in time, in their order."""
+        """The better half of those that can still be trained on all rows in time, in order."""
         if not alive:
             return []
         left = self.bench.budget.left
@@ -174,7 +174,7 @@ class PortfolioSearch:
         return ranked[:most]
 
     def _repeat(self, finalists: Sequence[Course]) -> None:
-        """Judge the last few by more folds: a fold counts if it has judged all of them."""
+        """Evaluate the last few on more folds; a fold counts if it is that of all."""
         for fold in range(1, FOLDS):
             rows = self.tournament.deal(fold)
             n_rows = len(rows.learned)

@@ -160,7 +160,7 @@ class Bench:
         seconds: float,
         engine: Engine,
     ) -> SearchResult | None:
-        """Choose among the values of the grid, on a part of the rows to learn from."""
+        """Choose among the values of the grid, using some of the training rows."""
         candidate = attrs.evolve(entry.candidate, grid=grid)
         asked = entry.adapt_search(self.score, len(rows.learned), seconds / 2)
         if not grid or (given and max(map(len, grid.values())) < 2):

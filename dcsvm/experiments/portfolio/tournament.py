@@ -22,7 +22,7 @@ FAR, ROUGH = 4, 4
 
 @attrs.define
 class Course:
-    """A recipe on its way through the trials."""
+    """A recipe and its trials so far."""
 
     entry: Entry
     trials: list[Trial] = attrs.field(factory=list)
@@ -69,7 +69,7 @@ class Tournament:
     _dealt: dict[int, TrialRows] = attrs.field(factory=dict, init=False)
 
     def deal(self, fold: int) -> TrialRows:
-        """All rows but those of a fold, which judge."""
+        """All rows except a fold, which is used for validation."""
         if fold not in self._dealt:
             home = deal_folds(self.bench.y[self.train], FOLDS, True, self.bench.seed)
             learned, judged = self.train[home != fold], self.train[home == fold]

@@ -58,7 +58,7 @@ def search(
     train: IntArray,
     bench: SearchContext,
 ) -> SearchResult:
-    """Choose values for a candidate's grid, from the rows `train` of X (n, d) and y (n,) only."""
+    """Choose a candidate's parameters using only the rows `train` of X (n, d) and y (n,)."""
     given = (candidate, make, split, X, y, train, bench)
     n_rows = min(asked.rows or len(train), len(train))
     if asked.seconds is None or n_rows < 2 * FEW_ROWS:
@@ -83,7 +83,7 @@ def _search_rows(
     train: IntArray,
     bench: SearchContext,
 ) -> SearchResult:
-    """Search on as many of the rows `train` as are asked for."""
+    """Search on the requested number of the rows `train`."""
     n_rows, y = len(train), y[train]
     rows: IntArray = np.arange(n_rows)
     if asked.rows is not None and asked.rows < n_rows:

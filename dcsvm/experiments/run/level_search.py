@@ -73,7 +73,7 @@ def _search_prepared(
     way: Mapping[str, Any],
     seconds: float | None,
 ) -> SearchResult:
-    """The granularity search on rows prepared in one way, judged by those that are held."""
+    """The granularity search on rows prepared in one way, with validation rows."""
     training, judging = np.flatnonzero(~held), np.flatnonzero(held)
     prepare, classifier = model
     learned = select_rows(X, training)
@@ -121,7 +121,7 @@ def _search_prepared(
 
 
 def _count_folds(fold: Any) -> int:
-    """How many folds it takes for JUDGES rows to judge, or all of them."""
+    """The number of folds that have JUDGES validation rows together, or all folds."""
     judging = np.cumsum(np.bincount(fold[fold >= 0]))
     return min(int(np.searchsorted(judging, JUDGES)) + 1, len(judging))
 

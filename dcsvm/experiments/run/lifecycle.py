@@ -201,7 +201,7 @@ def execute(
 
 
 def _run(request: RunRequest, session: "_FolderContext", log: CheckpointLog) -> CompletedRun:
-    """Run what was asked, and write how it ended."""
+    """Run the request, and write its final status."""
     folder = session.folder
     try:
         result = run_recipe(request.recipe, session=session)

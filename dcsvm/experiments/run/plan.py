@@ -281,7 +281,7 @@ class _Pilot:
 def _fit_some(
     learner: LocalLearner, problem: Problem, n_rows: int
 ) -> tuple[int, float, LocalModel | None]:
-    """Learn some rows: how many they were, the seconds, and the model, if there are classes."""
+    """Fit some rows; return their number, the seconds and the model, if they have classes."""
     some: IntArray = np.arange(problem.n_rows)
     if problem.n_rows > n_rows:
         some = _sample_rows(problem, n_rows)

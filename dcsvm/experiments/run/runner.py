@@ -59,7 +59,7 @@ PILOT = 1500
 
 @attrs.frozen(eq=False)
 class TrainedCandidate:
-    """A candidate after its training: its model, its answers to the test rows, its measures.
+    """A trained candidate: its model, predictions of the test rows, and measures.
 
     `refitted` is the same pipeline learned from all rows, if that was asked for.
     """
@@ -118,7 +118,7 @@ class RunResult:
 
     @property
     def rarest(self) -> RarestClass | None:
-        """How the recipe's own model did on the rarest class, if that has few of the rows."""
+        """Describe the scores of the recipe's model on the rarest class, if it is rare."""
         own = self.trained[0]
         return find_rarest_class(self.truth, own.answers, own.model.classes_, own.shares)
 

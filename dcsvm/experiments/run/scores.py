@@ -57,7 +57,7 @@ class _Recorded(ClassifierMixin, BaseEstimator):  # type: ignore[misc, unused-ig
 
 
 def compute_score(name: str, rated: Answered) -> float:
-    """A score by the name that it has in a recipe."""
+    """Compute a score by its name in a recipe."""
     if name == "accuracy":
         return float(np.mean(rated.labels == rated.truth))
     if name == "balanced_accuracy":

@@ -63,7 +63,7 @@ def describe_rare_classes(rare: Sequence[RareClass]) -> str:
 
 @attrs.frozen
 class RarestClass:
-    """How a model did on the rarest class: NaN where there is nothing to divide by."""
+    """Scores of a model on the rarest class; NaN where they are undefined."""
 
     name: str
     share: float

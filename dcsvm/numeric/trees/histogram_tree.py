@@ -268,7 +268,7 @@ def _check_memory(done: int) -> None:
 
 
 def _join(top: list[Any], subtrees: list[tuple[int, Nodes]]) -> Nodes:
-    """Put the subtrees below their nodes of the top."""
+    """Attach the subtrees to their nodes of the top."""
     joined, first = [np.array(top, dtype=NODE)], len(top)
     for number, nodes in subtrees:
         for side in ("left", "right"):

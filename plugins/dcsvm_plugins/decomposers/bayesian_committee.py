@@ -34,7 +34,7 @@ class Posterior(Stored):
 
 @attrs.frozen(eq=False)
 class PrecisionRouter(Router):
-    """Asks every member about every row, with the inverse variances for weights."""
+    """Routes every row to every member, with the inverse variances as weights."""
 
     posteriors: tuple[Posterior, ...]
     soft = True

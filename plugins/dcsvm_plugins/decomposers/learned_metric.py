@@ -96,7 +96,7 @@ class LearnedMetric(Decomposer):
 
 @attrs.frozen(eq=False)
 class _Sample:
-    """Rows that regressions learn from, and rows that judge them."""
+    """Training and validation rows of regressions."""
 
     X: FloatArray
     targets: FloatArray

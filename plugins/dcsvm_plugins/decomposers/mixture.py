@@ -16,7 +16,7 @@ UNKNOWN = -1.0
 
 @attrs.frozen(eq=False)
 class Gate(Router):
-    """Asks every expert about every row, with weights by a learned gate."""
+    """Routes every row to every expert, with weights from a learned gate."""
 
     gate: Member
     experts: int

@@ -231,7 +231,7 @@ class GrowingTree:
 
 @attrs.frozen
 class SplitSettings:
-    """How splits are searched; `smallest` is the size of nodes that are never split."""
+    """Settings of the search for splits; nodes of up to `smallest` rows are never split."""
 
     criterion: str
     splitter: str
