@@ -105,19 +105,33 @@ class MappedRows(np.memmap[Any, np.dtype[np.float64]]):
         self.release()
 
     def column_groups(self) -> Iterator[tuple[int, FloatArray]]:
-        """Yield the first column and the values (n, m) of some columns at a time."""
+        """Yield the first column and the values (n, m) of some columns at a time.
+
+        If that takes several groups, the columns are first written to a file of their own, so that
+        the rows are read once.
+        """
         width = max(1, COLUMN_BYTES // (8 * len(self)))
-        for first in range(0, self.shape[1], width):
-            found = np.empty((len(self), min(width, self.shape[1] - first)), order="F")
-            for start, block in zip(range(0, len(self), BLOCK_ROWS), self.blocks(), strict=True):
-                found[start : start + len(block)] = block[:, first : first + width]
-            yield first, found
+        if width >= self.shape[1]:
+            yield 0, self._take_columns(np.empty(self.shape, order="F"))
+            return
+        with tempfile.TemporaryFile(dir=Path(str(self.filename)).parent) as file:
+            columns = np.memmap(file, np.float64, "w+", shape=self.shape, order="F")
+            self._take_columns(columns)
+            for first in range(0, self.shape[1], width):
+                yield first, np.array(columns[:, first : first + width], order="F")
+                _release_pages(columns)
+
+    def _take_columns(self, found: FloatArray) -> FloatArray:
+        """Copy all rows to an array in Fortran order."""
+        for start, block in zip(range(0, len(self), BLOCK_ROWS), self.blocks(), strict=True):
+            found[start : start + len(block)] = block
+            if start % (32 * BLOCK_ROWS) == 0:
+                _release_pages(found)
+        return found
 
     def release(self) -> None:
         """Give the pages of the file back to the system, which reads them again when asked."""
-        base = getattr(self, "_mmap", None)
-        if base is not None and hasattr(mmap, "MADV_DONTNEED"):
-            base.madvise(mmap.MADV_DONTNEED)
+        _release_pages(self)
 
     def __getitem__(self, rows: Any) -> Any:
         if isinstance(rows, np.ndarray) and rows.ndim:
@@ -152,6 +166,12 @@ class MappedRows(np.memmap[Any, np.dtype[np.float64]]):
         offset = skipped + self.ctypes.data - address
         path = str(self.filename)
         return _map, (path, offset, self.shape, _fingerprint(path))
+
+
+def _release_pages(mapped: FloatArray) -> None:
+    base = getattr(mapped, "_mmap", None)
+    if base is not None and hasattr(mmap, "MADV_DONTNEED"):
+        base.madvise(mmap.MADV_DONTNEED)
 
 
 def _write_header(out: Any, n_rows: int, n_features: int) -> int:

@@ -41,7 +41,7 @@ class Regions(Router):
     def route(self, X: Matrix) -> Routing:
         cost, ones = self.affinity.cost, np.ones(X.shape[0])
         return Routing.to_one(
-            nearest(self.distances(X)),
+            self.home(X),
             cost.hyperplanes * ones if cost.hyperplanes else None,
             cost.unique_kernel_evaluations * ones if cost.unique_kernel_evaluations else None,
         )
@@ -56,6 +56,12 @@ class Regions(Router):
             -self.affinity.scores(X[start : start + BLOCK_ROWS])
             for start in range(0, X.shape[0], BLOCK_ROWS)
         ]
+        return np.concatenate(blocks)
+
+    def home(self, X: Matrix) -> IntArray:
+        """Return the region of each of the rows X, (n,), block by block."""
+        starts = range(0, X.shape[0], BLOCK_ROWS)
+        blocks = [nearest(self.distances(X[start : start + BLOCK_ROWS])) for start in starts]
         return np.concatenate(blocks)
 
     def trace(self, x: Matrix) -> list[str]:
@@ -73,11 +79,12 @@ class Regions(Router):
         With a border, a region of several classes also gets the nearest rows from outside, as many
         as that share of its own.
         """
-        away = self.distances(problem.X)
-        home = nearest(away)
-        parts = parts_by(home, away.shape[1], **others)
+        home = self.home(problem.X)
+        n_regions = self.distances(problem.X[:1]).shape[1]
+        parts = parts_by(home, n_regions, **others)
         if not border:
             return parts
+        away = self.distances(problem.X)
         own = away[np.arange(len(home)), home]
         return [
             _widen(part, problem.y, home == number, away[:, number] - own, border)
@@ -92,7 +99,7 @@ class Regions(Router):
             scene,
             [tuple(range(1, n_regions + 1)), *[()] * n_regions],
             [question, *[""] * n_regions],
-            lambda X: nearest(self.distances(X)) + 1,
+            lambda X: self.home(X) + 1,
         )
 
 
@@ -149,7 +156,7 @@ def find_regions(
 
 def _drop_empty(regions: Regions, problem: Problem) -> Regions:
     """Return the regions that have rows of the problem."""
-    used = np.unique(nearest(regions.distances(problem.X)))
+    used = np.unique(regions.home(problem.X))
     affinity = regions.affinity
     if len(used) == len(affinity.biases):
         return regions

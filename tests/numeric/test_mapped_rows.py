@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dcsvm.numeric import MappedRows
+from dcsvm.numeric import MappedRows, mapped_rows
 from dcsvm.numeric.mapped_rows import make_spill_folder, take_rows
 
 ROWS = np.random.default_rng(0).normal(size=(5_000, 7))
@@ -91,3 +91,16 @@ def test_what_killed_processes_left_is_removed(tmp_path, monkeypatch):
     assert not left.exists()
     assert own.exists()
     assert elsewhere.exists()
+
+
+@pytest.mark.parametrize("columns", [2, 7])
+def test_columns_are_read_in_groups_in_one_pass_over_the_rows(mapped, monkeypatch, columns):
+    monkeypatch.setattr(mapped_rows, "COLUMN_BYTES", 8 * len(ROWS) * columns)
+    passes = []
+    blocks = MappedRows.blocks
+    monkeypatch.setattr(MappedRows, "blocks", lambda X: (passes.append(1), blocks(X))[1])
+    groups = list(mapped.column_groups())
+    assert passes == [1]
+    assert [first for first, _ in groups] == list(range(0, 7, columns))
+    np.testing.assert_array_equal(np.hstack([values for _, values in groups]), ROWS)
+    assert [each.name for each in Path(mapped.filename).parent.iterdir()] == ["X.npy"]

@@ -22,6 +22,9 @@ def pipelines():
     yield "bootstrap", build("decomposer", "bootstrap", samples=3, size=500), "kernel_svm", "vote"
     yield "pairs", "class_pairs", "linear_svm", "vote"
     yield "kmeans", build("decomposer", "kmeans", clusters=8), "linear_svm", "route"
+    yield "oblique", "oblique_tree", "majority", "route"
+    subspaces = build("decomposer", "rd_subspaces", subspaces=2)
+    yield "subspaces", subspaces, "linear_svm", "fusion"
 
 
 @pytest.mark.parametrize("pipeline", list(pipelines()), ids=lambda given: given[0])
@@ -50,9 +53,10 @@ from dcsvm import DivideAndConquerClassifier, build
 from dcsvm.datasets.mapped_tables import map_rows
 X = map_rows(sys.argv[1])
 y = (X[:, 0] > 0).astype(int)
-tree = build("decomposer", "tree", ceiling=20_000)
+settings = {"tree": {"ceiling": 20_000}, "kmeans": {"clusters": 50}}[sys.argv[4]]
+division = build("decomposer", sys.argv[4], **settings)
 warm = np.random.default_rng(0).normal(size=(3_000, 32))
-classifier = DivideAndConquerClassifier(tree, "majority", "route", random_state=0)
+classifier = DivideAndConquerClassifier(division, "majority", "route", random_state=0)
 classifier.fit(warm, warm[:, 1] > 0)
 with open("/proc/self/statm") as statm:
     own = int(statm.read().split()[5]) * resource.getpagesize()
@@ -65,8 +69,10 @@ print(len(classifier.fit(X, y).ledger_))
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of private memory are of Linux")
-@pytest.mark.parametrize("where", ["disk", "memory"])
-def test_a_fit_from_disk_needs_less_memory_than_its_rows(where, tmp_path):
+@pytest.mark.parametrize(
+    ("where", "division"), [("disk", "tree"), ("disk", "kmeans"), ("memory", "tree")]
+)
+def test_a_fit_from_disk_needs_less_memory_than_its_rows(where, division, tmp_path):
     n_rows, n_features = 300_000, 32
     out = np.lib.format.open_memmap(tmp_path / "X.npy", "w+", np.float64, (n_rows, n_features))
     block = GENERATOR.normal(size=(50_000, n_features))
@@ -74,7 +80,8 @@ def test_a_fit_from_disk_needs_less_memory_than_its_rows(where, tmp_path):
         out[start : start + len(block)] = block
     out.flush()
     allowed = int(0.8 * out.nbytes)
-    command = [sys.executable, "-c", FIT_IN_LITTLE_MEMORY, tmp_path / "X.npy", str(allowed), where]
+    given = tmp_path / "X.npy", str(allowed), where, division
+    command = [sys.executable, "-c", FIT_IN_LITTLE_MEMORY, *given]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if where == "disk":
         assert done.returncode == 0, done.stderr
