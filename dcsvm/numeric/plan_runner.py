@@ -43,7 +43,7 @@ class PlanRunner:
             ctypes.addressof(self._steps),
             *(ctypes.cast(each, ctypes.c_void_p) for each in self._askers),
         )
-        self._pointer = ctypes.addressof(self._structure)
+        self._pointer = ctypes.pointer(self._structure)
 
     def scores(self, X: FloatArray) -> FloatArray | None:
         """The outputs of the last step for rows X, (n, outputs).

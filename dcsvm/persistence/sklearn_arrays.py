@@ -147,6 +147,14 @@ def _check_stages(boosting: Any) -> None:
         raise FormatError("is damaged: a GradientBoostingClassifier does not begin by class")
 
 
+def _check_voters(voting: Any) -> None:
+    """Raise unless every member of a VotingClassifier was fitted on the same encoded classes."""
+    encoded = np.arange(len(getattr(voting, "classes_", ())))
+    for each in getattr(voting, "estimators_", ()):
+        if not np.array_equal(getattr(each, "classes_", encoded), encoded):
+            raise FormatError("is damaged: the members of a VotingClassifier differ in classes")
+
+
 def _refuse(part: Any) -> None:
     raise FormatError(f"is damaged: a {type(part).__name__} is not part of a classifier")
 
@@ -208,6 +216,7 @@ def _check_neighbors(tree: Any) -> None:
 
 
 CHECKS = {
+    "sklearn.ensemble._voting.VotingClassifier": _check_voters,
     "sklearn.ensemble._gb.GradientBoostingClassifier": _check_stages,
     "sklearn.svm._classes.NuSVC": _check_machine,
     "sklearn.svm._classes.NuSVR": _refuse,

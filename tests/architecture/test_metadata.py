@@ -81,8 +81,7 @@ def undeclared(imported: set[str], declared: set[str]) -> set[str]:
 
 def test_everything_that_is_imported_is_declared() -> None:
     product = names_of([*PROJECT["dependencies"], *chain(*EXTRAS.values())])
-    # joblib brings its own cloudpickle; the other is the fallback.
-    assert undeclared(imported_by("dcsvm", "plugins"), product | {"cloudpickle"}) == set()
+    assert undeclared(imported_by("dcsvm", "plugins"), product) == set()
     tools = names_of([*PROJECT["dependencies"], *EXTRAS["test"], *EXTRAS["showcase"]])
     assert undeclared(imported_by("tests", ".ci"), tools) == set()
 

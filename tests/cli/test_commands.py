@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from dcsvm.base.component import settings_of
 from dcsvm.cli import app
 from dcsvm.drive.registry import default_registry
-from dcsvm.experiments.run.plan import _Pilot
+from dcsvm.experiments.run.pilot import Pilot, StrategyPilot
 
 
 def run_in(dcsvm, folder, *arguments):
@@ -378,9 +378,9 @@ def test_a_plan_is_worded_and_forecast_for_one_part_at_a_time(dcsvm):
 
 
 def test_a_plan_counts_the_search_and_says_what_comes_on_top(dcsvm, recipe, monkeypatch):
-    pilot = _Pilot(1.0, 400, 0)
-    monkeypatch.setattr(_Pilot, "of", lambda job: pilot)
-    monkeypatch.setattr("dcsvm.experiments.run.plan._time_pilot", lambda *given: 0.0)
+    pilot = Pilot(1.0, 400, 0)
+    monkeypatch.setattr(Pilot, "of", lambda job: pilot)
+    monkeypatch.setattr(StrategyPilot, "of", lambda *given: None)
     text = (
         'data = { use = "two_moons", rows = 1600 }\nlearner = "kernel_svm"\ncombiner = "route"\n'
         'decomposer = "whole"\n[search]\nrows = 1000\nlearner.C = [1.0, 2.0, 3.0, 4.0]\n'

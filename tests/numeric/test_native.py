@@ -1,6 +1,7 @@
 """Which implementation runs, which library is loaded; a compiler that fails stops the build."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -146,6 +147,41 @@ def test_an_error_in_a_source_stops_the_build_and_shows_the_compilers_words(sour
     done = build_library(sources)
     assert done.returncode
     assert "missing" in done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (
+            ["-DCMAKE_OSX_ARCHITECTURES=x86_64;arm64"],
+            "build one architecture at a time, not x86_64;arm64",
+        ),
+        (
+            ["-DCMAKE_C_COMPILER_VERSION=8.5.0"],
+            "dcsvm needs GCC 9 or Clang 14 or newer, not GNU 8.5.0; set CC, or DCSVM_BUILD=pure",
+        ),
+    ],
+    ids=["two architectures", "an old compiler"],
+)
+def test_what_cannot_be_built_is_refused_in_a_sentence(sources, options, sentence):
+    if "VERSION" in options[0] and not shutil.which("gcc"):
+        pytest.skip("needs GCC")
+    # CMake takes a version that it is told, if it is told all that it would ask the compiler.
+    defaults = [f"-DCMAKE_C_{each}_COMPUTED_DEFAULT=11" for each in ("STANDARD", "EXTENSIONS")]
+    known = ["-DCMAKE_C_COMPILER_ID=GNU", "-DCMAKE_C_COMPILER_ID_RUN=1", *defaults, *options]
+    done = build_library(sources, *(known if "VERSION" in options[0] else options))
+    assert done.returncode
+    assert sentence in " ".join(done.stderr.split())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the names are those of glibc")
+@pytest.mark.parametrize("library", sorted(HERE.glob("*.so")), ids=lambda path: path.stem)
+def test_a_library_guards_its_stack_and_checks_the_sizes_of_copies(library):
+    """Stack protector and _FORTIFY_SOURCE leave calls of glibc's checking functions."""
+    names = library.read_bytes()
+    assert b"\0__stack_chk_fail\0" in names
+    assert re.search(rb"\0__(memcpy|memset|memmove)_chk\0", names)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dcsvm.numeric import native
+from dcsvm.numeric import native, plan_runner, row_plan
 
 HERE = Path(native.__file__).parent
 STRUCTURES = {
@@ -20,8 +20,14 @@ STRUCTURES = {
     "growth_settings": native.GrowthStructure,
     "oblique_tree": native.ObliqueStructure,
     "tree_growth": native.TreeGrowthStructure,
+    "step": native.StepStructure,
+    "plan": native.PlanStructure,
+    "routing": native.RoutingStructure,
 }
 PLAIN = {"int64_t": ctypes.c_int64, "double": ctypes.c_double}
+CALLBACKS = {"asker": plan_runner.ASKER, "router_asker": plan_runner.ROUTER_ASKER}
+#: Kinds of steps whose name is not that of the enum in lower case.
+RENAMED = {"means": "mean", "votes": "vote", "largest": "argmax", "gains": "decode"}
 
 
 def c_text() -> str:
@@ -71,13 +77,56 @@ def test_a_function_takes_what_its_declaration_says(name):
     assert (result == "int64_t") == (name in native.INTEGER_RESULTS), result
 
 
+def test_every_structure_is_compared():
+    declared = {
+        each
+        for each in vars(native).values()
+        if isinstance(each, type) and issubclass(each, ctypes.Structure)
+    }
+    assert declared == set(STRUCTURES.values())
+
+
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_a_structure_has_the_fields_of_its_declaration(name):
     (body,) = re.findall(rf"typedef struct(?: \w+)? \{{([^}}]*)\}}\s*{name};", TEXT)
     fields = []
     for line in filter(str.strip, body.split(";")):
         kind, rest = re.sub(r"\bconst\b", "", line).split(None, 1)
-        for field in rest.split(","):
-            plain = PLAIN.get(kind) or STRUCTURES.get(kind)
-            fields.append((field.strip("* \n"), ctypes.c_void_p if "*" in field else plain))
-    assert fields == STRUCTURES[name]._fields_
+        fields += [field_of(kind, each) for each in rest.split(",")]
+    assert fields == [(field, layout(type_)) for field, type_ in STRUCTURES[name]._fields_]
+
+
+def field_of(kind, declarator):
+    """Name and layout of one field, such as `*arrays[9]`."""
+    star, field, count = re.fullmatch(r"\s*(\**)\s*(\w+)(?:\[(\d+)\])?\s*", declarator).groups()
+    pointer = star or kind in CALLBACKS
+    plain = ctypes.c_void_p if pointer else PLAIN.get(kind) or STRUCTURES[kind]
+    return field, (plain, int(count or 1))
+
+
+def layout(type_):
+    """The type of the numbers that a ctypes type holds, and how many there are."""
+    return (type_._type_, type_._length_) if hasattr(type_, "_length_") else (type_, 1)
+
+
+def test_the_kinds_of_steps_are_in_the_order_of_the_enum():
+    (body,) = re.findall(r"enum\s*\{\s*(COLUMNS\b[^}]*)\}", TEXT)
+    names = [RENAMED.get(kind, kind) for kind in row_plan.KINDS]
+    assert [each.strip().lower() for each in body.split(",")] == names
+
+
+@pytest.mark.parametrize("name", CALLBACKS)
+def test_functions_that_ask_python_take_what_their_typedefs_say(name):
+    pattern = rf"typedef\s+(\w+)\s+\(\*{name}\)\s*\(([^)]*)\)"
+    ((result, arguments),) = re.findall(pattern, TEXT)
+    declared = CALLBACKS[name]
+    assert declared._restype_ is PLAIN[result]
+    expected = []
+    for argument in arguments.split(","):
+        kind, rest = re.sub(r"\bconst\b", "", argument).split(None, 1)
+        if "*" not in rest:
+            expected.append(PLAIN[kind])
+        else:
+            known = STRUCTURES.get(kind)
+            expected.append(ctypes.POINTER(known) if known else ctypes.c_void_p)
+    assert list(declared._argtypes_) == expected

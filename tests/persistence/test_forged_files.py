@@ -328,6 +328,10 @@ def shorten_classes(voting):
     voting.le_.classes_ = voting.le_.classes_[:-1]
 
 
+def shorten_member_classes(voting):
+    voting.estimators_[0].classes_ = voting.estimators_[0].classes_[:1]
+
+
 def spoil_tree(forest):
     tree = forest.estimators_[0].tree_
     state = tree.__getstate__()
@@ -348,6 +352,7 @@ def shorten_tree_classes(boosting):
     [
         ("gradient", empty_prior, "does not begin by class"),
         ("voting", shorten_classes, "wrong number of classes"),
+        ("voting", shorten_member_classes, "members of a VotingClassifier differ in classes"),
         ("ada", shorten_tree_classes, "wrong number of classes"),
         ("forest", spoil_tree, "a decision tree holds NaN or infinity"),
         ("histograms", spoil_histogram_tree, "a decision tree holds NaN or infinity"),

@@ -1,12 +1,15 @@
 """Random compositions pass scikit-learn's checks; what cannot pass is listed with its reason."""
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from dcsvm import DivideAndConquerClassifier, build
+from dcsvm.drive.registry import default_registry
 
 pytest.importorskip("dcsvm_plugins", reason="the compositions are made of the built-in plugins")
 
@@ -57,7 +60,11 @@ WITH_SUPPORT = 5  # the first learners of the list
 #: One composition for each component that is newer than the sample, so that the sample stays.
 NEWER = [
     ("balls", {"neighbours": 30, "cover": 10}, "kernel_svm", "route"),
+    ("bayesian_committee", {"ceiling": 40}, "krr", "route"),
+    ("blend", {"learners": ("logistic", "krr")}, "kernel_svm", "mean"),
     ("boosting", {"rounds": 3}, "kernel_svm", "weighted_sum"),
+    ("cb_svm", {"size": 8}, "kernel_svm", "route"),
+    ("chunks", {"parts": 3}, "logistic", "product"),
     ("class_tree", {}, "kernel_svm", "class_path"),
     ("groups", {"hide": False}, "kernel_svm", "route"),
     ("landmark_voronoi", {"size": 20}, "kernel_svm", "route"),
@@ -68,8 +75,21 @@ NEWER = [
     ("ordinal", {}, "kernel_svm", "decode"),
     ("spill_forest", {"trees": 2, "ceiling": 40}, "kernel_svm", "mean"),
     ("tree", {"ceiling": 40}, "majority", "route"),
+    ("whole", {}, "fastfood", "route"),
+    ("whole", {}, "lasvm", "route"),
     ("whole", {}, "logistic", "route"),
+    ("whole", {}, "spsvm", "route"),
 ]
+#: Compositions that also predict probabilities.
+CALIBRATED = [
+    ("class_pairs", {}, "kernel_svm", "vote"),
+    ("tree", {"ceiling": 40}, "krr", "route"),
+]
+#: Components that the sample holds under another name.
+UNDER_ANOTHER_NAME = {
+    "repeat": "written 2 * decomposer",
+    "sum": "what the plus of decomposers makes",
+}
 
 WEIGHTS = (
     "check_sample_weight_equivalence_on_dense_data",
@@ -99,6 +119,7 @@ CANNOT = {
         "cascade(ceiling=40) > rbf_network > route",
         "chunks(parts=3) > kernel_svm > mean",
         "chunks(parts=3) > kernel_svm(C=10.0) > fusion",
+        "chunks(parts=3) > logistic > product",
         "dc_svm(depth=2, branching=2, early=1) > kernel_svm > route",
         "dc_svm(depth=2, branching=2, early=1) > kernel_svm(kernel=laplacian, multiclass=rest)"
         " > route",
@@ -143,7 +164,7 @@ CANNOT = {
         " > vote) > route",
     },
 }
-MOST_ENTRIES = 31  # to be lowered with every entry that goes; raised with a newer component only
+MOST_ENTRIES = 32  # to be lowered with every entry that goes; raised with a newer component only
 
 
 def draw_compositions():
@@ -163,6 +184,10 @@ def draw_compositions():
     for name, settings, learner, combiner in NEWER:
         outer = name, settings, (combiner,), combiner
         drawn.update([assemble(outer, None, (learner, {}), twice=False)])
+    for name, settings, learner, combiner in CALIBRATED:
+        outer = name, settings, (combiner,), combiner
+        title, model = assemble(outer, None, (learner, {}), twice=False)
+        drawn[f"{title}, probability=auto"] = model.set_params(probability="auto")
     return drawn
 
 
@@ -219,12 +244,18 @@ def is_failed(result):
     return result["status"] not in ("passed", "skipped")
 
 
-def test_the_sample_holds_every_decomposer_learner_and_combiner():
-    drawn = " ".join(DRAWN)
+def test_the_sample_holds_every_component_of_the_built_in_plugins():
+    words = set(re.findall(r"\w+", " ".join(DRAWN)))
+    built_in = {
+        name
+        for (_, name), offer in default_registry().offers.items()
+        if offer.distribution == "dcsvm" and not isinstance(offer.what, str | Path)
+    }
+    kinds = ("decomposer", "learner", "combiner")
+    built_in &= {name for kind in kinds for name in default_registry().names(kind)}
+    assert len(built_in) > 50
+    assert built_in - words == UNDER_ANOTHER_NAME.keys() - words
     assert len(DRAWN) > COMPOSITIONS >= 40
-    assert not [name for name, _ in (*(each[:2] for each in DECOMPOSERS), *LEARNERS)
-                if name not in drawn]  # fmt: skip
-    assert not [name for _, _, names in DECOMPOSERS for name in names if f"> {name}" not in drawn]
 
 
 def test_the_list_of_what_cannot_pass_only_shrinks():

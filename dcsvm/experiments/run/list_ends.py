@@ -44,6 +44,15 @@ def go_beyond(
     return found, tried
 
 
+def count_open_lists(grid: Grid) -> int:
+    """How many lists of a grid a search can go beyond."""
+    return sum(find_next(values, max(values, key=_order)) is not None for values in grid.values())
+
+
+def _order(value: Any) -> float:
+    return float(value) if type(value) in (int, float) else -float("inf")
+
+
 def find_next(values: Sequence[Any], chosen: Any) -> float | None:
     """The value beyond the end of a list that was chosen; None within it, or of other lists."""
     numbers = sorted(value for value in values if type(value) in (int, float))

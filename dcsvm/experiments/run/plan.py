@@ -1,46 +1,48 @@
-"""The plan of a run: parts, rows, memory and time, forecast without training what is asked."""
+"""The plan of a run: parts, rows, memory and time, forecast without training what is search."""
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import attrs
 import numpy as np
 from sklearn.base import clone
+from sklearn.model_selection import ParameterSampler
 
-from dcsvm.base.errors import DcsvmError
-from dcsvm.base.learner import LocalLearner
-from dcsvm.base.models import KernelExpansion, LocalModel
 from dcsvm.base.problem import DIVISION, PARTS, Problem
 from dcsvm.base.row_splitting import TrainTestRows
 from dcsvm.base.subproblem import Subproblem
 from dcsvm.classifier import DivideAndConquerClassifier, Strategy
 from dcsvm.datasets.dataset import Dataset
 from dcsvm.experiments.recipe import Candidate, Recipe, Search
+from dcsvm.experiments.run.grid_search import VALIDATION, needs_decisions
+from dcsvm.experiments.run.list_ends import count_open_lists
 from dcsvm.experiments.run.load_data import (
     build_pipeline,
     list_feature_names,
     load,
     warn_of_unsuited,
 )
+from dcsvm.experiments.run.pilot import (
+    KERNEL_BYTES,
+    Pilot,
+    StrategyPilot,
+    count_bytes,
+    sample_rows,
+)
 from dcsvm.experiments.run.splitting import split_rows
 from dcsvm.model_selection.levels import parts_of
 from dcsvm.numeric.array_types import IntArray
-from dcsvm.numeric.mapped_rows import MappedRows
 
-#: Seconds grow like this power of the rows at the most; the same as the progress bar's.
-GROWTH = 1.8
-#: Rows of the pilot: large enough to be timed, small enough to be quick.
-PILOT_ROWS = 400
-#: A second sample is so many times larger, if the first one took no more than these seconds.
-FURTHER, PATIENCE = 4, 0.5
-#: Parts of a stage that are divided further, to see how: the rest is taken to be alike.
-LOOKED_INTO = 20
-#: Bytes that the program and its libraries take, and a kernel machine's matrices at the most:
-#: beyond, it works on some of the rows at a time.
-PROGRAM_BYTES, KERNEL_BYTES = 150e6, 400e6
+#: Parts of a stage that are divided further, and parts that are looked at: the rest is alike.
+LOOKED_INTO, MOST_PARTS = 20, 2000
+#: Combinations of a search that are tried on a sample.
+SETTINGS = 8
+#: Bytes that the program and its libraries take.
+PROGRAM_BYTES = 150e6
 
 
 @attrs.frozen
@@ -137,7 +139,7 @@ def _plan_portfolio(
         largest=n_rows,
         homogeneous=0,
         combinations=n_recipes,
-        megabytes=(PROGRAM_BYTES + 2 * _count_bytes(data.X) + KERNEL_BYTES) / 1e6,
+        megabytes=(PROGRAM_BYTES + 2 * count_bytes(data.X) + KERNEL_BYTES) / 1e6,
         seconds=seconds,
     )
 
@@ -156,45 +158,136 @@ def _plan_candidate(
     prepare = build_pipeline(classifier, recipe.data, data, {})[0]
     rows = prepare.fit_transform(data.X[train])
     problem = classifier._problem(rows, data.y[train], names=list_feature_names(prepare))
-    began = time.perf_counter()
-    parts = list(_divide(classifier, problem))
-    dividing = time.perf_counter() - began
-    sizes = np.array([size for size, _, copies in parts for _ in range(round(copies))])
-    jobs = max((each for each in parts if each[1] is not None), default=None, key=lambda p: p[0])
-    pilot = _Pilot.of(jobs[1]) if jobs is not None and jobs[1] is not None else _Pilot(0.0, 1, 0)
-    at_least = _time_pilot(classifier, problem, data.y[train])
-    learning = sum(pilot.seconds_for(size) * copies for size, job, copies in parts if job)
-    seconds = max(learning, at_least)
-    largest = int(sizes.max())
-    fits = len(splits) + (len(splits) > 1)
+    divided = _Divided.of(classifier, problem)
+    sizes, largest, pilot = divided.sizes, int(divided.sizes.max()), divided.pilot
+    others = _draw_settings(candidate, recipe, data, train, seed)
+    whole = StrategyPilot.of(classifier, others, problem, data.y[train])
+    fitting = _forecast_fits(classifier, problem, whole, divided)
+    n_fits = len(splits) + (len(splits) > 1)
     refits = len(splits) == 1 and recipe.split.refit and candidate is recipe.candidates[0]
-    search = recipe.search
-    cells = math.prod(len(values) for values in candidate.grid.values()) if candidate.grid else 0
-    if search.use == "random":
-        cells = min(cells, search.tries)
-    some = min(search.rows or len(train), len(train))
-    levels = _find_coarser_sizes(candidate, problem, search, some)
-    further = min(cells, search.top)
-    # However few rows a search takes, it learns a part of them as large as the largest.
-    trial = (dividing + learning) * some / len(train)
-    trial = max(trial, pilot.seconds_for(min(some, largest)), at_least)
-    searching = cells * trial * (search.folds or 1)
+    n_rows = min(recipe.search.rows or len(train), len(train))
+    levels = _find_coarser_sizes(candidate, problem, recipe.search, n_rows)
+    cells, further = _count_cells(candidate, recipe.search)
+    searching = _forecast_search(candidate, recipe, n_rows, fitting)
     searching += further * sum(pilot.seconds_for(size) for level in levels for size in level)
-    searching = min(searching / n_jobs, search.seconds or math.inf)
+    searching = min(searching / n_jobs, recipe.search.seconds or math.inf)
     alike = min(n_jobs, len(sizes))
     kept = max([alike * pilot.bytes_for(largest), *(pilot.bytes_for(max(s)) for s in levels)])
+    final = fitting(len(train), True) / alike
     return CandidatePlan(
         model=candidate.name,
         parts=len(sizes),
         smallest=int(sizes.min()),
         median=int(np.median(sizes)),
         largest=largest,
-        homogeneous=round(sum(copies for _, job, copies in parts if job is None)),
+        homogeneous=round(sum(copies for _, job, copies in divided.parts if job is None)),
         combinations=cells + further * len(levels),
-        megabytes=(PROGRAM_BYTES + _count_bytes(data.X) + kept) / 1e6,
-        seconds=fits * (dividing + seconds / alike + searching)
-        + refits * (dividing + seconds / alike),
+        megabytes=(PROGRAM_BYTES + count_bytes(data.X) + kept) / 1e6,
+        seconds=n_fits * (final + searching) + refits * final * data.n_rows / len(train),
     )
+
+
+def _count_cells(candidate: Candidate, search: Search) -> tuple[int, int]:
+    """The combinations of a search, and those of them that it tries on coarser levels."""
+    cells = _count_all_cells(candidate)
+    if search.use == "random":
+        cells = min(cells, search.tries)
+    return cells, min(cells, search.top)
+
+
+def _count_all_cells(candidate: Candidate) -> int:
+    return math.prod(len(values) for values in candidate.grid.values()) if candidate.grid else 0
+
+
+def _forecast_search(
+    candidate: Candidate, recipe: Recipe, n_rows: int, fitting: Callable[[float, bool], float]
+) -> float:
+    """Seconds of all combinations on `n_rows` rows, and of one beyond each list that may grow."""
+    search = recipe.search
+    cells = _count_cells(candidate, search)[0]
+    if not cells:
+        return 0.0
+    cells += count_open_lists(candidate.grid)
+    judging = 1 / search.folds if search.folds else recipe.split.validation or VALIDATION
+    decides = needs_decisions(search.score, candidate)
+    return cells * (search.folds or 1) * fitting(n_rows * (1 - judging), decides)
+
+
+def _draw_settings(
+    candidate: Candidate, recipe: Recipe, data: Dataset, train: IntArray, seed: int
+) -> Iterator[tuple[DivideAndConquerClassifier, Any]]:
+    """The candidate with some combinations of its search, and the rows as each prepares them."""
+    n_cells = min(SETTINGS, _count_all_cells(candidate))
+    for cell in ParameterSampler(candidate.grid, n_cells, random_state=seed) if n_cells else ():
+        model = clone(candidate.build_classifier(cell)).set_params(random_state=seed)
+        prepare = build_pipeline(model, recipe.data, data, cell)[0]
+        yield model, prepare.fit_transform(data.X[train])
+
+
+def _forecast_fits(
+    classifier: DivideAndConquerClassifier,
+    problem: Problem,
+    whole: StrategyPilot | None,
+    divided: _Divided,
+) -> Callable[[float, bool], float]:
+    """A function that gives the seconds of a fit of some rows, with or without probabilities."""
+    known = {problem.n_rows: divided.seconds_by_parts()}
+    if whole is not None and len(whole.sample) < problem.n_rows:
+        small = _Divided.of(classifier, _take(problem, whole.sample), divided.pilot)
+        known[len(whole.sample)] = small.seconds_by_parts()
+
+    def by_parts(rows: float) -> float:
+        nearest = min(known, key=lambda each: abs(each - rows))
+        return known[nearest] * rows / nearest
+
+    def forecast(rows: float, calibrated: bool) -> float:
+        if whole is None:
+            return by_parts(rows)
+        longer = whole.settings * (whole.calibration if calibrated else 1.0)
+        return whole.forecast(rows, by_parts) * longer
+
+    return forecast
+
+
+def _take(problem: Problem, rows: IntArray) -> Problem:
+    """Some rows of a problem, and the classes that they have."""
+    present, y = np.unique(problem.y[rows], return_inverse=True)
+    return attrs.evolve(problem.subset(rows), y=y, n_classes=len(present))
+
+
+@attrs.frozen
+class _Divided:
+    """The parts of a division, each with its job and how many are alike, and a pilot."""
+
+    parts: list[tuple[int, Subproblem | None, float]]
+    seconds: float
+    pilot: Pilot
+
+    @classmethod
+    def of(
+        cls, model: DivideAndConquerClassifier, problem: Problem, pilot: Pilot | None = None
+    ) -> _Divided:
+        began = time.perf_counter()
+        parts = _divide(model, problem)
+        seconds = time.perf_counter() - began
+        jobs = [(size, job) for size, job, _ in parts if job is not None]
+        if pilot is None:
+            pilot = Pilot.of(max(jobs, key=lambda each: each[0])[1]) if jobs else Pilot(0.0, 1, 0)
+        return cls(parts, seconds, pilot)
+
+    @property
+    def sizes(self) -> IntArray:
+        return np.repeat(
+            [size for size, _, _ in self.parts],
+            [max(round(copies), 1) for _, _, copies in self.parts],
+        )
+
+    def seconds_by_parts(self) -> float:
+        """The seconds of dividing, and of learning each part."""
+        learning = (
+            self.pilot.seconds_for(size) * copies for size, job, copies in self.parts if job
+        )
+        return self.seconds + sum(learning)
 
 
 def _find_coarser_sizes(
@@ -205,7 +298,7 @@ def _find_coarser_sizes(
         return []
     own = candidate.classifier
     strategy = Strategy.of(own.decomposer, own.learner, own.combiner)
-    some = problem if n_rows == problem.n_rows else problem.subset(_sample_rows(problem, n_rows))
+    some = problem if n_rows == problem.n_rows else problem.subset(sample_rows(problem, n_rows))
     found: list[list[int]] = []
     for level in strategy.decomposer.levels(some.with_child_seed(DIVISION), search.factor):
         sizes = [len(part.rows) for part in parts_of(level)]
@@ -222,11 +315,14 @@ def _divide(
     stages = strategy.decomposer.divide(problem.with_child_seed(DIVISION))
     parts = next(stages)
     stages.close()
+    looked_at = range(0, len(parts), max(1, len(parts) // MOST_PARTS))
+    copies *= len(parts) / len(looked_at)
     jobs = [
         Subproblem(
-            problem, part, part.learner or strategy.learner, problem.seed.child(PARTS, 0, place)
+            *(problem, parts[place], parts[place].learner or strategy.learner),
+            problem.seed.child(PARTS, 0, place),
         )
-        for place, part in enumerate(parts)
+        for place in looked_at
     ]
     found: list[tuple[int, Subproblem | None, float]] = []
     nested = [job for job in jobs if isinstance(job.learner, DivideAndConquerClassifier)]
@@ -243,82 +339,3 @@ def _divide(
         else:
             found += _divide(job.learner, cut.problem, share)
     return found
-
-
-@attrs.frozen
-class _Pilot:
-    """What a learner took for a sample of the largest part."""
-
-    seconds: float
-    rows: int
-    bytes_by_row: int
-    keeps_kernel: bool = False
-    #: Seconds grow like this power of the rows, as two samples say.
-    power: float = GROWTH
-
-    @classmethod
-    def of(cls, job: Subproblem) -> _Pilot:
-        cut = job.extract().problem
-        bytes_by_row = _count_bytes(cut.X) // max(cut.n_rows, 1)
-        _fit_some(job.learner, cut, PILOT_ROWS)  # the first time loads what is needed, too
-        rows, seconds, model = _fit_some(job.learner, cut, PILOT_ROWS)
-        kernel = isinstance(model, KernelExpansion)
-        if cut.n_rows < FURTHER * PILOT_ROWS or seconds > PATIENCE:
-            return cls(seconds, rows, bytes_by_row, kernel)
-        more, longer, _ = _fit_some(job.learner, cut, FURTHER * PILOT_ROWS)
-        power = math.log(longer / seconds) / math.log(more / rows)
-        return cls(longer, more, bytes_by_row, kernel, min(max(power, 1.0), GROWTH))
-
-    def seconds_for(self, rows: int) -> float:
-        return float(self.seconds * (rows / self.rows) ** self.power)
-
-    def bytes_for(self, rows: int) -> float:
-        """The part's own rows, and what a kernel machine keeps of the values between them."""
-        kernel = min(8.0 * rows**2, KERNEL_BYTES) if self.keeps_kernel else 0.0
-        return rows * self.bytes_by_row + kernel
-
-
-def _fit_some(
-    learner: LocalLearner, problem: Problem, n_rows: int
-) -> tuple[int, float, LocalModel | None]:
-    """Fit some rows; return their number, the seconds and the model, if they have classes."""
-    some: IntArray = np.arange(problem.n_rows)
-    if problem.n_rows > n_rows:
-        some = _sample_rows(problem, n_rows)
-    present, y = np.unique(problem.y[some], return_inverse=True)
-    small = attrs.evolve(problem.subset(some), y=y, n_classes=len(present))
-    began = time.perf_counter()
-    model = learner.fit(small) if len(present) > 1 else None
-    return len(some), max(time.perf_counter() - began, 1e-6), model
-
-
-def _time_pilot(model: DivideAndConquerClassifier, problem: Problem, labels: Any) -> float:
-    """Seconds that the whole strategy takes for a few rows: it never takes less."""
-    some = _sample_rows(problem, PILOT_ROWS)
-    X, y = problem.X[some], labels[some]
-    seconds = 0.0
-    try:
-        for _ in range(2):  # the first time loads what is needed, too
-            began = time.perf_counter()
-            clone(model).fit(X, y).predict(X)
-            seconds = time.perf_counter() - began
-    except DcsvmError:  # too few rows for what is asked
-        return 0.0
-    return seconds
-
-
-def _sample_rows(problem: Problem, n_rows: int) -> IntArray:
-    """Some rows, of every class at least one."""
-    generator = np.random.default_rng(0)
-    firsts = np.unique(problem.y, return_index=True)[1]
-    others = generator.permutation(np.setdiff1d(np.arange(problem.n_rows), firsts))
-    return np.sort(np.concatenate([firsts, others[: max(n_rows - len(firsts), 0)]]))
-
-
-def _count_bytes(X: Any) -> int:
-    """The bytes of rows in memory."""
-    if isinstance(X, MappedRows):
-        return 0
-    if hasattr(X, "indptr"):
-        return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
-    return int(X.nbytes)

@@ -127,6 +127,7 @@ TYPES: dict[str, Any] = {
     "P": ctypes.POINTER(PegasosStructure),
     "D": ctypes.POINTER(DualStructure),
     "W": ctypes.POINTER(GrowthStructure),
+    "L": ctypes.POINTER(PlanStructure),
 }
 """Argument types by letter: lower case for plain values, upper case for pointers to structs."""
 
@@ -158,7 +159,7 @@ SIGNATURES = {
     "oblique_route": "Tppippipp",
     "oblique_settle": "XipippiDTi",
     "dual_plane": "XpipDpB",
-    "plan": "pipipp",
+    "plan": "Lipipp",
     "walk": "Eppipp",
     "fields": "piiiiipppp",
     "numbers": "pppiipp",
