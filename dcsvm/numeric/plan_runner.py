@@ -37,6 +37,7 @@ class PlanRunner:
     def __init__(self, plan: Plan, root: Step) -> None:
         self.plan, self.root = plan, root
         self.n_features, self.outputs = plan.inputs(root), plan.outputs(root)
+        self.in_blocks = plan.runs_in_blocks(root)
         self._local = threading.local()
         self._steps = (StepStructure * len(plan.steps))(*map(_fill, plan.steps))
         self._askers = ASKER(self._ask), ROUTER_ASKER(self._ask_router)

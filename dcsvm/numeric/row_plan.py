@@ -28,12 +28,17 @@ from dcsvm.numeric.step_arrays import (
 Step: TypeAlias = int
 
 KINDS = (
-    *("columns", "affine", "scaling", "monomials", "constant", "expansion", "chain", "strategy"),
-    *("ask", "axis_tree", "plane_tree", "nearest", "ask_router"),
-    *("means", "votes", "largest", "gains", "walk", "stack"),
+    *("columns", "block_sum", "affine", "scaling", "monomials", "constant", "expansion", "chain"),
+    *("strategy", "ask", "axis_tree", "plane_tree", "nearest", "ask_router"),
+    *("means", "votes", "largest", "gains", "totals", "paths", "products", "couples"),
+    *("walk", "stack"),
 )
 """The kinds of steps, in the order of plan.h."""
-FORMS = ("plain", "decisions", "votes")
+IN_BLOCKS = frozenset(KINDS) - {"ask", "ask_router", "nearest", "monomials", "walk", "stack"}
+"""Steps that C takes for many rows at once as fast as numpy does, if they are of the right sizes."""
+NARROW = 1 << 10
+"""A matrix with fewer numbers needs no BLAS."""
+FORMS = ("plain", "decisions", "votes", "margins")
 LOSSES = ("hamming", "hinge", "exponential", "linear")
 PLAIN_KERNELS = {"laplacian": 5, "precomputed": 6}
 """Kernels whose points are not packed, with their numbers in expansion.c."""
@@ -62,10 +67,16 @@ class Plan:
     A component lays itself out in its method `lower` with the methods below. Each adds a step,
     after its arrays have been checked, and returns its number. What cannot be laid out is asked in
     Python (`ask`, `ask_router`).
+
+    Parameters
+    ----------
+    votes : bool
+        Without votes, models give their margins, and a combination combines these.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, votes: bool = True) -> None:
         self.steps: list[StepRecord] = []
+        self.votes = votes
 
     # Views and models
 
@@ -74,6 +85,11 @@ class Plan:
         return self.add(
             "columns", n_features, len(columns), arrays=[as_places(columns, n_features)]
         )
+
+    def block_sum(self, place: IntArray, factors: FloatArray, width: int) -> Step:
+        """Sums of features: feature j times `factors[j]` is added to number `place[j]`."""
+        arrays = [as_places(place, width), as_floats(factors, len(place))]
+        return self.add("block_sum", len(place), width, arrays=arrays)
 
     def affine(self, matrix: FloatArray, shift: FloatArray | None = None) -> Step:
         """`X @ matrix + shift`, with matrix (features, outputs)."""
@@ -125,9 +141,10 @@ class Plan:
     ) -> Step | None:
         """A kernel expansion; None if C cannot evaluate its kernel or points.
 
-        A one-against-one expansion gives the scores by votes or, with form "decisions", those of
-        all pairs.
+        A one-against-one expansion gives the scores by votes, in a plan without votes margins or,
+        with form "decisions", those of all pairs.
         """
+        form = "margins" if form == "votes" and not self.votes else form
         kernel, packed = expansion.kernel, pack_for_rows(expansion)
         plain = kernel.kind in PLAIN_KERNELS and not sparse.issparse(expansion.points)
         if packed is None and not plain:
@@ -139,7 +156,7 @@ class Plan:
         arrays += [as_floats(expansion.biases, outputs)]
         arrays += list_plain(expansion, sizes, n_features) if packed is None else []
         return self.add(
-            *("expansion", n_features, k if form == "votes" else outputs),
+            *("expansion", n_features, k if form in ("votes", "margins") else outputs),
             sizes=[
                 *(FORMS.index(form), k, PLAIN_KERNELS.get(kernel.kind, 0)),
                 *(kernel.degree, len(expansion.coefficients), width),
@@ -244,6 +261,24 @@ class Plan:
         """The gain by a loss, summed over all columns; `loss` is one of LOSSES."""
         return self.add("gains", sizes=[LOSSES.index(loss)])
 
+    def weighted_sum(self) -> Step:
+        """The sum of scores; a class that a member does not know gets -1 from it."""
+        return self.add("totals")
+
+    def class_path(self, steepness: float) -> Step:
+        """The mean over groups of the probability of the path to each class."""
+        return self.add("paths", numbers=[steepness])
+
+    def product(self, logs: FloatArray, steepness: float, least: float) -> Step:
+        """The product of softmaxes, of at least `least`, less `logs` for all members but one."""
+        return self.add(
+            "products", numbers=[steepness, least], arrays=[as_floats(logs, len(logs))]
+        )
+
+    def couple(self) -> Step:
+        """The margin of each class against all its rivals, from pairs; see `couple_pairs`."""
+        return self.add("couples")
+
     def walk(self, order: IntArray, columns: IntArray, signs: IntArray) -> Step:
         """A decision graph over the classes in `order`, with the column for any two classes.
 
@@ -294,6 +329,21 @@ class Plan:
         """Whether a row that asks one member gets the label that this member predicts."""
         record = self.steps[combination]
         return record.kind == "means" and record.sizes == (0, 1)
+
+    def runs_in_blocks(self, root: Step) -> bool:
+        """Whether all steps are as fast as numpy where they meet many rows at once.
+
+        The labels of `root` must be those of its scores; others are found row by row.
+        """
+        first = self.steps[root]
+        if first.kind == "strategy" and first.sizes[4] in (1, 2, 3):
+            return False
+        return all(
+            step.kind in IN_BLOCKS
+            and (step.kind != "affine" or step.inputs * step.outputs <= NARROW)
+            and (step.kind != "expansion" or step.arrays[0] is not None)
+            for step in self.steps
+        )
 
     def inputs(self, step: Step) -> int:
         return self.steps[step].inputs

@@ -80,6 +80,8 @@ class DecisionGraph(PlainState, Combination):
             raise ValueError("DecisionGraph.node must name members with one column of scores")
 
     def lower(self, plan: Plan, committee: Committee) -> Step | None:
+        if not plan.votes:
+            return plan.couple()
         return plan.walk(self.order, self.node, self.sign)
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
