@@ -272,9 +272,10 @@ def ask_in_chunks(
     if X.shape[0] < SMALL:
         return [question(X)]
     with find_blas(len(sys.modules)).limit(limits=1, user_api="blas"):
-        size = chunk_size(model)
         if isinstance(model, FittedStrategy) and model.runs_in_blocks(X, model.calibration is None):
             size = _share_rows(X.shape[0], joblib.effective_n_jobs(n_jobs))
+        else:
+            size = CHUNK_ROWS if X.shape[0] <= CHUNK_ROWS else chunk_size(model)
         if X.shape[0] <= size:
             return [question(X)]
         chunks = (X[start : start + size] for start in range(0, X.shape[0], size))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -61,11 +62,14 @@ class PlanRunner:
         return labels if self._run(X, None, labels) else None
 
     def row_call(self, x: FloatArray, label: IntArray) -> Callable[[], int]:
-        """A function without arguments that writes the label of the row in `x` into `label`."""
+        """A function without arguments that writes the label of the row in `x` into `label`.
+
+        It returns a number other than 0 if it fails, as for numbers beyond 1e100.
+        """
         assert native.library is not None
         call = native.library.dcsvm_plan
         given = self._pointer, self.root, x.ctypes.data, 1, None, label.ctypes.data
-        return lambda: int(call(*given))
+        return functools.partial(call, *given)
 
     def _run(self, X: Any, scores: Any, labels: Any) -> bool:
         rows = np.ascontiguousarray(X, dtype=np.float64)
