@@ -272,7 +272,9 @@ def ask_in_chunks(
     if X.shape[0] < SMALL:
         return [question(X)]
     with find_blas(len(sys.modules)).limit(limits=1, user_api="blas"):
-        if isinstance(model, FittedStrategy) and model.runs_in_blocks(X, model.calibration is None):
+        if isinstance(model, FittedStrategy) and model.runs_in_blocks(
+            X, model.calibration is None
+        ):
             size = _share_rows(X.shape[0], joblib.effective_n_jobs(n_jobs))
         else:
             size = CHUNK_ROWS if X.shape[0] <= CHUNK_ROWS else chunk_size(model)

@@ -4,7 +4,6 @@ The log-odds of two classes are one such curve of a score. Several classes have 
 common, and a scale and a shift each.
 """
 
-
 import numpy as np
 from scipy.special import expit
 

@@ -16,7 +16,8 @@ from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray, IntArray
 from dcsvm.numeric.expansion.expansion import PackedExpansion
 from dcsvm.numeric.native import PlanStructure, RoutingStructure, StepStructure
-from dcsvm.numeric.row_plan import KINDS, Plan, Step, StepRecord
+from dcsvm.numeric.plan_steps import KINDS, Step, StepRecord
+from dcsvm.numeric.row_plan import Plan
 from dcsvm.numeric.step_arrays import as_floats, as_places
 
 ASKER = ctypes.CFUNCTYPE(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import comb
-from typing import Any, TypeAlias
+from typing import Any
 
 import attrs
 import numpy as np
@@ -15,6 +15,17 @@ from dcsvm.numeric.array_types import FloatArray, IntArray
 from dcsvm.numeric.clusters import TIE
 from dcsvm.numeric.expansion.expansion import NATIVE_KINDS, Expansion, pack_for_rows
 from dcsvm.numeric.kernels.kernel import Kernel
+from dcsvm.numeric.plan_steps import (
+    FORMS,
+    IN_BLOCKS,
+    LOSSES,
+    MOST_ENTRIES,
+    NARROW,
+    PLAIN_KERNELS,
+    SMALL,
+    StepRecord,
+)
+from dcsvm.numeric.plan_steps import Step as Step
 from dcsvm.numeric.step_arrays import (
     as_floats,
     as_places,
@@ -23,42 +34,6 @@ from dcsvm.numeric.step_arrays import (
     list_packed,
     list_plain,
 )
-
-#: A step of a plan: its number.
-Step: TypeAlias = int
-
-KINDS = (
-    *("columns", "block_sum", "affine", "scaling", "monomials", "constant", "expansion", "chain"),
-    *("strategy", "ask", "axis_tree", "plane_tree", "nearest", "ask_router"),
-    *("means", "votes", "largest", "gains", "totals", "paths", "products", "couples"),
-    *("walk", "stack"),
-)
-"""The kinds of steps, in the order of plan.h."""
-IN_BLOCKS = frozenset(KINDS) - {"ask", "ask_router", "nearest", "monomials", "walk", "stack"}
-"""Steps that C takes for many rows at once as fast as numpy does, if they are of the right sizes."""
-NARROW = 1 << 10
-"""A matrix with fewer numbers needs no BLAS."""
-FORMS = ("plain", "decisions", "votes", "margins")
-LOSSES = ("hamming", "hinge", "exponential", "linear")
-PLAIN_KERNELS = {"laplacian": 5, "precomputed": 6}
-"""Kernels whose points are not packed, with their numbers in expansion.c."""
-SMALL = 1 << 14
-"""Points with fewer numbers are evaluated in double precision at once."""
-MOST_ENTRIES = 1 << 26
-"""Arrays of a step have no more entries than this."""
-
-
-@attrs.frozen(eq=False)
-class StepRecord:
-    """What C knows of a step, and what it points to."""
-
-    kind: str
-    inputs: int
-    outputs: int
-    sizes: tuple[int, ...] = ()
-    numbers: tuple[float, ...] = ()
-    arrays: tuple[Any, ...] = ()
-    function: Callable[[FloatArray], Any] | None = None
 
 
 class Plan:
@@ -121,6 +96,14 @@ class Plan:
         return self.add(
             "constant", n_features, len(values), arrays=[as_floats(values, len(values))]
         )
+
+    def sides(self, width: int) -> Step:
+        """1 for each positive number, 0 for others."""
+        return self.add("sides", width, width)
+
+    def softmax(self, width: int) -> Step:
+        """Probabilities of logits, stretched to scores in [-1, 1]; one column for two."""
+        return self.add("softmax", width, 1 if width == 2 else width)
 
     def chain(self, *steps: Step | None) -> Step:
         """Several steps one after the other; None is left out."""
@@ -232,6 +215,37 @@ class Plan:
         """The member with the largest score, the first of those that are equal up to rounding."""
         ends = self.inputs(scores), self.outputs(scores)
         return self.add("nearest", *ends, sizes=[scores], numbers=[TIE])
+
+    def lookup(self, n_features: int, column: int, values: Any, member: Any, other: int) -> Step:
+        """The member of a value of a column, `other` for values that are not listed."""
+        members = max(int(np.max(member, initial=0)), other) + 1
+        arrays = [as_floats(values, len(values)), as_places(member, members)]
+        if len(arrays[0]) != len(arrays[1]) or not 0 <= column < n_features or other < 0:
+            raise ValueError("plan: a lookup needs a column, and a member for each value")
+        sizes = [column, len(values), other]
+        return self.add("lookup", n_features, members, sizes=sizes, arrays=arrays)
+
+    def spill(
+        self, directions: FloatArray, borders: FloatArray, widths: FloatArray, children: IntArray
+    ) -> Step:
+        """The weights of leaves, where rows near the border of a node go to both sides.
+
+        `children` (nodes, 2) are later nodes, or ~leaf.
+        """
+        nodes, n_features = directions.shape
+        table = np.ascontiguousarray(children, dtype=np.int64)
+        if table.shape != (nodes, 2) or not nodes or table.max() >= nodes:
+            raise ValueError("plan: a tree must have two children for each of its nodes")
+        check_children(np.where(table < 0, nodes, table), np.arange(nodes))
+        leaves = -int(table.min())
+        arrays: list[Any] = [as_floats(directions, nodes, n_features), as_floats(borders, nodes)]
+        arrays += [as_floats(widths, nodes), table]
+        return self.add("spill", n_features, leaves, sizes=[nodes], arrays=arrays)
+
+    def gate(self, scores: Step, steepness: float) -> Step:
+        """All members, weighted by the softmax of the scores of a step."""
+        ends = self.inputs(scores), self.outputs(scores)
+        return self.add("gate", *ends, sizes=[scores], numbers=[steepness])
 
     def ask_router(
         self, function: Callable[[FloatArray], Any], n_features: int, members: int

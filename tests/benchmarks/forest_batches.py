@@ -1,4 +1,4 @@
-"""Batches of rows through a forest of SVMs on covertype: by its plan, member by member, LightGBM."""
+"""Batches of covertype through a forest of SVMs: by its plan, member by member, LightGBM."""
 
 from __future__ import annotations
 

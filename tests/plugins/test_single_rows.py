@@ -41,6 +41,12 @@ PIPELINES = [
     ({"blend": {"preparations": [{"scale": "minmax"}, {"scale": "none"}]}}, "krr", "mean"),
     ({"tree": {"ceiling": 20}, "tree ": {"ceiling": 40}}, "kernel_svm", "mean"),
     ({"tree": {"ceiling": 20}, "oblique_tree": {}}, "kernel_svm", "vote"),
+    ({"mixture": {"experts": 3}}, "kernel_svm", "route"),
+    ({"spill_forest": {"trees": 2, "ceiling": 30}}, "kernel_svm", "mean"),
+    ({"spill_forest": {"trees": 2, "ceiling": 30, "overlap": 0.0}}, "kernel_svm", "mean"),
+    ({"lsh": {"bits": 2, "smallest": 10}}, "kernel_svm", "route"),
+    ({"groups": {"column": 3, "smallest": 8}}, "kernel_svm", "route"),
+    ({"whole": {}}, "logistic", "route"),
 ]
 
 

@@ -10,7 +10,6 @@ from scipy import sparse
 
 from dcsvm.base.combiner import Combination
 from dcsvm.base.feature_views import View
-from dcsvm.base.member import Member
 from dcsvm.base.models import Constant, Hyperplanes, KernelExpansion, LocalModel
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.committee.group import Group
@@ -21,7 +20,7 @@ from dcsvm.numeric.row_plan import Plan, Step
 from dcsvm.numeric.step_arrays import as_floats, as_places
 
 #: Routers that send each row to one member.
-TO_ONE = ("axis_tree", "plane_tree", "nearest")
+TO_ONE = ("axis_tree", "plane_tree", "nearest", "lookup")
 #: How labels are found without scores in double precision: from the one member that a row asks, by
 #: the votes of all members, or by the mean of scores in single precision.
 ONE, VOTES, MEANS = 1, 2, 3
@@ -269,7 +268,7 @@ def _lower_units(
     for number in numbers:
         if number not in taken:
             view = _lower_view(plan, members[number].view, n_features, views)
-            yield Unit(_lower_member(plan, members[number], view, n_features), (number,))
+            yield Unit(members[number].lower(plan, n_features, view), (number,))
 
 
 def _lower_view(
@@ -280,17 +279,6 @@ def _lower_view(
     if id(view) not in views:
         views[id(view)] = view.lower_or_ask(plan, n_features)
     return views[id(view)]
-
-
-def _lower_member(plan: Plan, member: Member, view: Step | None, n_features: int) -> Step:
-    width, columns = n_features if view is None else plan.outputs(view), len(member.code)
-    step = member.model.lower(plan, width)
-    if step is None:
-        model = member.model
-        step = plan.ask(model.scores if plan.votes else model.margins, width, columns)
-    if plan.outputs(step) != columns:
-        raise ValueError(f"plan: a member gives {plan.outputs(step)} scores instead of {columns}")
-    return plan.chain(view, step)
 
 
 def _label_members(plan: Plan, layout: Layout) -> IntArray | None:

@@ -8,8 +8,9 @@
 
 /* What a step is; row_plan.py names the kinds in the same order. */
 enum {
-    COLUMNS, BLOCK_SUM, AFFINE, SCALING, MONOMIALS, CONSTANT, EXPANSION, CHAIN, STRATEGY, ASK,
-    AXIS_TREE, PLANE_TREE, NEAREST, ASK_ROUTER,
+    COLUMNS, BLOCK_SUM, AFFINE, SCALING, MONOMIALS, CONSTANT, SIDES, SOFTMAX, EXPANSION, CHAIN,
+    STRATEGY, ASK,
+    AXIS_TREE, PLANE_TREE, NEAREST, LOOKUP, SPILL, GATE, ASK_ROUTER,
     MEAN, VOTE, ARGMAX, DECODE, TOTAL, PATH, PRODUCT, COUPLE, WALK, STACK
 };
 
@@ -145,6 +146,11 @@ int transform(const step *s, const double *X, int64_t n, double *out, room *r);
 int find_members(const plan *p, const step *s, const double *X, int64_t n, int64_t *member,
                  room *r);
 int route(const plan *p, int64_t at, const double *X, int64_t n, routing *found, room *r);
+/* Weights from logits, in place; they sum to one. */
+void soften(double *logits, int64_t count, double steepness);
+/* Routers that weigh several members. */
+int share_rows(const plan *p, const step *s, const double *X, int64_t n, routing *found, room *r);
+void look_up(const step *s, const double *X, int64_t n, int64_t *member);
 int sort_by_member(const routing *asked, int64_t members, int64_t **starts, int64_t **order,
                    room *r);
 /* Ask the members of a group, and add up their answers. */

@@ -106,6 +106,25 @@ static int expand(const step *s, const double *X, int64_t n, double *out, room *
     return DONE;
 }
 
+static void choose_sides(const step *s, const double *X, int64_t n, double *out) {
+    for (int64_t i = 0; i < n * s->inputs; i++) out[i] = X[i] > 0.0;
+}
+
+/* Scores from logits: probabilities stretched to [-1, 1]. */
+static int map_softmax(const step *s, const double *X, int64_t n, double *out, room *r) {
+    int64_t k = s->inputs;
+    double *shares = take_numbers(r, k);
+    NEED(shares);
+    for (int64_t i = 0; i < n; i++, X += k, out += s->outputs) {
+        memcpy(shares, X, sizeof(double) * (size_t)k);
+        soften(shares, k, 1.0);
+        if (s->outputs == 1) out[0] = shares[1] - shares[0];
+        else
+            for (int64_t j = 0; j < k; j++) out[j] = 2.0 * shares[j] - 1.0;
+    }
+    return DONE;
+}
+
 int transform(const step *s, const double *X, int64_t n, double *out, room *r) {
     switch (s->kind) {
     case COLUMNS: choose_columns(s, X, n, out); return DONE;
@@ -113,6 +132,8 @@ int transform(const step *s, const double *X, int64_t n, double *out, room *r) {
     case AFFINE: map_affine(s, X, n, out); return DONE;
     case SCALING: scale(s, X, n, out); return DONE;
     case MONOMIALS: map_monomials(s, X, n, out); return DONE;
+    case SIDES: choose_sides(s, X, n, out); return DONE;
+    case SOFTMAX: return map_softmax(s, X, n, out, r);
     case EXPANSION: return expand(s, X, n, out, r);
     default:
         for (int64_t i = 0; i < n; i++)

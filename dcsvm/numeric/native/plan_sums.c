@@ -33,7 +33,7 @@ int ask_group(const plan *p, const tally *t, int64_t number, const double *X, in
     int64_t *starts, *order;
     TRY(route(p, g->router, X, n, &asked, r));
     TRY(sort_by_member(&asked, g->last - g->first, &starts, &order, r));
-    int one = s->sizes[GROUPS] == 1 && p->steps[g->router].kind != ASK_ROUTER;
+    int one = s->sizes[GROUPS] == 1 && p->steps[g->router].kind <= LOOKUP;
     room here = *r;
     for (int64_t m = 0; m < g->last - g->first; m++) {
         const unit *u = units + g->first + m;

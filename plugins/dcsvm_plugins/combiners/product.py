@@ -60,7 +60,7 @@ class ProbabilityProduct(Combination):
 def _may_have_probabilities(member: Member) -> bool:
     """Whether a member may have probabilities of its own; those of one class are certain."""
     own = type(member.model).probabilities is not LocalModel.probabilities
-    return own or (isinstance(member.model, Constant) and np.count_nonzero(member.code) > 1)
+    return own or bool(isinstance(member.model, Constant) and np.count_nonzero(member.code) > 1)
 
 
 def _find_shares(member: Member, X: Matrix, values: FloatArray) -> FloatArray:

@@ -70,7 +70,9 @@ class DecisionGraph(PlainState, Combination):
         metadata=axes("classes", "classes", dtype=np.integer, at_least=-1, at_most=1)
     )
 
-    _ready: list[tuple[RowQueries, Expansion | None]] = attrs.field(factory=list, metadata={"stored": False})
+    _ready: list[tuple[RowQueries, Expansion | None]] = attrs.field(
+        factory=list, metadata={"stored": False}
+    )
 
     def check_stored(self, **sizes: int) -> dict[str, int]:
         sizes = super().check_stored(**sizes)
