@@ -28,6 +28,8 @@ ROUTER_ASKER = ctypes.CFUNCTYPE(
     ctypes.POINTER(RoutingStructure),
 )
 DONE, NO_MEMORY, RAISED = 0, 1, 2
+#: A block of rows has so many scores: what its members add up to takes some ten times as much.
+BLOCK_NUMBERS = 2**19
 
 
 class PlanRunner:
@@ -40,6 +42,8 @@ class PlanRunner:
         self.plan, self.root = plan, root
         self.n_features, self.outputs = plan.inputs(root), plan.outputs(root)
         self.in_blocks = plan.runs_in_blocks(root)
+        widest = max((each.outputs for each in plan.steps if each.kind == "strategy"), default=1)
+        self._block = max(BLOCK_NUMBERS // widest, 64)
         self._local = threading.local()
         self._steps = (StepStructure * len(plan.steps))(*map(_fill, plan.steps))
         self._askers = ASKER(self._ask), ROUTER_ASKER(self._ask_router)
@@ -74,8 +78,23 @@ class PlanRunner:
 
     def _run(self, X: Any, scores: Any, labels: Any) -> bool:
         rows = np.ascontiguousarray(X, dtype=np.float64)
-        if rows.ndim != 2 or rows.shape[1] != self.n_features or native.library is None:
+        if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(f"plan: rows must have {self.n_features} features, got {rows.shape}")
+        if len(rows) <= self._block:
+            return self._run_block(rows, scores, labels)
+        starts = range(0, len(rows), self._block)
+        blocks = [slice(start, start + self._block) for start in starts]
+        return all(
+            self._run_block(
+                rows[block],
+                None if scores is None else scores[block],
+                None if labels is None else labels[block],
+            )
+            for block in blocks
+        )
+
+    def _run_block(self, rows: FloatArray, scores: Any, labels: Any) -> bool:
+        assert native.library is not None
         result = native.library.dcsvm_plan(
             *(self._pointer, self.root, rows.ctypes.data, len(rows)),
             None if scores is None else scores.ctypes.data,

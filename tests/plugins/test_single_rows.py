@@ -106,6 +106,9 @@ def test_blocks_and_jobs_change_no_bit_of_a_forest(probability, monkeypatch):
     scores = clf.decision_function(ROWS)
     alone = np.vstack([clf.decision_function(x[None]) for x in ROWS])
     np.testing.assert_array_equal(alone, scores)
+    runner = clf.model_.compile(4, probability == "off")
+    monkeypatch.setattr(runner, "_block", 70)
+    np.testing.assert_array_equal(clf.decision_function(ROWS), scores)
     monkeypatch.setattr(fitted, "SHARED", 1)
     for clf.n_jobs, size in ((1, 50), (2, 50), (2, 1000), (3, 7)):
         monkeypatch.setattr(fitted, "PLANNED", size)
