@@ -13,7 +13,7 @@ from scipy import sparse
 
 from dcsvm.base.combiner import Combination
 from dcsvm.base.errors import CompositionError, ContractError, SettingError
-from dcsvm.base.models import Cost, LocalModel, winners
+from dcsvm.base.models import Constant, Cost, Hyperplanes, KernelExpansion, LocalModel, winners
 from dcsvm.base.stored_fields import PlainState
 from dcsvm.base.threads import find_blas
 from dcsvm.drive.absent_classes import floor_masked
@@ -23,11 +23,11 @@ from dcsvm.drive.committee.lowering import (
     NOTHING,
     lower_margins,
     lower_strategy,
-    suits_blocks,
 )
 from dcsvm.drive.validation import check_jobs
 from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+from dcsvm.numeric.expansion.expansion import NATIVE_KINDS
 from dcsvm.numeric.plan_runner import PlanRunner
 from dcsvm.numeric.row_plan import Plan, Step
 
@@ -139,7 +139,10 @@ class FittedStrategy(PlainState, LocalModel):
 
     @cached_property
     def _suits_blocks(self) -> bool:
-        return suits_blocks(self.committee)
+        """Whether this is a forest whose members a plan asks as fast as numpy about many rows."""
+        groups, members = self.committee.groups, self.committee.members
+        regions = any(group.router is not None for group in groups)
+        return regions and len(groups) > 1 and all(_is_fast(each.model) for each in members)
 
     def _plan(self, X: Matrix, votes: bool = True) -> PlanRunner | None:
         """The plan for rows X, if it is faster than asking members one by one."""
@@ -247,6 +250,13 @@ class FittedStrategy(PlainState, LocalModel):
     @property
     def cost(self) -> Cost:
         raise ContractError("the cost of a strategy differs by row: use answer(X)")
+
+
+def _is_fast(model: LocalModel) -> bool:
+    """Whether the step of a model meets many rows as fast as numpy."""
+    if isinstance(model, KernelExpansion):
+        return model.kernel.kind in NATIVE_KINDS and not sparse.issparse(model.points.pool)
+    return isinstance(model, Constant | Hyperplanes)
 
 
 def answer_dask(ask: Method) -> Method:

@@ -6,16 +6,13 @@ from collections.abc import Iterator
 
 import attrs
 import numpy as np
-from scipy import sparse
 
 from dcsvm.base.combiner import Combination
 from dcsvm.base.feature_views import View
-from dcsvm.base.models import Constant, Hyperplanes, KernelExpansion, LocalModel
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.committee.group import Group
 from dcsvm.drive.committee.shared_kernels import find_shared_kernels
 from dcsvm.numeric.array_types import FloatArray, IntArray
-from dcsvm.numeric.expansion.expansion import NATIVE_KINDS
 from dcsvm.numeric.row_plan import Plan, Step
 from dcsvm.numeric.step_arrays import as_floats, as_places
 
@@ -142,18 +139,6 @@ class Layout:
                 blocks.append(width)
                 at += width
         return places, np.repeat(np.cumsum(blocks), blocks)
-
-
-def suits_blocks(committee: Committee) -> bool:
-    """Whether a plan may serve batches: regions of models whose steps are fast for many rows."""
-    routed = any(group.router is not None for group in committee.groups)
-    return routed and all(_is_fast(member.model) for member in committee.members)
-
-
-def _is_fast(model: LocalModel) -> bool:
-    if isinstance(model, KernelExpansion):
-        return model.kernel.kind in NATIVE_KINDS and not sparse.issparse(model.points.pool)
-    return isinstance(model, Constant | Hyperplanes)
 
 
 def lower_margins(
