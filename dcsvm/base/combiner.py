@@ -46,7 +46,9 @@ class Combination(Stored, ABC):
     def lower(self, plan: Plan, committee: Committee) -> Step | None:
         """Add the way of combining to a plan.
 
-        Called when single rows are first predicted. None means: ask `combine` in Python.
+        A plan without `votes` is one of margins: add what `margins` does, and None if that is
+        something else. Called when single rows are first predicted. None means: ask `combine`, or
+        `margins`, in Python.
         """
         return None
 

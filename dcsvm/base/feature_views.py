@@ -33,6 +33,13 @@ class View(Stored, ABC):
         """
         return None
 
+    def lower_or_ask(self, plan: Plan, n_features: int) -> Step:
+        """Add this view to a plan, as a step that asks `apply` in Python if need be."""
+        step = self.lower(plan, n_features)
+        if step is None:
+            return plan.ask(self.apply, n_features, self.count_features(n_features))
+        return step
+
     def count_features(self, n_features: int) -> int:
         """The number of features of the view, applied to rows of `n_features`.
 
@@ -175,11 +182,8 @@ class Chain(View):
     def lower(self, plan: Plan, n_features: int) -> Step | None:
         steps: list[Step] = []
         for view in self.views:
-            step = view.lower(plan, n_features)
-            if step is None:
-                return None
-            steps.append(step)
-            n_features = plan.outputs(step)
+            steps.append(view.lower_or_ask(plan, n_features))
+            n_features = plan.outputs(steps[-1])
         return plan.chain(*steps) if steps else None
 
     def names(self, given: tuple[str, ...] | None) -> tuple[str, ...] | None:

@@ -8,6 +8,7 @@ from dcsvm.base.feature_views import View
 from dcsvm.base.models import Constant, Cost, LocalModel
 from dcsvm.base.problem import Part
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+from dcsvm.numeric.row_plan import Plan, Step
 from dcsvm.numeric.stored_arrays import Stored, axes
 
 #: No problem has more rows.
@@ -123,6 +124,21 @@ class Member(Stored):
             return None
         # A constant has one side only, and never predicts the other.
         return np.concatenate([first if len(first) else second, second if len(second) else first])
+
+    def lower(self, plan: Plan, n_features: int, view: Step | None = None) -> Step:
+        """Add the member to a plan; `view` is the step of its view, if there is one already."""
+        if self.view is not None and view is None:
+            view = self.view.lower_or_ask(plan, n_features)
+        width, columns = n_features if view is None else plan.outputs(view), len(self.code)
+        step = self.model.lower(plan, width)
+        if step is None:
+            asked = self.model.scores if plan.votes else self.model.margins
+            step = plan.ask(asked, width, columns)
+        if plan.outputs(step) != columns:
+            raise ValueError(
+                f"plan: a member gives {plan.outputs(step)} scores instead of {columns}"
+            )
+        return plan.chain(view, step)
 
     def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
         """Return `scores(X)` and their cost."""

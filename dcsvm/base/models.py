@@ -127,7 +127,8 @@ class LocalModel(Stored, ABC):
     def lower(self, plan: Plan, n_features: int) -> Step | None:
         """Add the scores of rows with `n_features` features to a plan.
 
-        Called when single rows are first predicted. None means: ask `scores` in Python.
+        In a plan without `votes`, add the margins. Called when single rows are first predicted.
+        None means: ask `scores`, or `margins`, in Python.
         """
         fixed = self.fixed_scores
         return None if fixed is None else plan.constant(n_features, fixed)

@@ -10,7 +10,6 @@ from typing import Literal
 
 import attrs
 import numpy as np
-from scipy.special import log_softmax
 
 from dcsvm.numeric.additive_curves import AdditiveCurves
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray
@@ -128,14 +127,15 @@ class Calibration(Stored):
         region of each row, and `added` (n,) is what its features add to the log-odds.
         """
         lacking = np.isnan(margins)
+        some = np.flatnonzero(lacking.any(axis=1))
         logits = self.logits(margins)
         if self.regions is not None and homes is not None:
             adjustment = self.regions[homes]
             logits = logits * adjustment[:, :1] + adjustment[:, 1:]
-        silent = lacking.all(axis=1, keepdims=True)
-        logits = np.where(lacking & ~silent, -np.inf, np.where(silent, 0.0, logits))
-        logs: FloatArray = log_softmax(logits, axis=1)
-        some = np.flatnonzero(lacking.any(axis=1))
+        if len(some):
+            silent = lacking.all(axis=1, keepdims=True)
+            logits = np.where(lacking & ~silent, -np.inf, np.where(silent, 0.0, logits))
+        logs = normalize(logits)
         if len(some):
             rest = np.minimum(unseen(some) + self.excess, MOST_UNSEEN)[:, None]
             rest[lacking[some].all(axis=1)] = 1.0
@@ -181,6 +181,12 @@ def level_ties(logs: FloatArray) -> FloatArray:
     """Make logarithms equal that only rounding sets apart from the best of their row."""
     best = logs.max(axis=1, keepdims=True)
     return np.where(best - logs < TIE, best, logs)
+
+
+def normalize(logits: FloatArray) -> FloatArray:
+    """The logarithms of the softmax of each row; scipy's takes 30 microseconds for one row."""
+    lower = logits - logits.max(axis=1, keepdims=True)
+    return np.asarray(lower - np.log(np.exp(lower).sum(axis=1, keepdims=True)))
 
 
 def exponentiate(logs: FloatArray) -> FloatArray:

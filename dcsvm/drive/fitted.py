@@ -3,6 +3,7 @@
 import functools
 import sys
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import attrs
@@ -12,16 +13,21 @@ from scipy import sparse
 
 from dcsvm.base.combiner import Combination
 from dcsvm.base.errors import CompositionError, ContractError, SettingError
-from dcsvm.base.models import Cost, LocalModel, winners
+from dcsvm.base.models import Constant, Cost, Hyperplanes, KernelExpansion, LocalModel, winners
 from dcsvm.base.stored_fields import PlainState
 from dcsvm.base.threads import find_blas
 from dcsvm.drive.absent_classes import floor_masked
 from dcsvm.drive.calibration import Calibration, exponentiate, level_ties
 from dcsvm.drive.committee.committee import Committee
-from dcsvm.drive.committee.lowering import lower_strategy
+from dcsvm.drive.committee.lowering import (
+    NOTHING,
+    lower_margins,
+    lower_strategy,
+)
 from dcsvm.drive.validation import check_jobs
 from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+from dcsvm.numeric.expansion.expansion import NATIVE_KINDS
 from dcsvm.numeric.plan_runner import PlanRunner
 from dcsvm.numeric.row_plan import Plan, Step
 
@@ -33,8 +39,9 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 CHUNK_ROWS, EACH_REGION, MOST_ROWS = 2**15, 256, 2**18
 #: Below this many rows, limiting the threads of BLAS would take longer than the prediction.
 SMALL = 256
-#: Up to this many rows are predicted by the plan.
-FEW = 32
+#: Up to this many rows are predicted by the plan, more by those that run in blocks. Such a block
+#: has at most PLANNED rows; rows below SHARED are one block. No result depends on blocks.
+FEW, PLANNED, SHARED = 32, 2**16, 2**13
 
 
 @attrs.frozen(eq=False, repr=False, slots=False)
@@ -45,9 +52,9 @@ class FittedStrategy(PlainState, LocalModel):
     combination: Combination
     calibration: Calibration | None = None
     ledger: list[Any] = attrs.field(factory=list, metadata={"stored": False})
-    #: The plan for a few rows, once one was asked for: None if there is none.
-    _plans: list[PlanRunner | None] = attrs.field(
-        factory=list, init=False, metadata={"stored": False}
+    #: The plans of scores (True) and of margins, once asked for: None if there is none.
+    _plans: dict[bool, PlanRunner | None] = attrs.field(
+        factory=dict, init=False, metadata={"stored": False}
     )
 
     def __repr__(self) -> str:
@@ -111,19 +118,38 @@ class FittedStrategy(PlainState, LocalModel):
     def lower(self, plan: Plan, n_features: int) -> Step | None:
         return lower_strategy(plan, self.committee, self.combination, n_features)
 
-    def compile(self, n_features: int) -> PlanRunner | None:
-        """The strategy as a plan; None if its combination can be asked in Python only."""
-        if not self._plans:
-            plan = Plan()
-            root = self.lower(plan, n_features)
-            self._plans.append(None if root is None else PlanRunner(plan, root))
-        return self._plans[0]
+    def compile(self, n_features: int, votes: bool = True) -> PlanRunner | None:
+        """The strategy as a plan; None if its combination can be asked in Python only.
 
-    def _plan(self, X: Matrix) -> PlanRunner | None:
+        Without votes, the plan gives margins, as `lower_margins` says.
+        """
+        if votes not in self._plans:
+            plan = Plan(votes)
+            lower = lower_strategy if votes else lower_margins
+            root = lower(plan, self.committee, self.combination, n_features)
+            self._plans[votes] = None if root is None else PlanRunner(plan, root)
+        return self._plans[votes]
+
+    def runs_in_blocks(self, X: Matrix, votes: bool = True) -> bool:
+        """Whether rows X, however many, are predicted by the plan."""
+        if native.library is None or sparse.issparse(X) or not self._suits_blocks:
+            return False
+        runner = self.compile(X.shape[1], votes)
+        return runner is not None and runner.in_blocks
+
+    @cached_property
+    def _suits_blocks(self) -> bool:
+        """Whether this is a forest whose members a plan asks as fast as numpy about many rows."""
+        groups, members = self.committee.groups, self.committee.members
+        regions = any(group.router is not None for group in groups)
+        return regions and len(groups) > 1 and all(_is_fast(each.model) for each in members)
+
+    def _plan(self, X: Matrix, votes: bool = True) -> PlanRunner | None:
         """The plan for rows X, if it is faster than asking members one by one."""
-        if X.shape[0] > FEW or native.library is None or sparse.issparse(X) or not X.shape[0]:
+        if native.library is None or sparse.issparse(X) or not X.shape[0]:
             return None
-        return self.compile(X.shape[1])
+        few = X.shape[0] <= FEW
+        return self.compile(X.shape[1], votes) if few or self.runs_in_blocks(X, votes) else None
 
     def margins(self, X: Matrix) -> FloatArray:
         return _in_columns(floor_masked(self.class_margins(X)))
@@ -138,18 +164,28 @@ class FittedStrategy(PlainState, LocalModel):
         """The logarithms of the probabilities of rows X, (n, n_classes), of a calibrated model."""
         calibration = self.calibration
         assert calibration is not None
-        if calibration.source == "margins":
-            homes = None if calibration.regions is None else self.committee.find_homes(X)
-            effects = calibration.effects
-            logs = calibration.apply(
-                self.class_margins(X),
-                lambda rows: self.committee.unseen(X[rows]),
-                homes,
-                None if effects is None else effects.evaluate(X),
-            )
-        else:
-            logs = calibration.complete(self.member_probabilities(X))
-        return level_ties(logs)
+        if calibration.source == "members":
+            return level_ties(calibration.complete(self.member_probabilities(X)))
+        effects = calibration.effects
+        added = None if effects is None else effects.evaluate(X)
+        return level_ties(calibration.apply(*self._ask_margins(X), added))
+
+    def _ask_margins(
+        self, X: Matrix
+    ) -> tuple[FloatArray, Callable[[IntArray], FloatArray], IntArray | None]:
+        """What a calibration must know of rows X: margins, unknown classes and regions."""
+        assert self.calibration is not None
+        regional = self.calibration.regions is not None
+        runner = self._plan(X, votes=False)
+        told = None if runner is None else runner.scores(X)
+        if told is None:
+            homes = self.committee.find_homes(X) if regional else None
+            return self.class_margins(X), lambda rows: self.committee.unseen(X[rows]), homes
+        margins, least, home = told[:, :-2], told[:, -2], told[:, -1]
+        margins[margins == NOTHING] = np.nan
+        if regional and home[0] < 0.0:
+            return margins, lambda rows: least[rows], self.committee.find_homes(X)
+        return margins, lambda rows: least[rows], home.astype(np.intp) if regional else None
 
     def decide(self, X: Matrix) -> IntArray:
         """The classes (n,) of a calibrated model: the likeliest ones, or of the least cost."""
@@ -216,6 +252,13 @@ class FittedStrategy(PlainState, LocalModel):
         raise ContractError("the cost of a strategy differs by row: use answer(X)")
 
 
+def _is_fast(model: LocalModel) -> bool:
+    """Whether the step of a model meets many rows as fast as numpy."""
+    if isinstance(model, KernelExpansion):
+        return model.kernel.kind in NATIVE_KINDS and not sparse.issparse(model.points.pool)
+    return isinstance(model, Constant | Hyperplanes)
+
+
 def answer_dask(ask: Method) -> Method:
     """Let a method of a classifier answer dataframes and arrays of Dask lazily."""
 
@@ -239,7 +282,13 @@ def ask_in_chunks(
     if X.shape[0] < SMALL:
         return [question(X)]
     with find_blas(len(sys.modules)).limit(limits=1, user_api="blas"):
-        if X.shape[0] <= CHUNK_ROWS or X.shape[0] <= (size := chunk_size(model)):
+        if isinstance(model, FittedStrategy) and model.runs_in_blocks(
+            X, model.calibration is None
+        ):
+            size = _share_rows(X.shape[0], joblib.effective_n_jobs(n_jobs))
+        else:
+            size = CHUNK_ROWS if X.shape[0] <= CHUNK_ROWS else chunk_size(model)
+        if X.shape[0] <= size:
             return [question(X)]
         chunks = (X[start : start + size] for start in range(0, X.shape[0], size))
         parallel = joblib.Parallel(n_jobs, prefer="threads", return_as="generator")
@@ -254,6 +303,14 @@ def chunk_size(model: LocalModel) -> int:
     regions = [group.last - group.first for group in groups if group.router is not None]
     inside = [chunk_size(member.model) for member in model.committee.members]
     return max(CHUNK_ROWS, *inside, *(min(EACH_REGION * each, MOST_ROWS) for each in regions))
+
+
+def _share_rows(n_rows: int, jobs: int) -> int:
+    """The number of rows per block of a plan, so that all jobs have as many blocks."""
+    if n_rows < SHARED:
+        return n_rows
+    blocks = jobs * -(-n_rows // (jobs * PLANNED))
+    return -(-n_rows // blocks)
 
 
 def count_cost(model: LocalModel, X: Matrix, n_jobs: int | None = None) -> Cost:

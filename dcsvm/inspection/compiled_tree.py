@@ -1,10 +1,8 @@
 """Compiled trees: fast prediction of single rows, and export as C code."""
 
-import ctypes
 import re
 import string
 from importlib.resources import files
-from math import isfinite
 from typing import Any
 
 import attrs
@@ -19,7 +17,8 @@ from dcsvm.base.models import winners
 from dcsvm.drive.fitted import is_finite
 from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray
-from dcsvm.numeric.native import address
+from dcsvm.numeric.plan_runner import PlanRunner
+from dcsvm.numeric.row_plan import Plan
 from dcsvm.numeric.trees.hyperplane_tree import PlaneTree
 from dcsvm.toolbox.hyperplane_router import find_hyperplane_tree
 from dcsvm.toolbox.table_preparation import TablePreparation
@@ -57,21 +56,21 @@ class CompiledTree:
     factor: FloatArray | None = None
 
     def __attrs_post_init__(self) -> None:
-        n_features = self.tree.n_features
-        compiled = native.library if len(self.tree.thresholds) else None
         # A buffer for one row: copying a row costs less than asking for its address.
-        self._row, self._leaf = np.zeros(n_features), np.zeros(2, dtype=np.int32)
-        # The product with small numbers is finite if the row is; checking every number would take
-        # as long as the prediction.
-        self._product, self._small = self._row.dot, np.full(n_features, 2.0**-60)
-        leaf = self._leaf.ctypes.data
-        self._call = None if compiled is None else compiled.dcsvm_oblique_route
-        self._arguments = (
-            *(ctypes.byref(self.tree.structure), address(self.tree.lengths)),
-            *(self._row.ctypes.data, n_features),
-            *(address(self.offset), address(self.factor), 1, leaf, leaf + 4),
-        )
+        self._row, self._leaf = np.zeros(self.tree.n_features), np.zeros(1, dtype=np.int64)
         self._answers = self.labels.tolist()
+        self._call = None
+        if native.library is not None:
+            self._runner = self._lower()
+            self._call = self._runner.row_call(self._row, self._leaf)
+
+    def _lower(self) -> PlanRunner:
+        """The tree as a plan, whose labels are leaves."""
+        plan = Plan()
+        tree = plan.plane_tree(self.tree, np.arange(self.tree.n_leaves))
+        if self.factor is not None:
+            tree = plan.chain(plan.scaling(self.factor, self.offset), tree)
+        return PlanRunner(plan, tree)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Build it again from its fields, since its pointers are not valid elsewhere."""
@@ -104,11 +103,9 @@ class CompiledTree:
             fits = False
         if not fits:
             raise DataError(_explain_bad_row(x, len(self._row)))
-        if not isfinite(self._product(self._small)):
-            raise DataError(NOT_FINITE)
-        if self._call is None:
+        # The call fails for very large numbers, too.
+        if self._call is None or self._call():
             return self.predict(self._row[None, :])[0]
-        self._call(*self._arguments)
         return self._answers[self._leaf[0]]
 
     def c_source(self, name: str = "dcsvm_tree") -> str:

@@ -4,8 +4,6 @@ The log-odds of two classes are one such curve of a score. Several classes have 
 common, and a scale and a shift each.
 """
 
-from itertools import pairwise
-
 import numpy as np
 from scipy.special import expit
 
@@ -204,7 +202,6 @@ def split_at(scores: FloatArray, knots: FloatArray) -> FloatArray:
     """
     if not len(knots):
         return scores[:, None]
-    inner = [np.clip(scores, low, high) - np.clip(0.0, low, high) for low, high in pairwise(knots)]
-    first, last = np.minimum(scores, knots[0]), np.maximum(scores, knots[-1])
-    ends = [first - min(knots[0], 0.0), *inner, last - max(knots[-1], 0.0)]
-    return np.column_stack(ends)
+    low, high = np.concatenate([[-np.inf], knots]), np.concatenate([knots, [np.inf]])
+    inside = np.minimum(np.maximum(scores[:, None], low), high)
+    return np.asarray(inside - np.minimum(np.maximum(0.0, low), high))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,8 @@ from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray, IntArray
 from dcsvm.numeric.expansion.expansion import PackedExpansion
 from dcsvm.numeric.native import PlanStructure, RoutingStructure, StepStructure
-from dcsvm.numeric.row_plan import KINDS, Plan, Step, StepRecord
+from dcsvm.numeric.plan_steps import KINDS, Step, StepRecord
+from dcsvm.numeric.row_plan import Plan
 from dcsvm.numeric.step_arrays import as_floats, as_places
 
 ASKER = ctypes.CFUNCTYPE(
@@ -25,6 +28,8 @@ ROUTER_ASKER = ctypes.CFUNCTYPE(
     ctypes.POINTER(RoutingStructure),
 )
 DONE, NO_MEMORY, RAISED = 0, 1, 2
+#: A block of rows has so many scores: what its members add up to takes some ten times as much.
+BLOCK_NUMBERS = 2**19
 
 
 class PlanRunner:
@@ -36,6 +41,9 @@ class PlanRunner:
     def __init__(self, plan: Plan, root: Step) -> None:
         self.plan, self.root = plan, root
         self.n_features, self.outputs = plan.inputs(root), plan.outputs(root)
+        self.in_blocks = plan.runs_in_blocks(root)
+        widest = max((each.outputs for each in plan.steps if each.kind == "strategy"), default=1)
+        self._block = max(BLOCK_NUMBERS // widest, 64)
         self._local = threading.local()
         self._steps = (StepStructure * len(plan.steps))(*map(_fill, plan.steps))
         self._askers = ASKER(self._ask), ROUTER_ASKER(self._ask_router)
@@ -58,10 +66,35 @@ class PlanRunner:
         labels = np.empty(len(X), dtype=np.int64)
         return labels if self._run(X, None, labels) else None
 
+    def row_call(self, x: FloatArray, label: IntArray) -> Callable[[], int]:
+        """A function without arguments that writes the label of the row in `x` into `label`.
+
+        It returns a number other than 0 if it fails, as for numbers beyond 1e100.
+        """
+        assert native.library is not None
+        call = native.library.dcsvm_plan
+        given = self._pointer, self.root, x.ctypes.data, 1, None, label.ctypes.data
+        return functools.partial(call, *given)
+
     def _run(self, X: Any, scores: Any, labels: Any) -> bool:
         rows = np.ascontiguousarray(X, dtype=np.float64)
-        if rows.ndim != 2 or rows.shape[1] != self.n_features or native.library is None:
+        if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(f"plan: rows must have {self.n_features} features, got {rows.shape}")
+        if len(rows) <= self._block:
+            return self._run_block(rows, scores, labels)
+        starts = range(0, len(rows), self._block)
+        blocks = [slice(start, start + self._block) for start in starts]
+        return all(
+            self._run_block(
+                rows[block],
+                None if scores is None else scores[block],
+                None if labels is None else labels[block],
+            )
+            for block in blocks
+        )
+
+    def _run_block(self, rows: FloatArray, scores: Any, labels: Any) -> bool:
+        assert native.library is not None
         result = native.library.dcsvm_plan(
             *(self._pointer, self.root, rows.ctypes.data, len(rows)),
             None if scores is None else scores.ctypes.data,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import comb
-from typing import Any, TypeAlias
+from typing import Any
 
 import attrs
 import numpy as np
@@ -15,6 +15,17 @@ from dcsvm.numeric.array_types import FloatArray, IntArray
 from dcsvm.numeric.clusters import TIE
 from dcsvm.numeric.expansion.expansion import NATIVE_KINDS, Expansion, pack_for_rows
 from dcsvm.numeric.kernels.kernel import Kernel
+from dcsvm.numeric.plan_steps import (
+    FORMS,
+    IN_BLOCKS,
+    LOSSES,
+    MOST_ENTRIES,
+    NARROW,
+    PLAIN_KERNELS,
+    SMALL,
+    StepRecord,
+)
+from dcsvm.numeric.plan_steps import Step as Step
 from dcsvm.numeric.step_arrays import (
     as_floats,
     as_places,
@@ -24,37 +35,6 @@ from dcsvm.numeric.step_arrays import (
     list_plain,
 )
 
-#: A step of a plan: its number.
-Step: TypeAlias = int
-
-KINDS = (
-    *("columns", "affine", "scaling", "monomials", "constant", "expansion", "chain", "strategy"),
-    *("ask", "axis_tree", "plane_tree", "nearest", "ask_router"),
-    *("means", "votes", "largest", "gains", "walk", "stack"),
-)
-"""The kinds of steps, in the order of plan.h."""
-FORMS = ("plain", "decisions", "votes")
-LOSSES = ("hamming", "hinge", "exponential", "linear")
-PLAIN_KERNELS = {"laplacian": 5, "precomputed": 6}
-"""Kernels whose points are not packed, with their numbers in expansion.c."""
-SMALL = 1 << 14
-"""Points with fewer numbers are evaluated in double precision at once."""
-MOST_ENTRIES = 1 << 26
-"""Arrays of a step have no more entries than this."""
-
-
-@attrs.frozen(eq=False)
-class StepRecord:
-    """What C knows of a step, and what it points to."""
-
-    kind: str
-    inputs: int
-    outputs: int
-    sizes: tuple[int, ...] = ()
-    numbers: tuple[float, ...] = ()
-    arrays: tuple[Any, ...] = ()
-    function: Callable[[FloatArray], Any] | None = None
-
 
 class Plan:
     """A model laid out as steps: views, models, routers, and how answers are combined.
@@ -62,10 +42,16 @@ class Plan:
     A component lays itself out in its method `lower` with the methods below. Each adds a step,
     after its arrays have been checked, and returns its number. What cannot be laid out is asked in
     Python (`ask`, `ask_router`).
+
+    Parameters
+    ----------
+    votes : bool
+        Without votes, models give their margins, and a combination combines these.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, votes: bool = True) -> None:
         self.steps: list[StepRecord] = []
+        self.votes = votes
 
     # Views and models
 
@@ -74,6 +60,11 @@ class Plan:
         return self.add(
             "columns", n_features, len(columns), arrays=[as_places(columns, n_features)]
         )
+
+    def block_sum(self, place: IntArray, factors: FloatArray, width: int) -> Step:
+        """Sums of features: feature j times `factors[j]` is added to number `place[j]`."""
+        arrays = [as_places(place, width), as_floats(factors, len(place))]
+        return self.add("block_sum", len(place), width, arrays=arrays)
 
     def affine(self, matrix: FloatArray, shift: FloatArray | None = None) -> Step:
         """`X @ matrix + shift`, with matrix (features, outputs)."""
@@ -106,6 +97,14 @@ class Plan:
             "constant", n_features, len(values), arrays=[as_floats(values, len(values))]
         )
 
+    def sides(self, width: int) -> Step:
+        """1 for each positive number, 0 for others."""
+        return self.add("sides", width, width)
+
+    def softmax(self, width: int) -> Step:
+        """Probabilities of logits, stretched to scores in [-1, 1]; one column for two."""
+        return self.add("softmax", width, 1 if width == 2 else width)
+
     def chain(self, *steps: Step | None) -> Step:
         """Several steps one after the other; None is left out."""
         parts = [step for step in steps if step is not None]
@@ -125,9 +124,10 @@ class Plan:
     ) -> Step | None:
         """A kernel expansion; None if C cannot evaluate its kernel or points.
 
-        A one-against-one expansion gives the scores by votes or, with form "decisions", those of
-        all pairs.
+        A one-against-one expansion gives the scores by votes, in a plan without votes margins or,
+        with form "decisions", those of all pairs.
         """
+        form = "margins" if form == "votes" and not self.votes else form
         kernel, packed = expansion.kernel, pack_for_rows(expansion)
         plain = kernel.kind in PLAIN_KERNELS and not sparse.issparse(expansion.points)
         if packed is None and not plain:
@@ -139,7 +139,7 @@ class Plan:
         arrays += [as_floats(expansion.biases, outputs)]
         arrays += list_plain(expansion, sizes, n_features) if packed is None else []
         return self.add(
-            *("expansion", n_features, k if form == "votes" else outputs),
+            *("expansion", n_features, k if form in ("votes", "margins") else outputs),
             sizes=[
                 *(FORMS.index(form), k, PLAIN_KERNELS.get(kernel.kind, 0)),
                 *(kernel.degree, len(expansion.coefficients), width),
@@ -216,6 +216,37 @@ class Plan:
         ends = self.inputs(scores), self.outputs(scores)
         return self.add("nearest", *ends, sizes=[scores], numbers=[TIE])
 
+    def lookup(self, n_features: int, column: int, values: Any, member: Any, other: int) -> Step:
+        """The member of a value of a column, `other` for values that are not listed."""
+        members = max(int(np.max(member, initial=0)), other) + 1
+        arrays = [as_floats(values, len(values)), as_places(member, members)]
+        if len(arrays[0]) != len(arrays[1]) or not 0 <= column < n_features or other < 0:
+            raise ValueError("plan: a lookup needs a column, and a member for each value")
+        sizes = [column, len(values), other]
+        return self.add("lookup", n_features, members, sizes=sizes, arrays=arrays)
+
+    def spill(
+        self, directions: FloatArray, borders: FloatArray, widths: FloatArray, children: IntArray
+    ) -> Step:
+        """The weights of leaves, where rows near the border of a node go to both sides.
+
+        `children` (nodes, 2) are later nodes, or ~leaf.
+        """
+        nodes, n_features = directions.shape
+        table = np.ascontiguousarray(children, dtype=np.int64)
+        if table.shape != (nodes, 2) or not nodes or table.max() >= nodes:
+            raise ValueError("plan: a tree must have two children for each of its nodes")
+        check_children(np.where(table < 0, nodes, table), np.arange(nodes))
+        leaves = -int(table.min())
+        arrays: list[Any] = [as_floats(directions, nodes, n_features), as_floats(borders, nodes)]
+        arrays += [as_floats(widths, nodes), table]
+        return self.add("spill", n_features, leaves, sizes=[nodes], arrays=arrays)
+
+    def gate(self, scores: Step, steepness: float) -> Step:
+        """All members, weighted by the softmax of the scores of a step."""
+        ends = self.inputs(scores), self.outputs(scores)
+        return self.add("gate", *ends, sizes=[scores], numbers=[steepness])
+
     def ask_router(
         self, function: Callable[[FloatArray], Any], n_features: int, members: int
     ) -> Step:
@@ -243,6 +274,24 @@ class Plan:
     def decode(self, loss: str) -> Step:
         """The gain by a loss, summed over all columns; `loss` is one of LOSSES."""
         return self.add("gains", sizes=[LOSSES.index(loss)])
+
+    def weighted_sum(self) -> Step:
+        """The sum of scores; a class that a member does not know gets -1 from it."""
+        return self.add("totals")
+
+    def class_path(self, steepness: float) -> Step:
+        """The mean over groups of the probability of the path to each class."""
+        return self.add("paths", numbers=[steepness])
+
+    def product(self, logs: FloatArray, steepness: float, least: float) -> Step:
+        """The product of softmaxes, of at least `least`, less `logs` for all members but one."""
+        return self.add(
+            "products", numbers=[steepness, least], arrays=[as_floats(logs, len(logs))]
+        )
+
+    def couple(self) -> Step:
+        """The margin of each class against all its rivals, from pairs; see `couple_pairs`."""
+        return self.add("couples")
 
     def walk(self, order: IntArray, columns: IntArray, signs: IntArray) -> Step:
         """A decision graph over the classes in `order`, with the column for any two classes.
@@ -294,6 +343,21 @@ class Plan:
         """Whether a row that asks one member gets the label that this member predicts."""
         record = self.steps[combination]
         return record.kind == "means" and record.sizes == (0, 1)
+
+    def runs_in_blocks(self, root: Step) -> bool:
+        """Whether all steps are as fast as numpy where they meet many rows at once.
+
+        The labels of `root` must be those of its scores; others are found row by row.
+        """
+        first = self.steps[root]
+        if first.kind == "strategy" and first.sizes[4] in (1, 2, 3):
+            return False
+        return all(
+            step.kind in IN_BLOCKS
+            and (step.kind != "affine" or step.inputs * step.outputs <= NARROW)
+            and (step.kind != "expansion" or step.arrays[0] is not None)
+            for step in self.steps
+        )
 
     def inputs(self, step: Step) -> int:
         return self.steps[step].inputs

@@ -15,6 +15,7 @@ from dcsvm.base.feature_views import Chain, LocalScaling, View, local_view
 from dcsvm.base.problem import Part, Problem
 from dcsvm.base.stages import Stages
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+from dcsvm.numeric.row_plan import Plan, Step
 from dcsvm.numeric.stored_arrays import axes
 
 
@@ -176,6 +177,9 @@ class BlockSum(View):
                 f"BlockSum.width is {self.width}, but must be 0 to {sizes['features']} features"
             )
         return sizes
+
+    def lower(self, plan: Plan, n_features: int) -> Step | None:
+        return plan.block_sum(self.place, self.weights[self.block], self.width)
 
     def apply(self, X: Matrix) -> Matrix:
         factors = self.weights[self.block]

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import attrs
+import numpy as np
 
 from dcsvm.base.feature_views import View
 from dcsvm.numeric.array_types import Matrix
+from dcsvm.numeric.row_plan import Plan, Step
 from dcsvm.toolbox.table_preparation import FITTED, Encode, Scale, TablePreparation
 from dcsvm.toolbox.table_schema import Column, TableSchema
 
@@ -52,6 +54,15 @@ class TableView(View):
     def apply(self, X: Matrix) -> Matrix:
         rows: Matrix = self._prepare().transform(X)
         return rows
+
+    def lower(self, plan: Plan, n_features: int) -> Step | None:
+        prepare = self._prepare()
+        if any(self.levels) or len(prepare.marked_) or prepare.quantiles_ is not None:
+            return None
+        if prepare.scaling_ is None:
+            return plan.columns(n_features, np.arange(n_features))
+        step: Step | None = prepare.scaling_.lower(plan, n_features)
+        return step
 
     def check_stored(self, **sizes: int) -> dict[str, int]:
         sizes = super().check_stored(**sizes)

@@ -40,9 +40,13 @@ ROWS = {
         "rd_subspaces + mean",
         "pca_subspaces + fusion",
         "5 * tree + mean",
+        "5 * tree + mean, SVC",
+        "5 * tree + mean, probabilities, predict",
+        "5 * tree + mean, probabilities, predict_proba",
         "bootstrap + vote",
         "chunks + vote",
     ],
+    "forest_batches.py": ["10 trees of 2,000 rows, member by member"],
     "startup.py": ["import dcsvm", "dcsvm --help", "dcsvm predict, ten rows, processor"],
     "limits.py": [
         "squared distances",

@@ -9,7 +9,7 @@ from dcsvm import DivideAndConquerClassifier, LocalModel, build
 from dcsvm.drive.committee.lowering import MEANS, VOTES
 from dcsvm.numeric import Plan, native
 from dcsvm.numeric.plan_runner import PlanRunner
-from dcsvm.toolbox import Columns, Constant
+from dcsvm.toolbox import Chain, Columns, Constant, View
 
 X, Y = load_iris(return_X_y=True)
 native_only = pytest.mark.skipif(native.library is None, reason="plans are executed in C")
@@ -25,6 +25,14 @@ class Unknown(LocalModel):
         if self.fails:
             raise RuntimeError("no answer")
         return X[:, :1] - 0.5
+
+
+@attrs.frozen(eq=False)
+class Doubled(View):
+    """A view that no plan knows."""
+
+    def apply(self, X):
+        return 2 * X
 
 
 def compile_model(model, n_features):
@@ -58,6 +66,25 @@ def test_sizes_are_checked_before_c_reads_an_array():
         Columns(np.array([0, 2])).lower(plan, 2)
     with pytest.raises(ValueError, match="a step of 3 features follows one that gives 1"):
         plan.chain(plan.columns(2, np.array([0])), plan.scaling(np.ones(3)))
+
+
+def test_trees_and_lookups_are_checked_before_c_follows_them():
+    plan, one = Plan(), np.ones(1)
+    with pytest.raises(ValueError, match="two children for each of its nodes"):
+        plan.spill(np.ones((1, 2)), one, one, np.array([[1, -1]]))
+    with pytest.raises(ValueError, match="every child of a tree must come after its parent"):
+        plan.spill(np.ones((1, 2)), one, one, np.array([[0, -1]]))
+    with pytest.raises(ValueError, match="a lookup needs a column, and a member for each value"):
+        plan.lookup(2, 2, one, np.array([0]), 1)
+
+
+@native_only
+def test_a_view_in_python_is_asked_at_its_place_in_a_chain():
+    plan = Plan()
+    step = Chain((Columns(np.array([1, 0])), Doubled(), Columns(np.array([1])))).lower(plan, 2)
+    runner = PlanRunner(plan, step)
+    assert [each.kind for each in plan.steps] == ["columns", "ask", "columns", "chain"]
+    np.testing.assert_array_equal(runner.scores(X[:3, :2]), 2 * X[:3, :1])
 
 
 @native_only

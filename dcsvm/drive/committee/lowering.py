@@ -9,7 +9,6 @@ import numpy as np
 
 from dcsvm.base.combiner import Combination
 from dcsvm.base.feature_views import View
-from dcsvm.base.member import Member
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.committee.group import Group
 from dcsvm.drive.committee.shared_kernels import find_shared_kernels
@@ -18,10 +17,13 @@ from dcsvm.numeric.row_plan import Plan, Step
 from dcsvm.numeric.step_arrays import as_floats, as_places
 
 #: Routers that send each row to one member.
-TO_ONE = ("axis_tree", "plane_tree", "nearest")
+TO_ONE = ("axis_tree", "plane_tree", "nearest", "lookup")
 #: How labels are found without scores in double precision: from the one member that a row asks, by
 #: the votes of all members, or by the mean of scores in single precision.
 ONE, VOTES, MEANS = 1, 2, 3
+#: Scores are given for each class, with NOTHING where no member knows it, the least probability of
+#: an unknown class and the member asked last.
+AS_THEY_ARE, NOTHING = 4, -float(np.finfo(float).max)
 
 
 @attrs.frozen(eq=False)
@@ -116,6 +118,12 @@ class Layout:
                     ]
         return weights
 
+    def unseen(self) -> FloatArray:
+        """By column: the probability that its member gives to classes it does not know."""
+        order = np.argsort(self.first)
+        rows = np.array([self.committee.members[m].n_rows for m in order])
+        return np.repeat(1.0 / (rows + 2.0), self.widths[order])
+
     def places(self) -> tuple[IntArray, IntArray]:
         """By column: its place in `Committee.table`; by place there, the end of its block."""
         places, blocks, at = np.full(int(self.widths.sum()), -1), [], 0
@@ -133,6 +141,20 @@ class Layout:
         return places, np.repeat(np.cumsum(blocks), blocks)
 
 
+def lower_margins(
+    plan: Plan, committee: Committee, combination: Combination, n_features: int
+) -> Step | None:
+    """Add what the probabilities of a strategy are learned from to a plan without votes.
+
+    The step gives the margins of all classes, and what `Calibration.apply` must know beside.
+    """
+    combined = combination.lower(plan, committee)
+    if combined is None or plan.kind(combined) in ("walk", "stack"):
+        return None
+    layout = Layout.of(plan, committee, n_features)
+    return _add_strategy(plan, layout, n_features, combined, AS_THEY_ARE)
+
+
 def lower_strategy(
     plan: Plan, committee: Committee, combination: Combination, n_features: int
 ) -> Step | None:
@@ -145,6 +167,8 @@ def lower_strategy(
         _place_walk(plan, combined, layout)
     if plan.kind(combined) == "stack":
         _place_stack(plan, combined, layout)
+    if not plan.votes:
+        return _add_strategy(plan, layout, n_features, combined, 0)
     names = _label_members(plan, layout) if plan.asks_one(combined) else None
     walked = _find_pairs(plan, layout, combined)
     by_label = ONE if names is not None else _combine_by_label(plan, layout, combined)
@@ -162,8 +186,8 @@ def _add_strategy(
     n_features: int,
     combined: Step,
     by_label: int,
-    names: IntArray | None,
-    walked: Step | None,
+    names: IntArray | None = None,
+    walked: Step | None = None,
 ) -> Step:
     groups, units, (starts, classes, signs) = (
         layout.group_table(),
@@ -173,13 +197,14 @@ def _add_strategy(
     k, width = layout.committee.n_classes, int(layout.widths.sum())
     if any(plan.inputs(step) != n_features for step in units[:, 0].tolist()):
         raise ValueError(f"plan: the members of a strategy must take {n_features} features")
+    outputs = k + 2 if by_label == AS_THEY_ARE else 1 if k == 2 else k
     return plan.add(
-        *("strategy", n_features, 1 if k == 2 else k),
+        *("strategy", n_features, outputs),
         sizes=[len(groups), k, combined, width, by_label, -1 if walked is None else walked],
         arrays=[
             *(groups, units, as_places(starts, len(classes) + 1), as_places(classes, k)),
             *(as_floats(signs, len(classes)), as_places(layout.member_ends(), width + 1), names),
-            layout.weights(),
+            *(layout.weights(), layout.unseen()),
         ],
     )
 
@@ -228,7 +253,7 @@ def _lower_units(
     for number in numbers:
         if number not in taken:
             view = _lower_view(plan, members[number].view, n_features, views)
-            yield Unit(_lower_member(plan, members[number], view, n_features), (number,))
+            yield Unit(members[number].lower(plan, n_features, view), (number,))
 
 
 def _lower_view(
@@ -237,21 +262,8 @@ def _lower_view(
     if view is None:
         return None
     if id(view) not in views:
-        step = view.lower(plan, n_features)
-        if step is None:
-            step = plan.ask(view.apply, n_features, view.count_features(n_features))
-        views[id(view)] = step
+        views[id(view)] = view.lower_or_ask(plan, n_features)
     return views[id(view)]
-
-
-def _lower_member(plan: Plan, member: Member, view: Step | None, n_features: int) -> Step:
-    width, columns = n_features if view is None else plan.outputs(view), len(member.code)
-    step = member.model.lower(plan, width)
-    if step is None:
-        step = plan.ask(member.model.scores, width, columns)
-    if plan.outputs(step) != columns:
-        raise ValueError(f"plan: a member gives {plan.outputs(step)} scores instead of {columns}")
-    return plan.chain(view, step)
 
 
 def _label_members(plan: Plan, layout: Layout) -> IntArray | None:

@@ -1,4 +1,4 @@
-"""The plan of a run: parts, rows, memory and time, forecast without training what is search."""
+"""The plan of a run: parts, rows, memory and time, forecast without training what is asked."""
 
 from __future__ import annotations
 

@@ -77,6 +77,8 @@ static int label_rows(const plan *p, int64_t at, const double *X, int64_t n, int
     TRY(follow(p, &at, &X, n, r));
     const step *s = p->steps + at;
     const int64_t *order = NULL;
+    if (s->kind >= AXIS_TREE && s->kind <= LOOKUP)
+        return find_members(p, s, X, n, out, r);
     int64_t by = s->kind == STRATEGY ? s->sizes[BY_LABEL] : 0;
     if (by == BY_VOTES || by == BY_MEANS) {
         for (int64_t i = 0; i < n; i++) {

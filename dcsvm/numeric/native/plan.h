@@ -2,13 +2,16 @@
 #ifndef DCSVM_PLAN_H
 #define DCSVM_PLAN_H
 
+#include <float.h>
+
 #include "numeric.h"
 
 /* What a step is; row_plan.py names the kinds in the same order. */
 enum {
-    COLUMNS, AFFINE, SCALING, MONOMIALS, CONSTANT, EXPANSION, CHAIN, STRATEGY, ASK,
-    AXIS_TREE, PLANE_TREE, NEAREST, ASK_ROUTER,
-    MEAN, VOTE, ARGMAX, DECODE, WALK, STACK
+    COLUMNS, BLOCK_SUM, AFFINE, SCALING, MONOMIALS, CONSTANT, SIDES, SOFTMAX, EXPANSION, CHAIN,
+    STRATEGY, ASK,
+    AXIS_TREE, PLANE_TREE, NEAREST, LOOKUP, SPILL, GATE, ASK_ROUTER,
+    MEAN, VOTE, ARGMAX, DECODE, TOTAL, PATH, PRODUCT, COUPLE, WALK, STACK
 };
 
 /* A step takes rows of `inputs` numbers and gives rows of `outputs` numbers (a router: members). */
@@ -21,8 +24,10 @@ typedef struct {
 /* An expansion: sizes and arrays by place. Without EXACT, the kernel is computed plainly. */
 enum { FORM, CLASSES, KERNEL, DEGREE, POINTS, WIDE };
 enum { EXACT, QUICK, DOUBT, ORIGIN, KNOWN, BIASES, ROWS, COEFFICIENTS, STARTS };
-/* What becomes of its sums: a bias is added, or decisions of pairs, or their votes. */
-enum { PLAIN, DECISIONS, VOTES };
+/* What becomes of its sums: a bias is added, or decisions of pairs, their votes, or margins. */
+enum { PLAIN, DECISIONS, VOTES, MARGINS };
+/* What decisions of pairs are multiplied with for margins; see pair_votes.py. */
+#define STEEPNESS 3.0
 
 /* Memory by stack discipline: first a block of the caller, then the heap. */
 typedef struct segment {
@@ -83,8 +88,14 @@ enum { DONE, NO_MEMORY, RAISED, TOO_LARGE };
 
 /* A strategy: sizes and arrays by place. */
 enum { BY_ONE = 1, BY_VOTES, BY_MEANS };
+/* In the place of BY_LABEL: give scores as they are for each class, UNKNOWN where there is none,
+   then the least probability of an unknown class, and the member that was asked. */
+enum { AS_THEY_ARE = 4, MORE_OUTPUTS = 2 };
+#define UNKNOWN (-DBL_MAX)
 enum { GROUPS, N_CLASSES, COMBINATION, N_COLUMNS, BY_LABEL, PAIRS };
-enum { GROUP_TABLE, UNITS, CODE_STARTS, CODE_CLASSES, CODE_SIGNS, MEMBER_ENDS, LABELS, WEIGHTS };
+enum {
+    GROUP_TABLE, UNITS, CODE_STARTS, CODE_CLASSES, CODE_SIGNS, MEMBER_ENDS, LABELS, WEIGHTS, UNSEEN
+};
 
 /* A group: its router or -1, and the range of its units. A unit is a member, or several that share
    kernel values: its step and the range of its columns. */
@@ -95,10 +106,11 @@ typedef struct {
     int64_t step, first, last;
 } unit;
 
-/* What answers add up to, by row and class. */
+/* What answers add up to, by row and class; by row the weight of the members asked, the least
+   probability that they give to unknown classes, and the last of them. */
 typedef struct {
     const step *strategy, *combination;
-    double *main, *sums, *known;
+    double *main, *sums, *known, *asked, *least, *home, *logits;
 } tally;
 
 INLINE int64_t largest(const double *values, int64_t count) {
@@ -107,6 +119,8 @@ INLINE int64_t largest(const double *values, int64_t count) {
         if (values[j] > values[best]) best = j;
     return best;
 }
+
+INLINE double clip(double z, double limit) { return z > limit ? limit : z < -limit ? -limit : z; }
 
 INLINE double product(const double *a, const double *b, int64_t count) {
     enum { SUMS = 8 };
@@ -132,11 +146,21 @@ int transform(const step *s, const double *X, int64_t n, double *out, room *r);
 int find_members(const plan *p, const step *s, const double *X, int64_t n, int64_t *member,
                  room *r);
 int route(const plan *p, int64_t at, const double *X, int64_t n, routing *found, room *r);
+/* Weights from logits, in place; they sum to one. */
+void soften(double *logits, int64_t count, double steepness);
+/* Routers that weigh several members. */
+int share_rows(const plan *p, const step *s, const double *X, int64_t n, routing *found, room *r);
+void look_up(const step *s, const double *X, int64_t n, int64_t *member);
 int sort_by_member(const routing *asked, int64_t members, int64_t **starts, int64_t **order,
                    room *r);
 /* Ask the members of a group, and add up their answers. */
 int ask_group(const plan *p, const tally *t, int64_t number, const double *X, int64_t n, room *r);
 int start_tally(tally *t, const step *s, const step *c, int64_t n, room *r);
+/* Add the answers of columns first .. last - 1 for one row. */
+void add_answers(const tally *t, int64_t row, int64_t first, int64_t last, const double *values,
+                 double routed);
+/* The scores of a row as the strategy gives them. */
+void give_scores(const tally *t, int64_t row, double *scores, const double *known, double *out);
 /* Scores by class from the sums of one row; 1 in `known` where a member scored the class. */
 void score(const tally *t, int64_t row, double *out, double *known);
 /* Classes without a score get one below the others; two classes are one column. */

@@ -10,6 +10,14 @@ static void choose_columns(const step *s, const double *X, int64_t n, double *ou
             out[i * s->outputs + j] = X[i * s->inputs + columns[j]];
 }
 
+static void sum_blocks(const step *s, const double *X, int64_t n, double *out) {
+    const int64_t *place = s->arrays[0];
+    const double *factor = s->arrays[1];
+    memset(out, 0, sizeof(double) * (size_t)(n * s->outputs));
+    for (int64_t i = 0; i < n; i++, X += s->inputs, out += s->outputs)
+        for (int64_t j = 0; j < s->inputs; j++) out[place[j]] += X[j] * factor[j];
+}
+
 static void map_affine(const step *s, const double *X, int64_t n, double *out) {
     const double *matrix = s->arrays[0], *shift = s->arrays[1];
     int64_t wide = s->outputs;
@@ -62,6 +70,21 @@ static void vote_scores(const double *sums, const double *biases, int64_t k, int
     }
 }
 
+/* Margins of pairs: how far each class is from losing to its strongest rival. */
+static void pair_margins(const double *sums, const double *biases, int64_t k, int64_t wide,
+                         double *out) {
+    enum { STEEPEST = 600 };
+    memset(out, 0, sizeof(double) * (size_t)k);
+    for (int64_t a = 0; a < k; a++)
+        for (int64_t b = a + 1; b < k; b++) {
+            double value = sums[a * wide + b - 1] + sums[b * wide + a] + *biases++;
+            value = clip(STEEPNESS * value, STEEPEST);
+            out[a] += exp(-value);
+            out[b] += exp(value);
+        }
+    for (int64_t a = 0; a < k; a++) out[a] = -log1p(out[a]) / STEEPNESS;
+}
+
 static int expand(const step *s, const double *X, int64_t n, double *out, room *r) {
     int64_t k = s->sizes[CLASSES], wide = s->sizes[WIDE], form = s->sizes[FORM];
     const double *biases = s->arrays[BIASES];
@@ -70,6 +93,8 @@ static int expand(const step *s, const double *X, int64_t n, double *out, room *
     for (int64_t i = 0; i < n; i++, sums += k * wide, out += s->outputs) {
         if (form == VOTES) {
             vote_scores(sums, biases, k, wide, totals, out);
+        } else if (form == MARGINS) {
+            pair_margins(sums, biases, k, wide, out);
         } else if (form == DECISIONS) {
             for (int64_t a = 0, pair = 0; a < k; a++)
                 for (int64_t b = a + 1; b < k; b++, pair++)
@@ -81,12 +106,34 @@ static int expand(const step *s, const double *X, int64_t n, double *out, room *
     return DONE;
 }
 
+static void choose_sides(const step *s, const double *X, int64_t n, double *out) {
+    for (int64_t i = 0; i < n * s->inputs; i++) out[i] = X[i] > 0.0;
+}
+
+/* Scores from logits: probabilities stretched to [-1, 1]. */
+static int map_softmax(const step *s, const double *X, int64_t n, double *out, room *r) {
+    int64_t k = s->inputs;
+    double *shares = take_numbers(r, k);
+    NEED(shares);
+    for (int64_t i = 0; i < n; i++, X += k, out += s->outputs) {
+        memcpy(shares, X, sizeof(double) * (size_t)k);
+        soften(shares, k, 1.0);
+        if (s->outputs == 1) out[0] = shares[1] - shares[0];
+        else
+            for (int64_t j = 0; j < k; j++) out[j] = 2.0 * shares[j] - 1.0;
+    }
+    return DONE;
+}
+
 int transform(const step *s, const double *X, int64_t n, double *out, room *r) {
     switch (s->kind) {
     case COLUMNS: choose_columns(s, X, n, out); return DONE;
+    case BLOCK_SUM: sum_blocks(s, X, n, out); return DONE;
     case AFFINE: map_affine(s, X, n, out); return DONE;
     case SCALING: scale(s, X, n, out); return DONE;
     case MONOMIALS: map_monomials(s, X, n, out); return DONE;
+    case SIDES: choose_sides(s, X, n, out); return DONE;
+    case SOFTMAX: return map_softmax(s, X, n, out, r);
     case EXPANSION: return expand(s, X, n, out, r);
     default:
         for (int64_t i = 0; i < n; i++)

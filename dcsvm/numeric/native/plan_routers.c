@@ -32,6 +32,8 @@ int find_members(const plan *p, const step *s, const double *X, int64_t n, int64
         NEED(leaf && !dcsvm_oblique_route(s->arrays[0], s->arrays[1], X, s->inputs, NULL, NULL, n,
                                           leaf, leaf + n));
         for (int64_t i = 0; i < n; i++) member[i] = names[leaf[i]];
+    } else if (s->kind == LOOKUP) {
+        look_up(s, X, n, member);
     } else {
         double *scores = take_numbers(r, n * s->outputs);
         NEED(scores);
@@ -45,6 +47,7 @@ int find_members(const plan *p, const step *s, const double *X, int64_t n, int64
 int route(const plan *p, int64_t at, const double *X, int64_t n, routing *found, room *r) {
     const step *s = p->steps + at;
     if (s->kind == ASK_ROUTER) return p->ask_router(at, X, n, found) ? DONE : RAISED;
+    if (s->kind == SPILL || s->kind == GATE) return share_rows(p, s, X, n, found, r);
     int64_t *row = take(r, 2 * n, sizeof(int64_t)), *member = row + n;
     NEED(row);
     for (int64_t i = 0; i < n; i++) row[i] = i;

@@ -1,63 +1,7 @@
 /* Strategies whose members are all asked, or those of a router, and whose answers add up. */
-#include <float.h>
 #include <math.h>
 
 #include "plan.h"
-
-enum { HAMMING, HINGE, EXPONENTIAL, LINEAR_LOSS };
-
-int start_tally(tally *t, const step *s, const step *c, int64_t n, room *r) {
-    int64_t size = n * s->sizes[N_CLASSES];
-    *t = (tally){s, c, take_numbers(r, 3 * size), NULL, NULL};
-    NEED(t->main);
-    memset(t->main, 0, sizeof(double) * (size_t)(3 * size));
-    t->sums = t->main + size;
-    t->known = t->sums + size;
-    return DONE;
-}
-
-static double gain(int64_t loss, double z) {
-    if (loss == HAMMING) return z > 0.0 ? 0.5 : -0.5;
-    if (loss == HINGE) return z < 1.0 ? z : 1.0;
-    if (loss == EXPONENTIAL) return 1.0 - exp(-z < 500.0 ? -z : 500.0);
-    return z;
-}
-
-/* Add the answers of columns first .. last - 1 for one row. */
-static void add(const tally *t, int64_t row, int64_t first, int64_t last, const double *values,
-                double routed) {
-    const step *s = t->strategy;
-    const int64_t *starts = s->arrays[CODE_STARTS], *classes = s->arrays[CODE_CLASSES];
-    const int64_t *ends = s->arrays[MEMBER_ENDS];
-    const double *signs = s->arrays[CODE_SIGNS];
-    int64_t kind = t->combination->kind, loss = t->combination->sizes[0];
-    int64_t place = row * s->sizes[N_CLASSES];
-    const double *own = s->arrays[WEIGHTS];
-    double *main = t->main + place, *sums = t->sums + place, *known = t->known + place;
-    for (int64_t from = first; from < last; from = ends[from]) {
-        int64_t wide = ends[from] - from;
-        double weight = own ? routed * own[from] : routed;
-        int64_t chosen = wide > 1 && kind == VOTE ? from + largest(values + from - first, wide) : -1;
-        for (int64_t j = from; j < from + wide; j++) {
-            double value = values[j - first];
-            for (int64_t e = starts[j]; e < starts[j + 1]; e++) {
-                int64_t k = classes[e];
-                double signed_value = signs[e] * value;
-                if (kind == ARGMAX && signs[e] < 0.0) continue;
-                sums[k] += signed_value * weight;
-                known[k] += weight;
-                if (kind == VOTE && wide == 1)
-                    main[k] += (value > 0.0) == (signs[e] > 0.0) ? weight : 0.0;
-                else if (kind == VOTE && j == chosen && signs[e] > 0.0)
-                    main[k] += weight;
-                else if (kind == DECODE && loss == HAMMING)
-                    main[k] += signs[e] * gain(loss, value) * weight;
-                else if (kind == DECODE)
-                    main[k] += gain(loss, signed_value) * weight;
-            }
-        }
-    }
-}
 
 static const double *gather(const routing *asked, const int64_t *order, int64_t count,
                             const double *X, int64_t n, int64_t width, room *r) {
@@ -80,7 +24,7 @@ int ask_group(const plan *p, const tally *t, int64_t number, const double *X, in
             NEED(values);
             TRY(run(p, u->step, X, n, values, r));
             for (int64_t i = 0; i < n; i++)
-                add(t, i, u->first, u->last, values + i * (u->last - u->first), 1.0);
+                add_answers(t, i, u->first, u->last, values + i * (u->last - u->first), 1.0);
             give_back(r, before);
         }
         return DONE;
@@ -89,6 +33,7 @@ int ask_group(const plan *p, const tally *t, int64_t number, const double *X, in
     int64_t *starts, *order;
     TRY(route(p, g->router, X, n, &asked, r));
     TRY(sort_by_member(&asked, g->last - g->first, &starts, &order, r));
+    int one = s->sizes[GROUPS] == 1 && p->steps[g->router].kind <= LOOKUP;
     room here = *r;
     for (int64_t m = 0; m < g->last - g->first; m++) {
         const unit *u = units + g->first + m;
@@ -99,9 +44,11 @@ int ask_group(const plan *p, const tally *t, int64_t number, const double *X, in
         double *values = take_numbers(r, count * wide);
         NEED(rows && values);
         TRY(run(p, u->step, rows, count, values, r));
-        for (int64_t i = 0; i < count; i++)
-            add(t, asked.row[mine[i]], u->first, u->last, values + i * wide,
-                asked.weight ? asked.weight[mine[i]] : 1.0);
+        for (int64_t i = 0; i < count; i++) {
+            if (one) t->home[asked.row[mine[i]]] = (double)m;
+            add_answers(t, asked.row[mine[i]], u->first, u->last, values + i * wide,
+                        asked.weight ? asked.weight[mine[i]] : 1.0);
+        }
         give_back(r, here);
     }
     give_back(r, before);
@@ -124,66 +71,60 @@ static void add_unseen(const tally *into, const tally *group, double *spoken, in
     }
 }
 
-static int mean_with_unseen(const plan *p, const tally *t, const double *X, int64_t n, room *r) {
-    const step *s = t->strategy;
+/* A member that does not know a class is sure that it loses. */
+static void add_totals(const tally *into, const tally *group, int64_t n) {
+    int64_t k = into->strategy->sizes[N_CLASSES];
+    for (int64_t i = 0; i < n * k; i++) {
+        double missing = group->asked[i / k] - group->known[i];
+        into->sums[i] += group->sums[i] - (missing > 0.0 ? missing : 0.0);
+        into->known[i] += group->known[i];
+    }
+}
+
+/* A group is a tree over the classes: the probability of the path to each. */
+static void add_paths(const tally *into, const tally *group, int64_t size) {
+    for (int64_t i = 0; i < size; i++) {
+        if (!(group->known[i] > 0.0)) continue;
+        into->sums[i] += exp(group->main[i]);
+        into->known[i] += 1.0;
+    }
+}
+
+/* Ways of combining that treat each group by itself. */
+static int sum_groups(const plan *p, const tally *t, const double *X, int64_t n, room *r) {
+    const step *s = t->strategy, *c = t->combination;
     const group *groups = s->arrays[GROUP_TABLE];
     int64_t size = n * s->sizes[N_CLASSES];
     for (int64_t g = 0; g < s->sizes[GROUPS]; g++) {
         tally own;
         room before = *r;
-        TRY(start_tally(&own, s, t->combination, n, r));
+        TRY(start_tally(&own, s, c, n, r));
+        own.least = t->least;
+        own.home = t->home;
         TRY(ask_group(p, &own, g, X, n, r));
-        add_unseen(t, &own, t->main, groups[g].router >= 0, t->combination->numbers[0], n);
+        if (c->kind == TOTAL) add_totals(t, &own, n);
+        else if (c->kind == PATH) add_paths(t, &own, size);
+        else add_unseen(t, &own, t->main, groups[g].router >= 0, c->numbers[0], n);
         give_back(r, before);
     }
-    for (int64_t i = 0; i < size; i++)
+    for (int64_t i = 0; i < size && c->kind == MEAN; i++)
         if (!(t->main[i] > 0.0)) t->known[i] = 0.0;
     return DONE;
-}
-
-void score(const tally *t, int64_t row, double *out, double *known) {
-    int64_t k = t->strategy->sizes[N_CLASSES], kind = t->combination->kind;
-    const double *main = t->main + row * k, *sums = t->sums + row * k, *total = t->known + row * k;
-    for (int64_t c = 0; c < k; c++) {
-        double sum = sums[c];
-        known[c] = total[c] > 0.0;
-        if (kind == VOTE) {
-            double mean = sum / (total[c] > 1.0 ? total[c] : 1.0);
-            out[c] = main[c] + mean / (3.0 * (fabs(mean) + 1.0));
-        } else if (kind == DECODE) {
-            out[c] = main[c];
-            if (t->combination->sizes[0] == HAMMING) out[c] += sum / (5.0 * (fabs(sum) + 1.0));
-        } else {
-            out[c] = known[c] > 0.0 ? sum / total[c] : 0.0;
-        }
-    }
-}
-
-void finish(double *scores, const double *known, int64_t k, double *out) {
-    double floor = 0.0;
-    for (int64_t c = 0; c < k; c++)
-        if (known[c] > 0.0 && scores[c] < floor) floor = scores[c];
-    for (int64_t c = 0; c < k; c++)
-        if (!(known[c] > 0.0)) scores[c] = floor - 1.0;
-    if (k == 2) out[0] = (scores[1] - scores[0]) / 2.0;
-    else memcpy(out, scores, sizeof(double) * (size_t)k);
 }
 
 int combine_sums(const plan *p, const step *s, const step *c, const double *X, int64_t n,
                         double *out, room *r) {
     int64_t k = s->sizes[N_CLASSES];
+    int by_group = c->kind == TOTAL || c->kind == PATH || (c->kind == MEAN && c->sizes[0]);
     tally t;
     double *scores = take_numbers(r, 2 * k);
     NEED(scores);
     TRY(start_tally(&t, s, c, n, r));
-    if (c->kind == MEAN && c->sizes[0]) {
-        TRY(mean_with_unseen(p, &t, X, n, r));
-    } else {
-        for (int64_t g = 0; g < s->sizes[GROUPS]; g++) TRY(ask_group(p, &t, g, X, n, r));
-    }
+    if (by_group) TRY(sum_groups(p, &t, X, n, r));
+    for (int64_t g = 0; g < s->sizes[GROUPS] && !by_group; g++) TRY(ask_group(p, &t, g, X, n, r));
     for (int64_t i = 0; i < n; i++) {
         score(&t, i, scores, scores + k);
-        finish(scores, scores + k, k, out + i * s->outputs);
+        give_scores(&t, i, scores, scores + k, out + i * s->outputs);
     }
     return DONE;
 }

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dcsvm import Combiner, Committee, component, setting
-from dcsvm.numeric import FloatArray, Matrix
+from dcsvm.numeric import FloatArray, Matrix, Plan, Step
 from dcsvm.toolbox import mean_or_nan, rank_classes
 
 
@@ -36,6 +36,9 @@ class ClassPath(Combiner):
     steepness: float = setting(
         2.0, above=0, help="slope of the logistic curve at the border: log-odds per score"
     )
+
+    def lower(self, plan: Plan, committee: Committee) -> Step:
+        return plan.class_path(self.steepness)
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         paths = np.zeros((X.shape[0], committee.n_classes))

@@ -6,9 +6,9 @@ import attrs
 import numpy as np
 from scipy.special import log_softmax
 
-from dcsvm import Combiner, Committee, Member, Problem, component, setting
-from dcsvm.numeric import FloatArray, Matrix, axes
-from dcsvm.toolbox import Combination, rank_classes
+from dcsvm import Combiner, Committee, LocalModel, Member, Problem, component, setting
+from dcsvm.numeric import FloatArray, Matrix, Plan, Step, axes
+from dcsvm.toolbox import Combination, Constant, rank_classes
 
 #: No member can rule out a class for good: the least probability that counts.
 LEAST = 1e-9
@@ -21,6 +21,11 @@ class ProbabilityProduct(Combination):
     """The sum of log-probabilities, less those of the prior for all members but one."""
 
     logs: FloatArray = attrs.field(metadata=axes("classes"))
+
+    def lower(self, plan: Plan, committee: Committee) -> Step | None:
+        if any(_may_have_probabilities(member) for member in committee.members):
+            return None
+        return plan.product(self.logs, STEEPNESS, LEAST)
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         sums = np.zeros((X.shape[0], committee.n_classes))
@@ -50,6 +55,12 @@ class ProbabilityProduct(Combination):
             f"class {label} has the log-probability {scores[label]:.4g}"
             for label in rank_classes(scores)
         ]
+
+
+def _may_have_probabilities(member: Member) -> bool:
+    """Whether a member may have probabilities of its own; those of one class are certain."""
+    own = type(member.model).probabilities is not LocalModel.probabilities
+    return own or bool(isinstance(member.model, Constant) and np.count_nonzero(member.code) > 1)
 
 
 def _find_shares(member: Member, X: Matrix, values: FloatArray) -> FloatArray:

@@ -32,6 +32,8 @@ class Vote(Combiner):
     name = "vote"
 
     def lower(self, plan: Plan, committee: Committee) -> Step:
+        if not plan.votes:
+            return plan.couple() if are_pairs(committee) else plan.mean()
         return plan.vote()
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dcsvm import Combiner, Committee, component
-from dcsvm.numeric import FloatArray, Matrix
+from dcsvm.numeric import FloatArray, Matrix, Plan, Step
 from dcsvm.toolbox import rank_classes
 
 #: The score that a member gives to a class that it does not know.
@@ -34,6 +34,9 @@ class WeightedSum(Combiner):
     """
 
     name = "weighted_sum"
+
+    def lower(self, plan: Plan, committee: Committee) -> Step:
+        return plan.weighted_sum()
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         sums = np.zeros((X.shape[0], committee.n_classes))

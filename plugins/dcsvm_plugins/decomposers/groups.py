@@ -14,7 +14,7 @@ from dcsvm import (
     part,
     setting,
 )
-from dcsvm.numeric import FloatArray, IntArray, Matrix, as_dense, axes
+from dcsvm.numeric import FloatArray, IntArray, Matrix, Plan, Step, as_dense, axes
 from dcsvm.toolbox import Columns, Stages
 
 
@@ -38,6 +38,9 @@ class GroupRouter(Router):
         if (np.diff(self.values) <= 0).any():
             raise ValueError("GroupRouter.values must ascend")
         return sizes
+
+    def lower(self, plan: Plan, n_features: int) -> Step | None:
+        return plan.lookup(n_features, self.column, self.values, self.member, self.fallback)
 
     def route(self, X: Matrix) -> Routing:
         given = as_dense(X[:, [self.column]])[:, 0]

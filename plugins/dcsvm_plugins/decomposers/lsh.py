@@ -4,7 +4,7 @@ import attrs
 import numpy as np
 
 from dcsvm import Decomposer, Problem, Router, Routing, component, setting
-from dcsvm.numeric import FloatArray, IntArray, Matrix, axes
+from dcsvm.numeric import FloatArray, IntArray, Matrix, Plan, Step, axes
 from dcsvm.toolbox import Stages, parts_by
 
 
@@ -27,6 +27,11 @@ class BucketRouter(Router):
         differ = bits.sum(axis=1)[:, None] + self.buckets.sum(axis=1, dtype=np.int64)
         differ -= 2 * bits @ self.buckets.T.astype(np.int64)
         return Routing.to_one(differ.argmin(axis=1), np.full(X.shape[0], float(len(self.borders))))
+
+    def lower(self, plan: Plan, n_features: int) -> Step | None:
+        bits, sums = plan.affine(self.directions, -self.borders), self.buckets.sum(axis=1)
+        alike = plan.affine(2.0 * self.buckets.T, -sums.astype(float))
+        return plan.nearest(plan.chain(bits, plan.sides(len(self.borders)), alike))
 
     def trace(self, x: Matrix) -> list[str]:
         (member,), bits = self.route(x).member, self.bits(x)[0]

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import softmax
 
 from dcsvm import Decomposer, Division, Member, Part, Problem, Router, Routing, component, setting
-from dcsvm.numeric import FloatArray, IntArray, Matrix
+from dcsvm.numeric import FloatArray, IntArray, Matrix, Plan, Step
 from dcsvm.toolbox import NormalizedWeights, Stages, deal_rows
 
 #: The score of an expert that the gate has not learned, and of a class that an expert lacks.
@@ -32,6 +32,12 @@ class Gate(Router):
     def shares(self, X: Matrix) -> FloatArray:
         """The weights (n, experts) of the experts; rows sum to one."""
         return np.asarray(softmax(self.steepness * _score_labels(self.gate, X), axis=1))
+
+    def lower(self, plan: Plan, n_features: int) -> Step | None:
+        scores = self.gate.lower(plan, n_features)
+        known = self.gate.code.any(axis=0)
+        by_label = plan.affine(self.gate.code.astype(float), np.where(known, 0.0, UNKNOWN))
+        return plan.gate(plan.chain(scores, by_label), self.steepness)
 
     def route(self, X: Matrix) -> Routing:
         n, cost = X.shape[0], self.gate.model.answer(X[:1])[1]

@@ -4,7 +4,7 @@ import attrs
 import numpy as np
 
 from dcsvm import Decomposer, Division, Problem, Router, Routing, component, part, setting
-from dcsvm.numeric import FloatArray, IntArray, Matrix, axes
+from dcsvm.numeric import FloatArray, IntArray, Matrix, Plan, Step, axes
 from dcsvm.toolbox import Stages
 
 
@@ -31,6 +31,11 @@ class SpillRouter(Router):
         ).any():
             raise ValueError("SpillRouter.children must be later nodes, or leaves of the tree")
         return sizes
+
+    def lower(self, plan: Plan, n_features: int) -> Step | None:
+        if not len(self.borders):
+            return None
+        return plan.spill(self.directions, self.borders, self.widths, self.children)
 
     def route(self, X: Matrix) -> Routing:
         nodes, n = len(self.borders), X.shape[0]

@@ -7,7 +7,17 @@ from scipy import linalg
 from scipy.special import log_softmax, softmax
 
 from dcsvm import LocalLearner, LocalModel, Problem, component, setting
-from dcsvm.numeric import FloatArray, Kernel, Matrix, as_dense, axes, make_kernel
+from dcsvm.numeric import (
+    FloatArray,
+    Kernel,
+    Matrix,
+    Plan,
+    Step,
+    as_dense,
+    axes,
+    make_kernel,
+    prepare,
+)
 from dcsvm.toolbox import GAMMA_HELP, Cost, Gamma
 
 #: Directions of the landmarks' kernel matrix below this share of the largest are left out.
@@ -36,6 +46,11 @@ class NystroemLogits(LocalModel):
 
     def logits(self, X: Matrix) -> FloatArray:
         return np.asarray(self.kernel(X, self.landmarks) @ self.coefficients + self.biases)
+
+    def lower(self, plan: Plan, n_features: int) -> Step | None:
+        given = self.kernel, self.landmarks, self.coefficients, self.biases
+        logits = plan.expansion(prepare(*given), n_features)
+        return None if logits is None else plan.chain(logits, plan.softmax(len(self.biases)))
 
     def probabilities(self, X: Matrix) -> FloatArray:
         return np.asarray(softmax(self.logits(X), axis=1))

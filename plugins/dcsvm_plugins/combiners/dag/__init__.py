@@ -18,7 +18,17 @@ from dcsvm import (
     setting,
 )
 from dcsvm.drawing import Scene
-from dcsvm.numeric import FloatArray, IntArray, Matrix, Plan, Step, axes, squared_distances
+from dcsvm.numeric import (
+    Expansion,
+    FloatArray,
+    IntArray,
+    Matrix,
+    Plan,
+    Step,
+    axes,
+    squared_distances,
+    walk,
+)
 from dcsvm.toolbox import Combination, ModelFact, PlainState, couple_pairs
 from dcsvm_plugins.combiners.dag.layered_graph import GraphNode, draw_graph
 from dcsvm_plugins.combiners.dag.margin_bounds import graph_facts
@@ -60,7 +70,9 @@ class DecisionGraph(PlainState, Combination):
         metadata=axes("classes", "classes", dtype=np.integer, at_least=-1, at_most=1)
     )
 
-    _ready: list[tuple[RowQueries, Any]] = attrs.field(factory=list, metadata={"stored": False})
+    _ready: list[tuple[RowQueries, Expansion | None]] = attrs.field(
+        factory=list, metadata={"stored": False}
+    )
 
     def check_stored(self, **sizes: int) -> dict[str, int]:
         sizes = super().check_stored(**sizes)
@@ -80,6 +92,8 @@ class DecisionGraph(PlainState, Combination):
             raise ValueError("DecisionGraph.node must name members with one column of scores")
 
     def lower(self, plan: Plan, committee: Committee) -> Step | None:
+        if not plan.votes:
+            return plan.couple()
         return plan.walk(self.order, self.node, self.sign)
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
@@ -94,17 +108,17 @@ class DecisionGraph(PlainState, Combination):
         return couple_pairs(committee, X)
 
     def labels(self, committee: Committee, X: Matrix) -> IntArray:
-        """The winners of rows X (n, d) alone, uncounted: a single row walks in microseconds."""
-        walker = self._prepare(committee)[1]
-        if walker is None:
+        """The winners of rows X (n, d) alone, uncounted, from one expansion for all pairs."""
+        pairs, view = self._prepare(committee)[1], committee.members[0].view
+        if pairs is None:
             scores = self.combine(committee, X)
             return np.asarray(np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1))
-        return np.asarray(walker.labels(X))
+        return np.asarray(self.order[walk(pairs, X if view is None else view.apply(X))])
 
-    def _prepare(self, committee: Committee) -> tuple[RowQueries, Any]:
+    def _prepare(self, committee: Committee) -> tuple[RowQueries, Expansion | None]:
         if not self._ready or self._ready[0][0].members is not committee.members:
             each = RowQueries.of(committee)
-            self._ready[:] = [(each, each.walker(self.order))]
+            self._ready[:] = [(each, each.arrange_pairs(self.order))]
         return self._ready[0]
 
     def _walk(

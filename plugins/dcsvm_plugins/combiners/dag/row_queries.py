@@ -20,7 +20,6 @@ from dcsvm.numeric import (
     Matrix,
     PairColumns,
     class_sums,
-    walk,
 )
 from dcsvm.toolbox import Cost, Hyperplanes, KernelExpansion, View
 
@@ -218,14 +217,14 @@ class RowQueries:
             and bool((self.stack_of == 0).all())
         )
 
-    def walker(self, order: IntArray) -> Walker | None:
-        """Return a Walker over all pairs of classes in `order`, if they share one pool."""
+    def arrange_pairs(self, order: IntArray) -> Expansion | None:
+        """One expansion for all pairs of the classes in `order`, if they share one pool."""
         groups = _group_by_pool(self.members)
         if [len(numbers) for numbers in groups] != [len(self.members)]:
             return None
         code = np.vstack([member.code for member in self.members])[:, order]
         form = Expansions.of(groups[0], self.members).in_pairs(code)
-        return None if form is None else Walker(form.expansion, order, self.members[0].view)
+        return None if form is None else form.expansion
 
     def blocks(self, committee: Committee, X: Matrix) -> Iterator[QueryBlock]:
         """Yield the rows of X (n, d) in blocks for repeated queries."""
@@ -233,20 +232,6 @@ class RowQueries:
         size = int(np.clip(BLOCK_BYTES // (8 * widest), 64, 4096))
         for start in range(0, X.shape[0], size):
             yield QueryBlock(self, committee, X, np.arange(start, min(start + size, X.shape[0])))
-
-
-@attrs.frozen(eq=False)
-class Walker:
-    """Predicts classes with all pairs of some classes over one pool."""
-
-    expansion: Expansion
-    order: IntArray
-    view: View | None
-
-    def labels(self, X: Matrix) -> IntArray:
-        """The class that remains after each row of X (n, d) walked down the list of classes."""
-        seen = X if self.view is None else self.view.apply(X)
-        return np.asarray(self.order[walk(self.expansion, seen)])
 
 
 @attrs.frozen(eq=False)
