@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import SkipTest
 
 import attrs
 import pytest
@@ -137,8 +138,17 @@ def test_the_components_of_the_plugins_page_keep_every_law(
         "Loudest",
     }
     for thing in shown.values():
-        for check in checks_of(thing):
+        assert count_held_laws(thing) > 20, thing.__name__
+
+
+def count_held_laws(thing: type) -> int:
+    """Run every law of a component; how many of them apply to it."""
+    held = 0
+    for check in checks_of(thing):
+        with contextlib.suppress(SkipTest):
             check()
+            held += 1
+    return held
 
 
 def session(block: Block, document: Path, space: dict[str, Any]) -> None:
