@@ -10,7 +10,7 @@ Record = dict[str, Any]
 Strategies = dict[tuple[str, str, str], dict[str, Record]]
 
 LEVEL = 0.05
-MISSING = "–"
+MISSING = "\N{EN DASH}"
 NAMES = ("decomposer", "learner", "combiner")
 TITLES = (*NAMES, "accuracy", "p", "fit s", "predict s", "kernels", "parts")
 

@@ -15,6 +15,8 @@ SCRIPT = EXAMPLES / "compare_strategies" / "matrix.py"
 FLOWERS = str(EXAMPLES / "flowers.csv")
 PLUGIN = EXAMPLES / "third_party_plugin" / "dcsvm_cells.py"
 
+DASH = "\N{EN DASH}"
+
 
 def run(*arguments: str) -> str:
     command = [sys.executable, str(SCRIPT), *arguments]
@@ -95,11 +97,11 @@ def test_the_page_has_a_line_for_each_strategy_and_dashes_where_one_is_missing(
     )
     assert len(lines) == 1 + len(found) + 1
     (lacking,) = [line for line in lines if line.startswith("| class_tree | krr | class_path |")]
-    assert lacking.split(" | ")[4] == "–"
-    assert lines[-1] == "| whole | linear_svm | vote | – | – | – | – | – |"
+    assert lacking.split(" | ")[4] == DASH
+    assert lines[-1] == f"| whole | linear_svm | vote |{5 * f' {DASH} |'}"
     run("--tables", str(record), "--out", str(tmp_path))
     assert (tmp_path / "table.tex").read_text().count(" & --") == 3
-    assert (tmp_path / "table.svg").read_text().count(">–</text>") == 3
+    assert (tmp_path / "table.svg").read_text().count(f">{DASH}</text>") == 3
 
 
 def test_a_plugin_of_ones_own_takes_part(tmp_path: Path) -> None:
