@@ -7,6 +7,15 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from dcsvm.base.decomposer import (
+    CLASS_CODES,
+    CLASS_PAIRS,
+    GROUPS,
+    REGIONS,
+    SUBSETS,
+    SUBSPACES,
+    WEIGHTS,
+)
 from dcsvm.base.errors import SettingError
 from dcsvm.base.member import Member
 from dcsvm.base.routing import Router
@@ -47,6 +56,28 @@ class Group:
             if isinstance(each, Stored):
                 each.check_stored(**sizes)
         return sizes
+
+
+def find_words(committee: "Committee") -> set[str]:
+    """What members show of themselves, in the words of a decomposer's `yields`."""
+    words = {GROUPS} if len(committee.groups) > 1 else set()
+    for group in committee.groups:
+        words |= {WEIGHTS} if group.weights is not None else set()
+        if group.router is not None:
+            words.add(REGIONS)
+        elif group.structure is None and group.last - group.first > 1:
+            members = committee.members[group.first : group.last]
+            words.add(_find_kind(members, committee.n_classes))
+    return words
+
+
+def _find_kind(members: Sequence[Member], n_classes: int) -> str:
+    """What several members without a router are; of two classes, pairs are all rows."""
+    if any(member.label_classes is None for member in members):
+        return CLASS_CODES
+    if n_classes > 2 and all(np.count_nonzero(member.code) == 2 for member in members):
+        return CLASS_PAIRS
+    return SUBSETS if any(member.view is None for member in members) else SUBSPACES
 
 
 def merge_groups(
