@@ -17,7 +17,9 @@ def run(*arguments: str, cwd: Path) -> str:
 
 @pytest.mark.slow
 def test_lightgbm_keeps_the_laws(tmp_path: Path) -> None:
-    output = run("pytest", "-q", "-W", "error", "-p", "no:cacheprovider", str(EXAMPLE), cwd=tmp_path)
+    output = run(
+        "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", str(EXAMPLE), cwd=tmp_path
+    )
     assert " failed" not in output
     assert int(output.splitlines()[-1].split()[0]) > 25
 

@@ -1,6 +1,6 @@
 """Groups of a committee: members side by side, with router, weights and structure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,9 @@ from dcsvm.base.decomposer import (
 )
 from dcsvm.base.errors import SettingError
 from dcsvm.base.member import Member
-from dcsvm.base.routing import Router
-from dcsvm.numeric.array_types import FloatArray
+from dcsvm.base.models import KernelExpansion
+from dcsvm.base.routing import Router, Routing
+from dcsvm.numeric.array_types import FloatArray, IntArray
 from dcsvm.numeric.stored_arrays import Stored, check_array
 
 if TYPE_CHECKING:
@@ -116,3 +117,35 @@ def exchange(
             )
         changed[number] = member.without_part(keep_rows=True)
     return tuple(changed)
+
+
+def by_member(routing: Routing) -> Iterator[tuple[int, IntArray]]:
+    """Each queried member, and its positions in the routing."""
+    order = np.argsort(routing.member, kind="stable")
+    queried, first = np.unique(routing.member[order], return_index=True)
+    for number, places in zip(queried, np.split(order, first[1:]), strict=True):
+        yield int(number), places
+
+
+def points_of(member: Member) -> int:
+    """The number of kernel values per row; a nested strategy has blocks of its own."""
+    return len(member.support) if isinstance(member.model, KernelExpansion) else 0
+
+
+def one_column(scores: FloatArray) -> FloatArray:
+    """Turn scores of two classes into one column, positive for the second."""
+    if scores.shape[1] != 2:
+        return scores
+    first, second = scores[:, :1], scores[:, 1:]
+    both = (second - first) / 2
+    return np.where(np.isnan(first), second, np.where(np.isnan(second), -first, both))
+
+
+def find_winners(scores: FloatArray) -> IntArray:
+    """The class with the largest score of each row, (n,); NaN never wins."""
+    return np.asarray(np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1))
+
+
+def is_ascending(rows: IntArray) -> bool:
+    """Whether each row id is one more than the one before."""
+    return bool((np.diff(rows) == 1).all())
