@@ -51,7 +51,7 @@ class SpillRouter(Router):
         """How far rows X are to the right of a border: 0 to 1, between them within its width."""
         away = np.asarray(X @ self.directions[node]) - self.borders[node]
         if self.widths[node] == 0.0:
-            return (away > 0).astype(float)
+            return np.asarray(away > 0, dtype=float)
         return np.asarray(np.clip(0.5 + away / (2.0 * self.widths[node]), 0, 1))
 
 
