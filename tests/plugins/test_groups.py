@@ -79,10 +79,12 @@ def test_a_text_column_divides_in_a_recipe(tmp_path):
         *generator.normal(size=(2, 300)), generator.integers(3, size=300), strict=True
     ):
         good = (price > 0, size > 0, price < 0)[shop]
-        lines.append(f"{price},{size},{('north', 'south', 'east')[shop]},{['no', 'yes'][int(good)]}")
+        lines.append(
+            f"{price},{size},{('north', 'south', 'east')[shop]},{['no', 'yes'][int(good)]}"
+        )
     (tmp_path / "shops.csv").write_text("\n".join(lines))
     recipe = {
-        "data": {"use": str(tmp_path / "shops.csv"), "target": "good"},
+        "data": {"path": str(tmp_path / "shops.csv"), "target": "good"},
         "decomposer": {"use": "groups", "column": "shop"},
         "learner": "linear_svm",
         "combiner": "route",
