@@ -13,19 +13,19 @@ from scipy import sparse
 from dcsvm.base.answers import Answers, mean_or_nan
 from dcsvm.base.errors import ContractError
 from dcsvm.base.member import Member
+from dcsvm.base.models import KernelExpansion
 from dcsvm.base.problem import union
-from dcsvm.base.routing import Division, Router
+from dcsvm.base.routing import Division, Router, Routing
 from dcsvm.base.stored_fields import PlainState
 from dcsvm.drive.committee.cost_counter import CostCounter
 from dcsvm.drive.committee.group import (
     Group,
-    by_member,
+    build_table_code,
     exchange,
+    find_homes,
     find_winners,
-    is_ascending,
     merge_groups,
     one_column,
-    points_of,
 )
 from dcsvm.drive.committee.shared_kernels import (
     MemberBlock,
@@ -174,7 +174,7 @@ class Committee(PlainState, Stored):
 
         Called by combiners that need not ask all members. A counter, if any, counts the cost.
         """
-        here = X if len(rows) == X.shape[0] and is_ascending(rows) else X[rows]
+        here = X if len(rows) == X.shape[0] and _is_ascending(rows) else X[rows]
         if len(members) == 1:
             queried: Member | MemberBlock = self.members[members[0]]
             owner: IntArray = np.zeros(len(queried.code), dtype=np.intp)
@@ -230,17 +230,8 @@ class Committee(PlainState, Stored):
         return np.asarray(sums / np.where(asked > 0.0, asked, 1.0))
 
     def find_homes(self, X: Matrix) -> IntArray | None:
-        """The one member (n,) of each row of X (n, d); None if rows may ask several.
-
-        Called by the core for probabilities by region.
-        """
-        router = self.groups[0].router
-        if len(self.groups) > 1 or router is None:
-            return None
-        routing = router.route(X)
-        order = np.argsort(routing.row, kind="stable")
-        once = np.array_equal(routing.row[order], np.arange(X.shape[0]))
-        return routing.member[order] if once and routing.weight is None else None
+        """The one member (n,) of each row of X (n, d), or None; called for probabilities."""
+        return find_homes(self.groups, X)
 
     def unseen(self, X: Matrix) -> FloatArray:
         """The probability (n,) that a row is of a class its members lack: the least of theirs.
@@ -263,7 +254,7 @@ class Committee(PlainState, Stored):
                 yield everyone, number, group.weigh(number - group.first, None, X.shape[0])
             return
         routing = group.router.route(X)
-        for number, at in by_member(routing):
+        for number, at in _by_member(routing):
             weights = None if routing.weight is None else routing.weight[at]
             yield routing.row[at], group.first + number, group.weigh(number, weights, len(at))
 
@@ -279,12 +270,12 @@ class Committee(PlainState, Stored):
                 routing = group.router.route(X)
                 if routing.weight is not None or len(routing.row) != X.shape[0]:
                     return np.asarray(find_winners(self.mean_scores(X)))
-                places = [(routing.row[at], group.first + n) for n, at in by_member(routing)]
+                places = [(routing.row[at], group.first + n) for n, at in _by_member(routing)]
             elif group.last - group.first != 1 or len(self.groups) != 1:
                 return np.asarray(find_winners(self.mean_scores(X)))
             for rows, number in places:
                 for block in self._blocks(rows, np.array([number])):
-                    here = X if len(block) == X.shape[0] and is_ascending(block) else X[block]
+                    here = X if len(block) == X.shape[0] and _is_ascending(block) else X[block]
                     said = self.members[number].labels(here)
                     if said is None:
                         return np.asarray(find_winners(self.mean_scores(X)))
@@ -321,20 +312,8 @@ class Committee(PlainState, Stored):
 
     @cached_property
     def table_code(self) -> IntArray:
-        """The meaning of each column of `table` for each class, (columns, classes), like a code.
-
-        Called by combiners that want answers.
-        """
-        own = (
-            np.array([[-1, 1]], dtype=np.int8)
-            if self.n_classes == 2
-            else np.eye(self.n_classes, dtype=np.int8)
-        )
-        codes: list[IntArray] = []
-        for group in self.groups:
-            members = self.members[group.first : group.last]
-            codes += [own] if group.router else [member.code for member in members]
-        return np.vstack(codes)
+        """The code (columns, classes) of `table`; called by combiners that want answers."""
+        return build_table_code(self)
 
     def _answers_of(self, X: Matrix, group: Group) -> Iterator[Answers]:
         if group.router is not None:
@@ -363,7 +342,7 @@ class Committee(PlainState, Stored):
         routing = router.route(X)
         if self.cost_counter is not None:
             self.cost_counter.add_routing(routing)
-        for number, places in by_member(routing):
+        for number, places in _by_member(routing):
             member = np.array([group.first + number])
             for block in self._blocks(places, member):
                 weights = None if routing.weight is None else routing.weight[block]
@@ -391,8 +370,26 @@ class Committee(PlainState, Stored):
         """The largest number of values per row: kernel values or scores."""
         if len(members) == 1:
             member = self.members[members[0]]
-            return max(points_of(member), len(member.code))
+            return max(_points_of(member), len(member.code))
         block = self._member_block(tuple(members.tolist()))
         pools = [shared.pool.shape[0] for shared in block.shared]
-        alone = [points_of(member) for member in block.singles]
+        alone = [_points_of(member) for member in block.singles]
         return int(max(len(block.owner), *pools, *alone, 0))
+
+
+def _by_member(routing: Routing) -> Iterator[tuple[int, IntArray]]:
+    """Each queried member, and its positions in the routing."""
+    order = np.argsort(routing.member, kind="stable")
+    queried, first = np.unique(routing.member[order], return_index=True)
+    for number, places in zip(queried, np.split(order, first[1:]), strict=True):
+        yield int(number), places
+
+
+def _points_of(member: Member) -> int:
+    """The number of kernel values per row; a nested strategy has blocks of its own."""
+    return len(member.support) if isinstance(member.model, KernelExpansion) else 0
+
+
+def _is_ascending(rows: IntArray) -> bool:
+    """Whether each row id is one more than the one before."""
+    return bool((np.diff(rows) == 1).all())

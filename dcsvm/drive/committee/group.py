@@ -1,6 +1,6 @@
 """Groups of a committee: members side by side, with router, weights and structure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +18,8 @@ from dcsvm.base.decomposer import (
 )
 from dcsvm.base.errors import SettingError
 from dcsvm.base.member import Member
-from dcsvm.base.models import KernelExpansion
-from dcsvm.base.routing import Router, Routing
-from dcsvm.numeric.array_types import FloatArray, IntArray
+from dcsvm.base.routing import Router
+from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.stored_arrays import Stored, check_array
 
 if TYPE_CHECKING:
@@ -119,19 +118,6 @@ def exchange(
     return tuple(changed)
 
 
-def by_member(routing: Routing) -> Iterator[tuple[int, IntArray]]:
-    """Each queried member, and its positions in the routing."""
-    order = np.argsort(routing.member, kind="stable")
-    queried, first = np.unique(routing.member[order], return_index=True)
-    for number, places in zip(queried, np.split(order, first[1:]), strict=True):
-        yield int(number), places
-
-
-def points_of(member: Member) -> int:
-    """The number of kernel values per row; a nested strategy has blocks of its own."""
-    return len(member.support) if isinstance(member.model, KernelExpansion) else 0
-
-
 def one_column(scores: FloatArray) -> FloatArray:
     """Turn scores of two classes into one column, positive for the second."""
     if scores.shape[1] != 2:
@@ -146,6 +132,24 @@ def find_winners(scores: FloatArray) -> IntArray:
     return np.asarray(np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1))
 
 
-def is_ascending(rows: IntArray) -> bool:
-    """Whether each row id is one more than the one before."""
-    return bool((np.diff(rows) == 1).all())
+def find_homes(groups: Sequence[Group], X: Matrix) -> IntArray | None:
+    """The one member (n,) of each row of X (n, d); None if rows may ask several."""
+    router = groups[0].router
+    if len(groups) > 1 or router is None:
+        return None
+    routing = router.route(X)
+    order = np.argsort(routing.row, kind="stable")
+    once = np.array_equal(routing.row[order], np.arange(X.shape[0]))
+    return routing.member[order] if once and routing.weight is None else None
+
+
+def build_table_code(committee: "Committee") -> IntArray:
+    """The codes of members, group by group; one of all classes for a group with a router."""
+    own = np.eye(committee.n_classes, dtype=np.int8)
+    if committee.n_classes == 2:
+        own = np.array([[-1, 1]], dtype=np.int8)
+    codes: list[IntArray] = []
+    for group in committee.groups:
+        members = committee.members[group.first : group.last]
+        codes += [own] if group.router else [member.code for member in members]
+    return np.vstack(codes)
