@@ -303,12 +303,11 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
     def with_committee(self, committee: Committee) -> DivideAndConquerClassifier:
         """Return a fitted copy that predicts by another committee of the same classes.
 
-        `Committee.replace` makes one with other members, `Committee.merge` one of several. What
-        the combiner and the calibration have learned stays as it is.
+        `Committee.replace` and `Committee.merge` make one. What was learned elsewhere stays.
         """
         check_is_fitted(self)
-        other = copy.copy(self)
-        other.model_ = self.model_.with_committee(committee)
+        other, accepts = copy.copy(self), self._strategy().combiner.accepts
+        other.model_ = self.model_.with_committee(committee, accepts, self.n_features_in_)
         return other
 
     @property

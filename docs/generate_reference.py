@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import json
@@ -17,20 +18,6 @@ import typer
 from typer.models import OptionInfo
 
 import dcsvm
-from dcsvm import (
-    Combiner,
-    Committee,
-    Decomposer,
-    Division,
-    LocalLearner,
-    LocalModel,
-    Member,
-    Part,
-    Problem,
-    Router,
-    Routing,
-    Task,
-)
 from dcsvm.base.component import Component, describe_allowed, settings_of
 from dcsvm.cli import app
 from dcsvm.drive.registry import KINDS, Offer, Registry, default_registry
@@ -52,6 +39,7 @@ TABLES: dict[str, Any] = {
 #: Modules with public names of their own.
 MODULES = (
     "dcsvm.toolbox",
+    "dcsvm.numeric",
     "dcsvm.drawing",
     "dcsvm.inspection",
     "dcsvm.model_selection",
@@ -63,9 +51,20 @@ MODULES = (
 )
 #: The classes that plugins derive from or are given, for a section each.
 CONTRACT: tuple[type, ...] = (
-    *(Component, Decomposer, LocalLearner, Combiner, Combination, Router, LocalModel, Stored),
-    *(Problem, Part, Task, Member, Division, Routing, Committee, Answers),
+    *(Component, dcsvm.Decomposer, dcsvm.LocalLearner, dcsvm.Combiner, Combination),
+    *(dcsvm.Router, dcsvm.LocalModel, Stored, dcsvm.Problem, dcsvm.Part, dcsvm.Task),
+    *(dcsvm.Member, dcsvm.Division, dcsvm.Routing, dcsvm.Committee, Answers),
 )
+#: What the names of types stand for.
+ALIASES = {
+    "BoolArray": "A NumPy array of booleans.",
+    "FloatArray": "A NumPy array of floating-point numbers.",
+    "Floats": "A NumPy array of float64.",
+    "IntArray": "A NumPy array of whole numbers.",
+    "Matrix": "Rows (n, d): a NumPy array of floats or a SciPy CSR matrix.",
+    "Rows": "Rows (n, d): a NumPy array of floats or a SciPy CSR matrix.",
+    "Step": "The number of a step of a plan.",
+}
 #: What the schema does not say of the keys that hold tables.
 MEANINGS = {
     "decomposer": "how rows are divided: a name, or a table with the key `use` and settings",
@@ -338,14 +337,15 @@ def own_attributes(cls: Any) -> Iterator[tuple[str, str]]:
             text = escaped(inspect.getdoc(function) or "")
             # Headings of numpydoc would be headings of the page.
             text = re.sub(r"^(\w+)\n-{3,}$", r"**\1**", text, flags=re.MULTILINE)
-            called = "" if isinstance(value, property) else signature(function, defaults=True)
+            attribute = isinstance(value, property | functools.cached_property)
+            called = "" if attribute else signature(function, defaults=True)
             yield name + re.sub(r"\((self|cls)(, )?", "(", called), text
 
 
 def function_of(value: Any) -> Any:
     """The function of a method or a property; None for anything else."""
-    if isinstance(value, property):
-        return value.fget
+    if isinstance(value, property | functools.cached_property):
+        return value.fget if isinstance(value, property) else value.func
     value = value.__func__ if isinstance(value, classmethod) else value
     return value if inspect.isfunction(value) else None
 
@@ -370,7 +370,7 @@ def names_of(module: Any) -> Iterator[str]:
     yield from table("name", "what it is")
     for name in module.__all__:
         what = getattr(module, name)
-        yield row(f"`{name}{signature(what)}`", summary(what))
+        yield row(f"`{name}{signature(what)}`", ALIASES.get(name) or summary(what))
 
 
 def signature(what: Any, defaults: bool = False) -> str:

@@ -43,23 +43,38 @@ class Answers:
     weights: FloatArray | None = None
 
     def sums(self) -> FloatArray:
-        """The weighted sums of scores for minus scores against each class: (r, classes)."""
+        """The weighted sums of scores for minus scores against each class: (r, classes).
+
+        Called by combiners that add scores, such as `mean`.
+        """
         return np.asarray(self._apply_weights(self.values) @ self.code)
 
     def total_weights(self) -> FloatArray:
-        """The total weight of the columns that score each class: (r, classes)."""
+        """The total weight of the columns that score each class: (r, classes).
+
+        Called by combiners; zero for a class that no queried member scores.
+        """
         return self._total(abs(self.code))
 
     def gains(self) -> FloatArray:
-        """The weighted sums of the columns with each class on the positive side: (r, classes)."""
+        """The weighted sums of the columns with each class on the positive side: (r, classes).
+
+        Called by combiners that compare classes by members of their own, such as `argmax`.
+        """
         return np.asarray(self._apply_weights(self.values) @ (self.code > 0))
 
     def positive_weights(self) -> FloatArray:
-        """The total weight of the columns with each class on the positive side: (r, classes)."""
+        """The total weight of the columns with each class on the positive side: (r, classes).
+
+        Called by combiners that divide `gains` by it.
+        """
         return self._total(self.code > 0)
 
     def votes(self) -> FloatArray:
-        """The weighted number of members that vote for each class: (r, classes)."""
+        """The weighted number of members that vote for each class: (r, classes).
+
+        Called by combiners that count votes, such as `vote`.
+        """
         wins = np.where(self.values > 0, 1.0, -1.0)
         single = np.bincount(self.owner, minlength=len(self.members))[self.owner] == 1
         if single.all():

@@ -53,7 +53,9 @@ class Component(BaseEstimator, ABC):
     """
 
     name: ClassVar[str] = ""
-    #: attrs classes of this component that may be part of a fitted model; needed to load it.
+    #: attrs classes of this component that may be part of a fitted model; needed to load it. Their
+    #: fields hold numbers, strings, None, arrays, sparse matrices, other stored types and models,
+    #: components, and tuples, lists and dictionaries of these.
     stored_types: ClassVar[tuple[type, ...]] = ()
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -96,6 +98,9 @@ def setting(
     below: float | None = None,
 ) -> Any:
     """Declare one hyper-parameter of a component.
+
+    The annotation says what is allowed: `int`, `float`, `bool`, `str`, lists of these, their
+    unions with `|`, and `Literal["one", "other"]` for a choice. Other values raise a SettingError.
 
     Parameters
     ----------

@@ -42,6 +42,10 @@ class Member(Stored):
     )
 
     def check_stored(self, **sizes: int) -> dict[str, int]:
+        """Raise ValueError unless view, model and code suit each other.
+
+        Called by `save` and `load`, and with `features` also by `with_committee`.
+        """
         features = sizes.pop("features", None)
         sizes = super().check_stored(**sizes)
         if not len(self.code) or not self.code.any(axis=1).all():
@@ -52,36 +56,46 @@ class Member(Stored):
         return sizes
 
     def without_part(self, keep_rows: bool = False) -> "Member":
-        """The member as it predicts; with `keep_rows` it knows the rows of its part."""
+        """The member as it predicts; with `keep_rows` it knows the rows (m,) of its part.
+
+        Called by the core after the division, and by decomposers that put members in routers.
+        """
         if self.part is None:
             return self
         rows = self.part.rows if keep_rows else None
         return Member(self.model, self.code, self.view, self.support, self.n_rows, None, rows)
 
     def with_model(self, model: LocalModel) -> "Member":
-        """The member with another model, such as one whose points are pooled."""
+        """The member with another model, such as one whose points are pooled.
+
+        Called by the core when members share points, and by authors who replace members.
+        """
         return Member(
             *(model, self.code, self.view, self.support, self.n_rows, self.part, self.rows)
         )
 
     @property
     def duals(self) -> FloatArray | None:
-        """Signed duals of the `support` rows, if the model has them."""
+        """Signed duals of the `support` rows, (m, columns), if the model has them.
+
+        Called by decomposers through `duals_of`, for the warm start of a later stage.
+        """
         return self.model.duals
 
     def scores(self, X: Matrix, votes: bool = True) -> FloatArray:
         """Score rows X (n, d) of the divided problem's features: (n, columns).
 
-        Without `votes`, by the margins of the model.
+        Called by the committee, and by decomposers between stages. Without `votes`, by the margins
+        of the model.
         """
         seen = self._apply_view(X)
         return self._check_shape(self.model.scores(seen) if votes else self.model.margins(seen), X)
 
     def probabilities(self, X: Matrix) -> FloatArray | None:
-        """The probabilities of the divided problem's classes for rows X: (n, classes), or None.
+        """The probabilities (n, classes) of the problem's classes for rows X (n, d), or None.
 
         Classes that the part lacks have zero. Together they have the share `unseen`, which is
-        missing from the sums of rows.
+        missing from the sums of rows. Called by `Committee.mean_probabilities` and by combiners.
         """
         classes = self.label_classes
         if classes is None:
@@ -101,22 +115,26 @@ class Member(Stored):
     def unseen(self) -> float:
         """The probability of a class that the part lacks, from its number of rows.
 
-        Laplace's rule: of n rows none was of such a class.
+        Laplace's rule: of n rows none was of such a class. Called by `probabilities`.
         """
         lacks = not np.asarray(self.code).any(axis=0).all()
         return 1.0 / (self.n_rows + 2.0) if lacks else 0.0
 
     def labels(self, X: Matrix) -> IntArray | None:
-        """The predicted class of the divided problem for each row of X, (n,).
+        """The predicted class of the divided problem for each row of X (n, d), as (n,).
 
-        None if a side of the member's task has several classes.
+        None if a side of the member's task has several classes. Called by `routed_labels`, and by
+        decomposers between stages.
         """
         classes = self.label_classes
         return None if classes is None else classes[self.model.labels(self._apply_view(X))]
 
     @property
     def label_classes(self) -> IntArray | None:
-        """The class of the divided problem for each class of the model; None as in `labels`."""
+        """The class of the divided problem for each class of the model, (k,); None as in `labels`.
+
+        Called by `labels` and `probabilities`.
+        """
         if len(self.code) > 1:
             return np.asarray(self.code.argmax(axis=1))
         second, first = np.flatnonzero(self.code[0] > 0), np.flatnonzero(self.code[0] < 0)
@@ -141,7 +159,7 @@ class Member(Stored):
         return plan.chain(view, step)
 
     def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
-        """Return `scores(X)` and their cost."""
+        """Return `scores(X)` of rows X (n, d) and their cost; called if the cost is counted."""
         values, cost = self.model.answer(self._apply_view(X))
         return self._check_shape(values, X), cost
 

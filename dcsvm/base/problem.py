@@ -122,7 +122,10 @@ class Problem:
             )
 
     def within(self, whole: Problem, rows: IntArray) -> Problem:
-        """Return this problem as a part of another one, of which it holds the given rows."""
+        """Return this problem as a part of another one, of which it holds the given rows (n,).
+
+        Called by the core before a learner is given a part with a task and all features.
+        """
         inner = Problem(
             *(self.X, self.y, self.n_classes, self.seed, self.weights, self.start),
             *(self.threads, self.names, self.total_rows),
@@ -142,10 +145,12 @@ class Problem:
 
     @property
     def n_rows(self) -> int:
+        """The number of rows, n in all shapes; called by components."""
         return int(self.X.shape[0])
 
     @property
     def n_features(self) -> int:
+        """The number of columns of X, d in all shapes; called by components."""
         return int(self.X.shape[1])
 
     def kernel(
@@ -157,8 +162,8 @@ class Problem:
     ) -> Kernel:
         """The kernel with these settings for these rows; raise if its values are too large.
 
-        Parts with a task use the kernel of the whole problem, like the pairs of scikit-learn's
-        SVC, so that they can share kernel values.
+        Called by learners and decomposers with a kernel. Parts with a task use the kernel of the
+        whole problem, like the pairs of scikit-learn's SVC, so that they can share kernel values.
         """
         if self.whole is not None:
             whole, settings = self.whole, (kind, gamma, degree, coef0)
@@ -173,19 +178,22 @@ class Problem:
         return kernel
 
     def rows_of(self, label: int) -> IntArray:
-        """The ids of the rows of one class."""
+        """The ids (m,) of the rows of one class, ascending; called by components."""
         return np.flatnonzero(self.y == label)
 
     def with_child_seed(self, *steps: int) -> Problem:
-        """Return the same problem with a child of its seed; they share what is made `once`."""
+        """Return the same problem with a child of its seed; they share what is made `once`.
+
+        Called by decomposers that call another one, and by the core for folds.
+        """
         child = attrs.evolve(self, seed=self.seed.child(*steps))
         object.__setattr__(child, "_memo", self._memo)
         return child
 
     def subset(self, rows: IntArray, take: Callable[[Any, Any], Any] = getitem) -> Problem:
-        """Return the problem of some of the rows, with the same classes.
+        """Return the problem of some of the rows, ids (m,), with the same classes.
 
-        `take` is how to get rows of X.
+        Called by the core for each part, and by components. `take` is how to get rows of X.
         """
         return attrs.evolve(
             self,
@@ -204,7 +212,10 @@ class Task:
     minus: tuple[int, ...]
 
     def code(self, n_classes: int) -> IntArray:
-        """Return +1, -1 or 0 for each class, as (n_classes,)."""
+        """Return +1, -1 or 0 for each class, as (n_classes,).
+
+        Called by the core for the labels of a part, and by decomposers with tasks.
+        """
         code = np.zeros(n_classes, dtype=np.int8)
         code[list(self.plus)] = 1
         code[list(self.minus)] = -1
@@ -269,16 +280,20 @@ class Part:
 
     @property
     def rows(self) -> IntArray:
-        """The ids of its rows, (m,)."""
+        """The ids of its rows, (m,); called by the core, and by components that read parts."""
         return self._rows.ids() if isinstance(self._rows, Joined) else self._rows
 
     @property
     def sets(self) -> tuple[IntArray, ...]:
-        """Its rows as given: several sets for Joined rows, otherwise one."""
+        """Its rows as given: several id arrays for Joined rows, otherwise one.
+
+        Called by the core, which joins them once a worker needs them.
+        """
         return self._rows.sets if isinstance(self._rows, Joined) else (self._rows,)
 
     @property
     def n_rows(self) -> int:
+        """The number m of its rows, repeats counted; called by the core for the ledger."""
         return len(self._rows)
 
 

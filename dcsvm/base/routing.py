@@ -41,7 +41,10 @@ class Routing:
         hyperplanes: FloatArray | None = None,
         kernel_evaluations: FloatArray | None = None,
     ) -> Routing:
-        """Route row i to `members[i]` only."""
+        """Route row i to `members[i]` only, of members (n,).
+
+        Called by routers. `hyperplanes` and `kernel_evaluations`, (n,) each, are its cost.
+        """
         return cls(np.arange(len(members)), members, None, hyperplanes, kernel_evaluations)
 
 
@@ -125,13 +128,19 @@ class Division:
     structure: Any = None
 
     def iterate_members(self) -> Iterator[Member]:
-        """Yield the members that predict, in the order of the committee."""
+        """Yield the members that predict, in the order of the committee.
+
+        Called by the core when it takes rows out for probabilities.
+        """
         for group in self.groups:
             yield from group.iterate_members()
         yield from self.members or ()
 
     def with_members(self, members: Iterator[Member]) -> Division:
-        """Return the same division with other members, taken in the order of the committee."""
+        """Return the same division with other members, taken in the order of the committee.
+
+        Called by the core with members that were trained without some rows.
+        """
         groups = [group.with_members(members) for group in self.groups]
         mine = None if self.members is None else [next(members) for _ in self.members]
         return attrs.evolve(self, groups=groups, members=mine)

@@ -59,6 +59,15 @@ def _ringnorm(rows: int) -> Rows:
     return X, y, tuple(f"x{number}" for number in range(1, 21))
 
 
+def _shops(rows: int) -> Rows:
+    """Generate six shops where price and size decide in six different directions."""
+    generator = np.random.default_rng(0)
+    X, shop = generator.uniform(-1.0, 1.0, size=(rows, 2)), generator.integers(6, size=rows)
+    turn = np.column_stack([np.cos(shop), np.sin(shop)])
+    y: IntArray = ((X * turn).sum(axis=1) > 0.0).astype(np.intp)
+    return np.column_stack([X, shop]), y, ("price", "size", "shop")
+
+
 EMBEDDED: dict[str, Embedded] = {
     "iris": Embedded(_load_sklearn("iris"), 150),
     "wine": Embedded(_load_sklearn("wine"), 178),
@@ -67,4 +76,5 @@ EMBEDDED: dict[str, Embedded] = {
     "two_moons": Embedded(_two_moons, 10_000, generated=True),
     "checkerboard": Embedded(_checkerboard, 10_000, generated=True),
     "ringnorm": Embedded(_ringnorm, 10_000, generated=True),
+    "shops": Embedded(_shops, 10_000, generated=True),
 }

@@ -19,11 +19,8 @@ from dcsvm.base.threads import find_blas
 from dcsvm.drive.absent_classes import floor_masked
 from dcsvm.drive.calibration import Calibration, exponentiate, level_ties
 from dcsvm.drive.committee.committee import Committee
-from dcsvm.drive.committee.lowering import (
-    NOTHING,
-    lower_margins,
-    lower_strategy,
-)
+from dcsvm.drive.committee.group import find_words
+from dcsvm.drive.committee.lowering import NOTHING, lower_margins, lower_strategy
 from dcsvm.drive.validation import check_jobs
 from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
@@ -62,13 +59,37 @@ class FittedStrategy(PlainState, LocalModel):
         sizes = f"{members} member{'s' * (members > 1)} in {groups} group{'s' * (groups > 1)}"
         return f"FittedStrategy({sizes}, {type(self.combination).__name__})"
 
-    def with_committee(self, committee: Committee) -> "FittedStrategy":
-        """Return the same strategy with another committee; raise if it cannot be combined."""
+    def with_committee(
+        self, committee: Committee, accepts: frozenset[str], n_features: int
+    ) -> "FittedStrategy":
+        """Return the same strategy with another committee; raise if it does not suit.
+
+        `accepts` are the words of the combiner. Members of the former kinds suit in any case.
+        """
         if committee.n_classes != self.committee.n_classes:
             raise SettingError(
                 f"the committee is one of {committee.n_classes} classes, but the classifier has "
                 f"{self.committee.n_classes}"
             )
+        unfit = find_words(committee) - find_words(self.committee) - accepts
+        if unfit:
+            raise SettingError(
+                f"the committee has {', '.join(sorted(unfit))}, but the combiner of the "
+                f"classifier works with {', '.join(sorted(accepts))}"
+            )
+        regions = None if self.calibration is None else self.calibration.regions
+        if regions is not None and len(regions) != len(committee.members):
+            raise SettingError(
+                f"the classifier has probabilities for the regions of {len(regions)} members, but "
+                f"the committee has {len(committee.members)}: fit without probabilities to "
+                "change their number"
+            )
+        try:
+            committee.check_stored(features=n_features)
+        except ValueError as error:
+            raise SettingError(
+                f"a member does not suit the {n_features} features of the classifier: {error}"
+            ) from error
         try:
             self.combination.check_committee(committee)
         except ValueError as error:

@@ -7,6 +7,7 @@ from dcsvm.numeric.duplicate_rows import UniqueRows, merge_duplicates
 from dcsvm.numeric.expansion.expansion import Expansion, class_sums, evaluate, prepare
 from dcsvm.numeric.expansion.packed_coefficients import PairColumns
 from dcsvm.numeric.expansion.pair_votes import vote, walk
+from dcsvm.numeric.hadamard import hadamard_transform
 from dcsvm.numeric.kernels.distances import (
     Floats,
     Rows,
@@ -30,6 +31,7 @@ from dcsvm.numeric.linear.pegasos_solver import (
     fit_pegasos,
     solve_pegasos,
 )
+from dcsvm.numeric.log_loss import minimize_log_loss
 from dcsvm.numeric.mapped_rows import MappedRows
 from dcsvm.numeric.moments import block_products, covariance, directions, means
 from dcsvm.numeric.native import (
@@ -38,7 +40,10 @@ from dcsvm.numeric.native import (
     describe_implementation,
     implementation,
 )
+from dcsvm.numeric.online_svm import OnlineRun
+from dcsvm.numeric.overlapping_split import split_with_overlap
 from dcsvm.numeric.row_plan import Plan, Step
+from dcsvm.numeric.squared_hinge import minimize_squared_hinge
 from dcsvm.numeric.stored_arrays import Stored, axes, check_array, check_arrays, check_matrix
 from dcsvm.numeric.trees.feature_bins import FeatureBins
 from dcsvm.numeric.trees.histogram_tree import TreeGrowth
@@ -59,6 +64,7 @@ __all__ = [
     "MappedRows",
     "Matrix",
     "NumpyFallbackWarning",
+    "OnlineRun",
     "PairColumns",
     "PegasosSettings",
     "Plan",
@@ -86,18 +92,22 @@ __all__ = [
     "exact_products",
     "fair_prices",
     "fit_pegasos",
+    "hadamard_transform",
     "implementation",
     "kernel_kmeans",
     "make_kernel",
     "manhattan_distances",
     "means",
     "merge_duplicates",
+    "minimize_log_loss",
+    "minimize_squared_hinge",
     "native",
     "prepare",
     "products",
     "rbf_values",
     "row_slices",
     "solve_pegasos",
+    "split_with_overlap",
     "squared_distances",
     "vote",
     "walk",

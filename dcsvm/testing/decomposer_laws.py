@@ -102,6 +102,28 @@ def weighs_each_row_of_a_part_once(decomposer: Decomposer, problem: Problem) -> 
 
 
 @law("decomposer")
+@for_any(problems())
+def labels_each_row_of_a_part_once(decomposer: Decomposer, problem: Problem) -> None:
+    """labels of a part's own are whole numbers, one for each row, from 0 to n_labels - 1"""
+    for place, part in enumerate(parts_of(decomposer, problem)):
+        most = problem.n_classes if part.n_labels is None else part.n_labels
+        if part.labels is None:
+            expect(part.n_labels is None, f"part {place} has n_labels = {most} and no labels")
+            continue
+        labels = np.asarray(part.labels)
+        expect(
+            labels.shape == part.rows.shape and labels.dtype.kind in "iu",
+            f"part {place} has labels of shape {labels.shape} and dtype {labels.dtype} for "
+            f"{len(part.rows)} rows",
+        )
+        expect(
+            labels.min() >= 0 and labels.max() < most,
+            f"part {place} has labels {labels.min()} to {labels.max()}, but must have 0 to "
+            f"{most - 1}",
+        )
+
+
+@law("decomposer")
 @for_any(problems(weighted=False), examples=8)
 def passes_row_weights_on(decomposer: Decomposer, problem: Problem) -> None:
     """rows that all weigh 1, 2 or 4 are divided alike, and the learner gets their weights"""

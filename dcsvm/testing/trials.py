@@ -1,6 +1,7 @@
 """Trial runs of a decomposer with a stand-in learner and combiner."""
 
 import functools
+import sys
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
@@ -16,6 +17,7 @@ from dcsvm.base.problem import Part, Problem
 from dcsvm.base.routing import Division
 from dcsvm.base.stages import Stages, conclude
 from dcsvm.base.subproblem import FitResult, Subproblem
+from dcsvm.base.threads import find_blas
 from dcsvm.classifier import Strategy
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.engine import Engine
@@ -167,14 +169,18 @@ def _parts_until_failure(decomposer: Decomposer, problem: Problem) -> list[Part]
 
 
 def run_last_first(steps: Work) -> FittedStrategy:
-    """Run the steps with the last subproblem of each stage first."""
-    try:
-        jobs = next(steps)
-        while True:
-            done = {place: jobs[place].run() for place in reversed(range(len(jobs)))}
-            jobs = steps.send([done[place] for place in range(len(jobs))])
-    except StopIteration as stop:
-        result: FittedStrategy = stop.value
+    """Run the steps with the last subproblem of each stage first, with one thread as the engine.
+
+    How many threads BLAS has may change the last bits of what is learned after the parts.
+    """
+    with find_blas(len(sys.modules)).limit(limits=1, user_api="blas"):
+        try:
+            jobs = next(steps)
+            while True:
+                done = {place: jobs[place].run() for place in reversed(range(len(jobs)))}
+                jobs = steps.send([done[place] for place in range(len(jobs))])
+        except StopIteration as stop:
+            result: FittedStrategy = stop.value
     return result
 
 

@@ -4,13 +4,17 @@
     python examples/compare_strategies/matrix.py a.npz b.npz --record measured/suite.jsonl
     python examples/compare_strategies/matrix.py --tables measured/suite.jsonl --out results
     python examples/compare_strategies/matrix.py --tables measured/suite.jsonl --page strategies.md
+    python examples/compare_strategies/matrix.py a.csv --plugin near_border.py \
+        --decomposers tree,near_border
 
 A CSV has a header and the class in its last column; an `.npz` has X and y, or X_train, y_train,
 X_test and y_test. Columns are standardized. C and gamma of a kernel SVM are chosen on validation
 rows, without a division, and are the same for all strategies. Strategies that differ in the
 combiner only share their trained parts. No test row is read before the final prediction. Seconds
-are processor time. The second command appends a record for each strategy; the third writes
-Markdown, LaTeX and a picture, the fourth one table over all data sets.
+are processor time. McNemar's test compares each strategy with that of `--against` with the same
+learner, and with the first combiner that fits. The second command appends a record for each
+strategy; the third writes Markdown, LaTeX and a picture, the fourth one table over all data sets,
+and the last adds a strategy of your own.
 """
 
 import argparse
@@ -20,7 +24,7 @@ import itertools
 import json
 import subprocess
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +33,7 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 from strategy_tables import write_page, write_tables
 
-from dcsvm import DcsvmError, DivideAndConquerClassifier, build
+from dcsvm import DcsvmError, DivideAndConquerClassifier, build, load_plugin
 from dcsvm.drive.engine import Engine
 from dcsvm.toolbox import mcnemar
 
@@ -107,6 +111,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--learners", default="kernel_svm")
     parser.add_argument("--combiners", default="", help="default: the usual one")
     parser.add_argument("--against", default="tree", help="decomposer to test the others against")
+    parser.add_argument("--plugin", type=Path, help="Python file with components of your own")
     parser.add_argument("--rows", type=int, default=4000, help="training rows at most")
     parser.add_argument("--test-rows", type=int, default=4000, help="test rows at most")
     parser.add_argument("--record", type=Path, help="file to append records to")
@@ -114,6 +119,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=Path("results"))
     parser.add_argument("--page", type=Path, help="write one table over all data sets there")
     given = parser.parse_args(arguments)
+    if given.plugin:
+        load_plugin(given.plugin)
+    if given.data and given.against not in given.decomposers.split(","):
+        parser.error(f"--against: {given.against} is not one of --decomposers {given.decomposers}")
     records = [] if given.tables is None else read_records(given.tables)
     for path in given.data:
         for record in compare(load(path, given.rows, given.test_rows), given):
@@ -157,29 +166,35 @@ def load(path: Path, rows: int, test_rows: int) -> Rows:
 
 def compare(rows: Rows, given: Any) -> Iterator[dict[str, Any]]:
     """A record for each strategy that fits together, with McNemar's test against one of them."""
+    plan = [(name, fitting(name, given.combiners)) for name in given.decomposers.split(",")]
+    plan.sort(key=lambda planned: planned[0] != given.against)
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
     ).stdout.strip()
     about = {"data": rows.name, "rows": len(rows.y), "tests": len(rows.y_test), "commit": commit}
     about["date"] = datetime.date.today().isoformat()
+    about["against"] = given.against
     for learner_name in given.learners.split(","):
         learner, settings = choose(learner_name, rows)
         shared, reference = SharedParts(), None
-        names = sorted(given.decomposers.split(","), key=lambda name: name != given.against)
-        for name in names:
-            for combiner in fitting(name, given.combiners):
-                found = measure(name, learner, combiner, rows, shared)
-                labels = found.pop("labels", None)
-                reference = labels if reference is None else reference
-                if labels is not None:
-                    test = mcnemar(rows.y_test, labels, reference)
-                    found |= {
-                        "p": test.p_value,
-                        "wins": test.only_first,
-                        "losses": test.only_second,
-                    }
-                names_of = {"decomposer": name, "learner": learner_name, "combiner": combiner}
-                yield about | names_of | {"settings": settings} | found
+        for name, combiner in ((name, each) for name, combiners in plan for each in combiners):
+            found = measure(name, learner, combiner, rows, shared)
+            labels = found.pop("labels", None)
+            reference = labels if reference is None else reference
+            if reference is None:
+                raise SystemExit(f"{rows.name}: --against {name}: {found['refused']}")
+            if labels is not None:
+                test = mcnemar(rows.y_test, labels, reference)
+                found |= {"p": test.p_value, "wins": test.only_first, "losses": test.only_second}
+            names_of = {"decomposer": name, "learner": learner_name, "combiner": combiner}
+            divided = {key: plain(value) for key, value in SETTINGS.get(name, {}).items()}
+            told = {"settings": settings, "decomposer_settings": divided}
+            yield about | names_of | told | found
+
+
+def plain(value: Any) -> Any:
+    """A setting as JSON can hold it: components as the text that makes them."""
+    return value if isinstance(value, int | float | str) else repr(value)
 
 
 def choose(name: str, rows: Rows) -> tuple[Any, dict[str, float]]:
@@ -199,12 +214,16 @@ def choose(name: str, rows: Rows) -> tuple[Any, dict[str, float]]:
     return build("learner", name, **settings), settings
 
 
-def fitting(name: str, combiners: str) -> Iterable[str]:
+def fitting(name: str, combiners: str) -> list[str]:
     """The combiners that fit a decomposer: those given, or the usual one."""
     yields = build("decomposer", name, **SETTINGS.get(name, {})).yields
-    if not combiners:
-        return [next(usual for word, usual in COMBINERS.items() if word in yields)]
-    return [each for each in combiners.split(",") if yields <= build("combiner", each).accepts]
+    usual = [combiner for word, combiner in COMBINERS.items() if word in yields][:1]
+    given = combiners.split(",") if combiners else usual
+    found = [each for each in given if yields <= build("combiner", each).accepts]
+    if not found:
+        words = ", ".join(sorted(yields))
+        raise SystemExit(f"{name} yields {words}: name a combiner that accepts it by --combiners")
+    return found
 
 
 def measure(

@@ -81,6 +81,10 @@ class LightGBM(LocalLearner):
     >>> clf = DivideAndConquerClassifier("whole", LightGBM(), "route").fit(X, y)
     >>> clf.score(X, y) > 0.9
     True
+
+    References
+    ----------
+    Ke et al.: LightGBM: a highly efficient gradient boosting decision tree (2017).
     """
 
     name = "lightgbm"

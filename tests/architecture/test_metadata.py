@@ -87,8 +87,19 @@ def test_everything_that_is_imported_is_declared() -> None:
 
 
 def test_the_test_extra_holds_every_other_but_the_showcase() -> None:
-    others = [each for name, lines in EXTRAS.items() if name != "showcase" for each in lines]
-    assert set(others) == set(EXTRAS["test"])
+    others = {each for name, lines in EXTRAS.items() if name != "showcase" for each in lines}
+    assert others == set(EXTRAS["test"])
+
+
+def test_the_extras_declare_the_same_lowest_versions() -> None:
+    lines = {line for each in EXTRAS.values() for line in each}
+    assert len(names_of(list(lines))) == len(lines)
+
+
+def test_the_plugins_of_the_examples_are_tested_with_what_they_need() -> None:
+    for path in (ROOT / "examples").glob("*/pyproject.toml"):
+        needed = tomllib.loads(path.read_text())["project"]["dependencies"]
+        assert {*needed} - {"dcsvm"} <= set(EXTRAS["test"]), path
 
 
 def test_the_lowest_versions_are_installed_and_tested(tmp_path: Path) -> None:

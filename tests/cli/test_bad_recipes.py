@@ -122,7 +122,8 @@ CASES = {
     "an unknown embedded set": (
         pipeline().replace("iris", "irsi"),
         "recipe.toml:5: no embedded data set is called 'irsi'; did you mean 'iris'? "
-        "available: breast_cancer, checkerboard, digits, iris, ringnorm, two_moons, wine",
+        "available: breast_cancer, checkerboard, digits, iris, ringnorm, shops, two_moons, "
+        "wine",
     ),
     "rows of a set that is not generated": (
         pipeline() + "rows = 100\n",

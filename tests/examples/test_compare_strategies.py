@@ -4,32 +4,129 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.slow
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SCRIPT = EXAMPLES / "compare_strategies" / "matrix.py"
+FLOWERS = str(EXAMPLES / "flowers.csv")
+PLUGIN = EXAMPLES / "third_party_plugin" / "dcsvm_cells.py"
+
+DASH = "\N{EN DASH}"
 
 
 def run(*arguments: str) -> str:
     command = [sys.executable, str(SCRIPT), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
-def test_a_matrix_is_measured_and_written_as_tables(tmp_path: Path) -> None:
-    record = tmp_path / "found.jsonl"
-    settings = ["--decomposers", "whole,tree,class_tree", "--combiners", "route,mean,class_path"]
-    run(str(EXAMPLES / "flowers.csv"), *settings, "--record", str(record))
-    found = [json.loads(line) for line in record.read_text().splitlines()]
-    strategies = [(each["decomposer"], each["combiner"]) for each in found]
-    assert strategies == [
+def refusal_of(*arguments: str) -> str:
+    command = [sys.executable, str(SCRIPT), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    return done.stderr
+
+
+def read(record: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in record.read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def matrix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the records and tables of two learners and three combiners."""
+    folder = tmp_path_factory.mktemp("matrix")
+    settings = ["--decomposers", "whole,tree,class_tree", "--learners", "linear_svm,krr"]
+    record = str(folder / "found.jsonl")
+    run(FLOWERS, *settings, "--combiners", "route,mean,class_path", "--record", record)
+    run("--tables", record, "--out", str(folder))
+    return folder
+
+
+def test_every_strategy_has_a_record(matrix: Path) -> None:
+    found = read(matrix / "found.jsonl")
+    strategies = [
         *(("tree", "route"), ("tree", "mean")),
         *(("whole", "route"), ("whole", "mean"), ("class_tree", "class_path")),
     ]
-    assert found[0]["p"] == 1.0  # against itself
+    assert [(each["learner"], each["decomposer"], each["combiner"]) for each in found] == [
+        (learner, *strategy) for learner in ("linear_svm", "krr") for strategy in strategies
+    ]
+    assert {each["p"] for each in found if each["decomposer"] == "tree"} == {1.0}
     assert {each["rows"] for each in found} == {100}
+    assert found[0]["decomposer_settings"] == {"ceiling": 500}
+
+
+def test_tables_tell_strategies_of_two_learners_apart(matrix: Path) -> None:
+    found = read(matrix / "found.jsonl")
+    lines = (matrix / "table.md").read_text().splitlines()
+    assert lines[0] == "## flowers"
+    assert lines[2].startswith(
+        "100 training and 50 test rows; `linear_svm` with its defaults and `krr` with its defaults"
+    )
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[6:]]
+    assert {(*row[:3], row[3].strip("+-")) for row in cells} == {
+        (r["decomposer"], r["learner"], r["combiner"], f"{100 * r['accuracy']:.2f}") for r in found
+    }
+    tex = (matrix / "table.tex").read_text()
+    for record in found:
+        names = (record["decomposer"], record["learner"], record["combiner"])
+        row = " & ".join([*names, f"{100 * record['accuracy']:.2f}"]).replace("_", r"\_")
+        assert tex.count(row) == 1
+        assert (matrix / "table.svg").read_text().count(f">{', '.join(names)}</text>") == 1
+    assert (matrix / "table.svg").read_text().count("<circle") == len(found)
+
+
+def test_the_page_has_a_line_for_each_strategy_and_dashes_where_one_is_missing(
+    matrix: Path, tmp_path: Path
+) -> None:
+    found = read(matrix / "found.jsonl")
+    other = [record | {"data": "other"} for record in found[:-1]]
+    refused = {key: found[2][key] for key in ("data", "decomposer", "learner", "rows", "settings")}
+    other.append(refused | {"combiner": "vote", "refused": "too few rows"})
+    record = tmp_path / "both.jsonl"
+    record.write_text("".join(json.dumps(each) + "\n" for each in found + other))
+    run("--tables", str(record), "--page", str(tmp_path / "page.md"))
+    lines = [line for line in (tmp_path / "page.md").read_text().splitlines() if line[:2] == "| "]
+    assert lines[0].startswith(
+        "| decomposer | learner | combiner | flowers | other | + / - `tree`"
+    )
+    assert len(lines) == 1 + len(found) + 1
+    (lacking,) = [line for line in lines if line.startswith("| class_tree | krr | class_path |")]
+    assert lacking.split(" | ")[4] == DASH
+    assert lines[-1] == f"| whole | linear_svm | vote |{5 * f' {DASH} |'}"
     run("--tables", str(record), "--out", str(tmp_path))
-    assert (tmp_path / "table.md").read_text().startswith("## flowers\n\n100 training and 50 test")
-    assert r"class\_tree" in (tmp_path / "table.tex").read_text()
-    assert (tmp_path / "table.svg").read_text().count("<circle") == len(found)
+    assert (tmp_path / "table.tex").read_text().count(" & --") == 3
+    assert (tmp_path / "table.svg").read_text().count(f">{DASH}</text>") == 3
+
+
+def test_a_plugin_of_ones_own_takes_part(tmp_path: Path) -> None:
+    record = str(tmp_path / "found.jsonl")
+    names = ["--decomposers", "tree,cells", "--plugin", str(PLUGIN)]
+    run(FLOWERS, *names, "--learners", "linear_svm", "--record", record)
+    assert [each["decomposer"] for each in read(tmp_path / "found.jsonl")] == ["tree", "cells"]
+
+
+def test_a_reference_that_is_absent_or_refused_is_told(matrix: Path, tmp_path: Path) -> None:
+    names = ["--decomposers", "whole,chunks", "--learners", "linear_svm"]
+    assert refusal_of(FLOWERS, *names).endswith(
+        "error: --against: tree is not one of --decomposers whole,chunks\n"
+    )
+    record = ["--tables", str(matrix / "found.jsonl"), "--out", str(tmp_path)]
+    assert refusal_of(*record, "--against", "whole") == (
+        "--against whole: the records of flowers with linear_svm are not against it\n"
+    )
+    names = ["--decomposers", "tree,cascade", "--learners", "linear_svm", "--against", "cascade"]
+    assert refusal_of(FLOWERS, *names).startswith("flowers: --against cascade: ")
+
+
+def test_a_decomposer_without_a_combiner_is_told() -> None:
+    said = refusal_of(FLOWERS, "--decomposers", "tree,chunks", "--combiners", "route")
+    assert said == "chunks yields subsets: name a combiner that accepts it by --combiners\n"
 
 
 def test_the_page_is_written_from_the_records(repository: Path, tmp_path: Path) -> None:
@@ -37,6 +134,4 @@ def test_the_page_is_written_from_the_records(repository: Path, tmp_path: Path) 
     run("--tables", str(records), "--page", str(tmp_path / "page.md"))
     page = (repository / "docs" / "strategies.md").read_text()
     assert (tmp_path / "page.md").read_text() == page
-    assert page.count("\n| ") == 1 + len(
-        {json.loads(s)["decomposer"] for s in records.read_text().splitlines()}
-    )
+    assert page.count("\n| ") == 1 + len({each["decomposer"] for each in read(records)})

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("lightgbm")
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "lightgbm_plugin"
 
 
@@ -18,7 +17,9 @@ def run(*arguments: str, cwd: Path) -> str:
 
 @pytest.mark.slow
 def test_lightgbm_keeps_the_laws(tmp_path: Path) -> None:
-    output = run("pytest", "-q", "-p", "no:cacheprovider", str(EXAMPLE), cwd=tmp_path)
+    output = run(
+        "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", str(EXAMPLE), cwd=tmp_path
+    )
     assert " failed" not in output
     assert int(output.splitlines()[-1].split()[0]) > 25
 

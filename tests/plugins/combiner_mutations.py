@@ -1,6 +1,7 @@
 """Bugs to seed into combiners."""
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import attrs
@@ -203,27 +204,46 @@ class AlteredProbabilities(AlteredMargins):
         return self.around(self.combination.combine(committee, X))
 
 
+def margins_altered(cls, around):
+    return {"fit": lambda self, *given: AlteredMargins(cls.fit(self, *given), around)}
+
+
+def probabilities_altered(cls, around):
+    return {"fit": lambda self, *given: AlteredProbabilities(cls.fit(self, *given), around)}
+
+
 @mutation("combiner", "has_margins_for_every_class")
 def takes_the_margins_in_reverse(cls):
-    return {
-        "fit": lambda self, *given: AlteredMargins(cls.fit(self, *given), lambda m: m[:, ::-1])
-    }
+    return margins_altered(cls, lambda margins: margins[:, ::-1])
 
 
 @mutation("combiner", "has_margins_for_every_class")
 def centres_the_margins_of_a_batch(cls):
-    def around(margins):
-        return margins - np.nan_to_num(margins[:1])
+    return margins_altered(cls, lambda margins: margins - np.nan_to_num(margins[:1]))
 
-    return {"fit": lambda self, *given: AlteredMargins(cls.fit(self, *given), around)}
+
+@mutation("combiner", "has_margins_for_every_class")
+def has_no_margin_for_the_last_class(cls):
+    return margins_altered(
+        cls, lambda m: np.where(np.arange(m.shape[1]) == m.shape[1] - 1, np.nan, m)
+    )
 
 
 @mutation("combiner", "has_no_more_probability_than_one")
 def adds_the_probabilities_of_members(cls):
-    def around(scores):
-        return np.full(scores.shape, 0.9)
+    return probabilities_altered(cls, lambda scores: np.full(scores.shape, 0.9))
 
-    return {"fit": lambda self, *given: AlteredProbabilities(cls.fit(self, *given), around)}
+
+@mutation("combiner", "has_no_more_probability_than_one")
+def takes_scores_for_probabilities(cls):
+    return probabilities_altered(cls, lambda scores: np.nan_to_num(scores) - 1.0)
+
+
+@mutation("combiner", "has_no_more_probability_than_one")
+def has_a_probability_of_no_class(cls):
+    return probabilities_altered(
+        cls, lambda s: np.full((len(s), s.shape[1] + 1), 1.0 / (s.shape[1] + 1))
+    )
 
 
 @mutation("combiner", "labels_are_the_likeliest_classes")
@@ -231,4 +251,26 @@ def gives_half_of_the_rows_nan_probabilities(cls):
     def around(scores):
         return np.where(np.arange(len(scores))[:, None] % 2, np.nan, 1.0 / scores.shape[1])
 
-    return {"fit": lambda self, *given: AlteredProbabilities(cls.fit(self, *given), around)}
+    return probabilities_altered(cls, around)
+
+
+def favour(classes, shape):
+    """Probabilities with 0.9 for the given class of each row."""
+    chosen = np.arange(shape[1]) == np.broadcast_to(classes, shape[0])[:, None]
+    return np.where(chosen, 0.9, 0.1 / (shape[1] - 1))
+
+
+@mutation("combiner", "labels_are_the_likeliest_classes")
+def names_another_class_every_time_it_is_asked(cls):
+    calls = count()
+    return probabilities_altered(cls, lambda s: favour(next(calls) % s.shape[1], s.shape))
+
+
+@mutation("combiner", "labels_are_the_likeliest_classes")
+def favours_a_class_by_the_place_of_the_row(cls):
+    return probabilities_altered(cls, lambda s: favour(np.arange(len(s)) % s.shape[1], s.shape))
+
+
+@mutation("combiner", "labels_are_the_likeliest_classes")
+def favours_a_class_by_the_size_of_the_batch(cls):
+    return probabilities_altered(cls, lambda s: favour(min(len(s), 2) - 1, s.shape))

@@ -114,6 +114,76 @@ def makes_up_a_word(cls):
     return {"yields": frozenset({"slices"})}
 
 
+def weighs_members(component):
+    return "weights" in component.yields
+
+
+@mutation("decomposer", "yields_what_it_says", applies=weighs_members)
+def says_nothing_of_its_weights(cls):
+    return {"yields": cls.yields - {"weights"}}
+
+
+def returns_nothing(component):
+    division, fixed = trial_of(component.name).division, type(component).yields
+    without = not (division.groups or division.router or weighs_members(component))
+    return without and isinstance(fixed, frozenset)
+
+
+@mutation("decomposer", "yields_what_it_says", applies=returns_nothing)
+def says_weights_that_it_does_not_give(cls):
+    return {"yields": cls.yields | {"weights"}}
+
+
+@mutation("decomposer", "yields_what_it_says", applies=returns_nothing)
+def gives_weights_that_it_does_not_say(cls):
+    def divide(self, problem):
+        work, members = cls.divide(self, problem), []
+        while True:
+            try:
+                members = yield (work.send(members) if members else next(work))
+            except StopIteration as stop:
+                found = stop.value or Division()
+                mine = members if found.members is None else found.members
+                return attrs.evolve(found, members=mine, weights=np.ones(len(mine)))
+
+    return {"divide": divide}
+
+
+def labels_parts(component):
+    trial = trial_of(component.name)
+    return "subsets" in component.yields or any(part.labels is not None for part in trial.parts)
+
+
+def parts_labelled(cls, label):
+    """A `divide` whose parts without a task have the labels that `label` makes of the classes."""
+
+    def change(part, problem):
+        classes = problem.y[part.rows]
+        return part if part.task else attrs.evolve(part, **label(classes, problem.n_classes))
+
+    return parts_changed(cls, each_part(change))
+
+
+@mutation("decomposer", "labels_each_row_of_a_part_once", applies=labels_parts)
+def labels_rows_with_fractions(cls):
+    return parts_labelled(cls, lambda classes, n: {"labels": classes / 1.0})
+
+
+@mutation("decomposer", "labels_each_row_of_a_part_once", applies=labels_parts)
+def labels_all_rows_but_the_last(cls):
+    return parts_labelled(cls, lambda classes, n: {"labels": classes[:-1]})
+
+
+@mutation("decomposer", "labels_each_row_of_a_part_once", applies=labels_parts)
+def counts_labels_from_one(cls):
+    return parts_labelled(cls, lambda classes, n: {"labels": classes + 1, "n_labels": n})
+
+
+@mutation("decomposer", "labels_each_row_of_a_part_once", applies=labels_parts)
+def says_how_many_labels_and_gives_none(cls):
+    return parts_labelled(cls, lambda classes, n: {"labels": None, "n_labels": n})
+
+
 def trains_side_by_side(component):
     return max(map(len, trial_of(component.name).stages)) > 1
 
@@ -135,6 +205,56 @@ class SeededByTheWorker(Centroids):
 def seeds_its_parts_by_the_worker(cls):
     change = each_part(lambda part, _: attrs.evolve(part, learner=SeededByTheWorker()))
     return parts_changed(cls, change)
+
+
+@component
+class Counting(Centroids):
+    """A learner whose answer shows how often it was asked before."""
+
+    def fit(self, problem):
+        Counting.fits = getattr(Counting, "fits", 0) + 1
+        return biased(super().fit(problem), Counting.fits)
+
+
+@component
+class Remembering(Centroids):
+    """A learner whose answer depends on the rows of the part before."""
+
+    def fit(self, problem):
+        before, Remembering.rows = getattr(Remembering, "rows", 0.0), problem.X.sum()
+        return biased(super().fit(problem), np.tanh(before))
+
+
+def biased(model, number):
+    """The model with a little more or less for its first column."""
+    first = np.arange(len(model.biases)) == 0
+    return attrs.evolve(model, biases=model.biases + 1e-3 * number * first)
+
+
+ORDER = "has_probabilities_in_any_order_of_completion"
+
+
+@mutation("decomposer", ORDER, applies=trains_side_by_side)
+def counts_its_fits(cls):
+    return parts_changed(cls, each_part(lambda part, _: attrs.evolve(part, learner=Counting())))
+
+
+@mutation("decomposer", ORDER, applies=trains_side_by_side)
+def learns_from_the_part_before(cls):
+    return parts_changed(cls, each_part(lambda part, _: attrs.evolve(part, learner=Remembering())))
+
+
+@mutation("decomposer", ORDER, applies=trains_side_by_side)
+def repeats_rows_by_the_workers_random_numbers(cls):
+    def change(part, problem):
+        again = np.random.randint(len(part.rows), size=len(part.rows))  # noqa: NPY002
+        own = {} if part.labels is None else {"labels": np.r_[part.labels, part.labels[again]]}
+        for word in ("weights", "start"):
+            values = getattr(part, word)
+            own |= {} if values is None else {word: np.r_[values, values[again]]}
+        return attrs.evolve(part, rows=np.r_[part.rows, part.rows[again]], **own)
+
+    return parts_changed(cls, each_part(change))
 
 
 @attrs.frozen(eq=False)

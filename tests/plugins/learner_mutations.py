@@ -237,14 +237,54 @@ class AlteredMargins(Altered):
         return self.alter(self.scores(X))
 
 
+def probabilities_altered(cls, alter):
+    return {"fit": lambda self, problem: AlteredProbabilities(cls.fit(self, problem), alter)}
+
+
+def margins_altered(cls, alter):
+    return {"fit": lambda self, problem: AlteredMargins(cls.fit(self, problem), alter)}
+
+
+def alike(scores):
+    """The same probability for each class."""
+    return np.full((len(scores), max(2, scores.shape[1])), 1.0 / max(2, scores.shape[1]))
+
+
 @mutation("learner", "has_proper_probabilities_or_none")
 def has_a_probability_for_each_column_of_scores(cls):
     def alter(scores):
         return np.full((len(scores), 1 if scores.shape[1] == 1 else scores.shape[1]), 0.4)
 
-    return {"fit": lambda self, problem: AlteredProbabilities(cls.fit(self, problem), alter)}
+    return probabilities_altered(cls, alter)
+
+
+@mutation("learner", "has_proper_probabilities_or_none", applies=looks_at_features)
+def takes_scores_for_probabilities(cls):
+    return probabilities_altered(cls, lambda s: np.hstack([-s, 1 + s]) if s.shape[1] == 1 else s)
+
+
+@mutation("learner", "has_proper_probabilities_or_none")
+def loses_a_tenth_of_the_probability(cls):
+    return probabilities_altered(cls, lambda scores: 0.9 * alike(scores))
+
+
+@mutation("learner", "has_proper_probabilities_or_none")
+def does_not_know_the_probabilities_of_the_first_row(cls):
+    return probabilities_altered(
+        cls, lambda s: np.where(np.arange(len(s))[:, None] == 0, np.nan, alike(s))
+    )
 
 
 @mutation("learner", "has_margins_like_its_scores", applies=looks_at_features)
 def has_margins_without_a_sign(cls):
-    return {"fit": lambda self, problem: AlteredMargins(cls.fit(self, problem), lambda s: -s)}
+    return margins_altered(cls, lambda s: -s)
+
+
+@mutation("learner", "has_margins_like_its_scores")
+def has_two_margins_for_two_classes(cls):
+    return margins_altered(cls, lambda s: np.hstack([-s, s]) if s.shape[1] == 1 else s)
+
+
+@mutation("learner", "has_margins_like_its_scores")
+def has_no_margin_for_the_first_row(cls):
+    return margins_altered(cls, lambda s: np.where(np.arange(len(s))[:, None] == 0, np.inf, s))

@@ -7,12 +7,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from dcsvm import build
 from dcsvm.testing import easy_problem
-from dcsvm_plugins.learners.fastfood import hadamard
-
-
-def test_the_fast_transform_is_the_product_with_the_matrix_of_scipy():
-    values = np.random.default_rng(0).normal(size=(3, 2, 16))
-    np.testing.assert_allclose(hadamard(values), values @ hadamard_matrix(16))
 
 
 def test_angles_are_products_with_the_stacked_matrices_of_the_paper():

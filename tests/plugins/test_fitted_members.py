@@ -4,7 +4,7 @@ import attrs
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_moons
 
 import dcsvm
 from dcsvm import Committee, DivideAndConquerClassifier, SettingError
@@ -45,3 +45,46 @@ def test_a_committee_must_suit_the_classifier_and_its_combination():
         clf.with_committee(attrs.evolve(committee, n_classes=2))
     with pytest.raises(CompositionError, match="cannot be combined as the former ones were"):
         clf.with_committee(Committee.merge([committee, committee]))
+
+
+def test_a_committee_of_another_size_does_not_suit_probabilities_by_region():
+    X, y = make_moons(600, noise=0.3, random_state=0)
+    tree = dcsvm.build("decomposer", "tree", ceiling=100)
+    clf = DivideAndConquerClassifier(tree, "kernel_svm", "mean", probability="auto")
+    committee = clf.fit(X, y).model_.committee
+    n = len(committee.members)
+    assert len(clf.model_.calibration.regions) == n
+    with pytest.raises(
+        SettingError,
+        match=f"has probabilities for the regions of {n} members, but the committee has {2 * n}:",
+    ):
+        clf.with_committee(Committee.merge([committee, committee]))
+    same = clf.with_committee(committee.replace({0: committee.members[0]}))
+    np.testing.assert_array_equal(same.predict_proba(X), clf.predict_proba(X))
+
+
+def test_a_member_of_other_features_is_refused():
+    clf = DivideAndConquerClassifier("chunks", "krr", "mean").fit(X, y)
+    narrow = DivideAndConquerClassifier("whole", "krr", "route").fit(X[:, :2], y)
+    committee = clf.model_.committee.replace({0: narrow.model_.committee.members[0]})
+    with pytest.raises(
+        SettingError, match=r"a member does not suit the 4 features of the classifier: .* 2"
+    ):
+        clf.with_committee(committee)
+
+
+def test_a_combiner_is_given_no_members_that_it_does_not_accept():
+    clf = DivideAndConquerClassifier("class_rest", "krr", "argmax").fit(X, y)
+    pairs = DivideAndConquerClassifier("class_pairs", "krr", "vote").fit(X, y)
+    with pytest.raises(
+        SettingError,
+        match="the committee has class pairs, but the combiner of the classifier works with class "
+        "codes, groups",
+    ):
+        clf.with_committee(pairs.model_.committee)
+    twice = clf.with_committee(Committee.merge([clf.model_.committee] * 2))
+    np.testing.assert_allclose(twice.decision_function(X), clf.decision_function(X))
+    tree = dcsvm.build("decomposer", "tree", ceiling=40)
+    routed = DivideAndConquerClassifier(tree, "krr", "route").fit(X, y)
+    with pytest.raises(SettingError, match=r"the committee has groups, but .* works with"):
+        routed.with_committee(Committee.merge([routed.model_.committee] * 2))

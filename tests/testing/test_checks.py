@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import time
 
 import attrs
 import numpy as np
@@ -14,12 +15,15 @@ from dcsvm import (
     DataError,
     Decomposer,
     Division,
+    Router,
+    Routing,
     SettingError,
     component,
     part,
     setting,
     support_of,
 )
+from dcsvm.drive.registry import Offer, default_registry
 from dcsvm.testing import Check, checks_of, easy_problem, expect, for_any, laws_of
 from dcsvm.testing.checks import FIRST, BrokenLawError
 from dcsvm.testing.problems import describe_problem, problems
@@ -228,3 +232,125 @@ def test_without_hypothesis_the_kit_says_what_to_install():
     assert run.stderr.endswith(
         "ImportError: dcsvm.testing needs hypothesis: pip install 'dcsvm[test]'\n"
     )
+
+
+def test_a_law_that_does_not_apply_is_skipped_with_the_reason(tmp_path):
+    (tmp_path / "test_kit.py").write_text(
+        "import pytest\n"
+        "from dcsvm.testing import checks_of\n"
+        'some = [c for c in checks_of("decomposer", "chunks") if "routes_one" in str(c)]\n'
+        '@pytest.mark.parametrize("check", some, ids=str)\n'
+        "def test_conforms(check):\n"
+        "    check()\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "dcsvm.testing.summary"]
+    run = subprocess.run([*command, tmp_path], capture_output=True, text=True, check=True)
+    assert "1 skipped" in run.stdout
+    assert (
+        "a row asked alone is routed as in a batch: its `yields` lacks "
+        '"regions", so it has no router'
+    ) in run.stdout
+    assert re.search(r"decomposer +chunks +0 +0 +1$", run.stdout, re.MULTILINE)
+
+
+class Unavailable(Centroids):
+    """A learner of another distribution that cannot fit.
+
+    >>> Unavailable()
+    Unavailable()
+    """
+
+    name = "a_broken_one"
+
+    def fit(self, problem):
+        raise RuntimeError("the licence has expired")
+
+
+@pytest.fixture
+def broken_learner(monkeypatch):
+    """A registry where a broken learner of another distribution comes first."""
+    offer = Offer("learner", Unavailable.name, Unavailable, "elsewhere", "1.0")
+    registry = default_registry()
+    offers = {("learner", Unavailable.name): offer, **registry.offers}
+    monkeypatch.setattr(registry, "offers", offers)
+    return registry
+
+
+def test_the_partners_of_a_component_are_built_in_ones(broken_learner):
+    assert broken_learner.of_kind("learner")[0].what is Unavailable
+    (check,) = [c for c in checks_of("decomposer", "whole") if "model_file" in c.law.__name__]
+    check()
+
+
+def test_a_failure_names_the_component_whose_code_raised():
+    class Strict(Crossed):
+        def divide(self, problem):
+            yield [part(np.arange(problem.n_rows), learner=Unavailable())]
+
+    assert (
+        failure_of("divides_an_easy_problem", Strict())
+        .partition(". But ")[2]
+        .startswith(
+            "learner a_broken_one, with which it was tried, raised RuntimeError: the licence has "
+            "expired"
+        )
+    )
+
+
+@attrs.frozen(eq=False)
+class Losing(Router):
+    """Routes a batch to one member, and a row alone to no member."""
+
+    def route(self, X):
+        rows = np.arange(X.shape[0])[: X.shape[0] - (X.shape[0] == 1)]
+        return Routing(rows, np.zeros(len(rows), dtype=np.intp))
+
+
+def test_a_row_that_is_routed_nowhere_goes_to_no_member():
+    @component
+    class Lossy(Crossed):
+        yields = frozenset({"regions"})
+
+        def divide(self, problem):
+            yield [part(np.arange(problem.n_rows))]
+            return Losing()
+
+    assert "But row 0 goes to member 0 in a batch and to no member in one row at a time" in (
+        failure_of("routes_one_row_as_many", Lossy())
+    )
+
+
+def test_a_write_to_the_problem_is_told_with_the_rule():
+    class Writing(Crossed):
+        def divide(self, problem):
+            problem.X[0] = 0.0
+            return super().divide(problem)
+
+    assert re.search(
+        r"But it raised ValueError: .*read-only \(arrays of a problem and rows to predict must "
+        r"not be written to\)",
+        failure_of("divides_an_easy_problem", Writing()),
+    )
+
+
+def test_a_smaller_example_is_searched_for_some_seconds_only(monkeypatch):
+    settings.register_profile("shrinking", phases=[Phase.generate, Phase.shrink])
+    settings.load_profile("shrinking")
+    tried = set()
+
+    @for_any(st.lists(st.integers(0, 2**40), min_size=30), examples=20)
+    def slow(component, numbers):
+        """it is slow and wrong"""
+        tried.add(tuple(numbers))
+        time.sleep(0.02)
+        expect(sum(numbers) < 2**20, "too large")
+
+    def count_tried(seconds):
+        monkeypatch.setattr("dcsvm.testing.checks.SHRINK_SECONDS", seconds)
+        tried.clear()
+        with pytest.raises(BrokenLawError, match="too large"):
+            slow(None)
+        return len(tried)
+
+    assert count_tried(0.04) <= 5
+    assert count_tried(0.6) > 5

@@ -18,7 +18,15 @@ from dcsvm.base.problem import union
 from dcsvm.base.routing import Division, Router, Routing
 from dcsvm.base.stored_fields import PlainState
 from dcsvm.drive.committee.cost_counter import CostCounter
-from dcsvm.drive.committee.group import Group, exchange, merge_groups
+from dcsvm.drive.committee.group import (
+    Group,
+    build_table_code,
+    exchange,
+    find_homes,
+    find_winners,
+    merge_groups,
+    one_column,
+)
 from dcsvm.drive.committee.shared_kernels import (
     MemberBlock,
     attach_pools,
@@ -49,7 +57,7 @@ class Committee(PlainState, Stored):
 
     @classmethod
     def of(cls, division: Division, n_classes: int, keep_rows: bool = False) -> Committee:
-        """Build the committee of a division, group by group.
+        """Build the committee of a division, group by group; called once per fit.
 
         With `keep_rows`, members know the rows of their parts.
         """
@@ -76,6 +84,7 @@ class Committee(PlainState, Stored):
         """Put committees for the same classes side by side: the groups of all, with routers.
 
         A combiner that accepts "groups", such as `mean` or `vote`, combines them.
+        Called by authors.
         """
         members, groups = merge_groups(committees)
         return cls(members, groups, committees[0].n_classes)
@@ -83,19 +92,23 @@ class Committee(PlainState, Stored):
     def replace(self, members: Mapping[int, Member]) -> Committee:
         """Return this committee with other members at some numbers, such as ones trained anew.
 
-        Routers, weights and structures stay as they are.
+        Called by authors. Routers, weights and structures stay as they are.
         """
         changed = exchange(self.members, members, self.n_classes)
         return Committee(changed, self.groups, self.n_classes)
 
     @property
     def structure(self) -> Any:
-        """The structure of the division, None without one; with several groups, see `groups`."""
+        """The structure of the division, None without one; with several groups, see `groups`.
+
+        Called by combiners that accept a word whose decomposer leaves a structure.
+        """
         if len(self.groups) > 1:
             raise ContractError("a committee of several groups has a structure for each of them")
         return self.groups[0].structure
 
     def check_stored(self, **sizes: int) -> dict[str, int]:
+        """Raise ValueError unless groups and members fit; called by `save` and `load`."""
         edges = [0, *(group.last for group in self.groups)]
         if (
             [group.first for group in self.groups] != edges[:-1]
@@ -124,31 +137,32 @@ class Committee(PlainState, Stored):
 
     @cached_property
     def code(self) -> Any:
-        """The codes of all members, stacked: (columns, classes) as CSR."""
+        """The codes of all members, stacked: (columns, classes) as CSR; called by combiners."""
         return sparse.csr_array(np.vstack([member.code for member in self.members]))
 
     @cached_property
     def starts(self) -> IntArray:
-        """Where each member's columns start; one entry more than there are members."""
+        """Where each member's columns start, (members + 1,); called by combiners."""
         return np.cumsum([0] + [len(member.code) for member in self.members])
 
     @property
     def support(self) -> IntArray:
-        """The support vectors of all members, as training rows."""
+        """The support vectors of all members, as training rows (m,); called by authors."""
         return union(member.support for member in self.members)
 
     def with_counter(self, n_rows: int) -> Committee:
-        """Return the same committee with a new cost counter for n_rows rows."""
+        """The same committee with a new counter of n_rows rows; called by `cost`."""
         return attrs.evolve(self, cost_counter=CostCounter(n_rows))
 
     def without_votes(self) -> Committee:
-        """Return the same committee, whose members answer with their margins."""
+        """The same committee, answering with margins; called for probabilities."""
         return attrs.evolve(self, votes=False)
 
     def answers(self, X: Matrix) -> Iterator[Answers]:
         """Query all members that the routers choose for rows X (n, d), in blocks.
 
         A row occurs once per group without a router, and once per member that it is routed to.
+        Called by `combine` of most combiners.
         """
         for group in self.groups:
             yield from self._answers_of(X, group)
@@ -156,7 +170,10 @@ class Committee(PlainState, Stored):
     def ask(
         self, X: Matrix, rows: IntArray, members: IntArray, weights: FloatArray | None = None
     ) -> Answers:
-        """Query some members for some rows of X; count the cost if there is a counter."""
+        """Query some members (m,) for some rows (r,) of X (n, d), with weights (r, m) or None.
+
+        Called by combiners that need not ask all members. A counter, if any, counts the cost.
+        """
         here = X if len(rows) == X.shape[0] and _is_ascending(rows) else X[rows]
         if len(members) == 1:
             queried: Member | MemberBlock = self.members[members[0]]
@@ -174,8 +191,9 @@ class Committee(PlainState, Stored):
     def mean_scores(self, X: Matrix, unseen: float | None = None) -> FloatArray:
         """The weighted mean score of each class over the queried members that score it.
 
-        (n, classes), NaN if no member does. With `unseen`, a class that none of the members a row
-        is routed to was trained on has this score in that group, instead of being ignored.
+        For rows X (n, d), as (n, classes), NaN if no member does. With `unseen`, a class that
+        none of the members a row is routed to was trained on has this score in that group,
+        instead of being ignored. Called by combiners that average.
         """
         if unseen is None or not any(group.router for group in self.groups):
             return self._means(X, self.answers(X))
@@ -196,7 +214,8 @@ class Committee(PlainState, Stored):
     def mean_probabilities(self, X: Matrix) -> FloatArray | None:
         """The weighted mean of the probabilities of the members that each row is routed to.
 
-        (n, classes), or None if a member has none. Rows sum to less where members lack classes.
+        For rows X (n, d), as (n, classes), or None if a member has none. Rows sum to less where
+        members lack classes. Called by `probabilities` of combiners.
         """
         sums = np.zeros((X.shape[0], self.n_classes))
         total = np.zeros((X.shape[0], 1))
@@ -211,17 +230,14 @@ class Committee(PlainState, Stored):
         return np.asarray(sums / np.where(total > 0.0, total, 1.0))
 
     def find_homes(self, X: Matrix) -> IntArray | None:
-        """The one member (n,) that each row is routed to; None if rows may ask several."""
-        router = self.groups[0].router
-        if len(self.groups) > 1 or router is None:
-            return None
-        routing = router.route(X)
-        order = np.argsort(routing.row, kind="stable")
-        once = np.array_equal(routing.row[order], np.arange(X.shape[0]))
-        return routing.member[order] if once and routing.weight is None else None
+        """The one member (n,) of each row of X (n, d), or None; called for probabilities."""
+        return find_homes(self.groups, X)
 
     def unseen(self, X: Matrix) -> FloatArray:
-        """The probability (n,) that a row is of a class its members lack: the least of theirs."""
+        """The probability (n,) that a row is of a class its members lack: the least of theirs.
+
+        Called by the core for the probabilities of rows X (n, d).
+        """
         least = np.full(X.shape[0], 0.5)
         for group in self.groups:
             for rows, number, _ in self._places(X, group):
@@ -243,9 +259,9 @@ class Committee(PlainState, Stored):
             yield routing.row[at], group.first + number, group.weigh(number, weights, len(at))
 
     def routed_labels(self, X: Matrix) -> IntArray:
-        """The classes (n,) predicted by the member that each row of X is routed to.
+        """The classes (n,) predicted by the member that each row of X (n, d) is routed to.
 
-        If a router chooses several members, the class with the largest mean score.
+        If a router chooses several, the class with the largest mean score. Called by combiners.
         """
         labels = np.zeros(X.shape[0], dtype=np.intp)
         for group in self.groups:
@@ -253,32 +269,33 @@ class Committee(PlainState, Stored):
             if group.router is not None:
                 routing = group.router.route(X)
                 if routing.weight is not None or len(routing.row) != X.shape[0]:
-                    return np.asarray(_winners(self.mean_scores(X)))
+                    return np.asarray(find_winners(self.mean_scores(X)))
                 places = [(routing.row[at], group.first + n) for n, at in _by_member(routing)]
             elif group.last - group.first != 1 or len(self.groups) != 1:
-                return np.asarray(_winners(self.mean_scores(X)))
+                return np.asarray(find_winners(self.mean_scores(X)))
             for rows, number in places:
                 for block in self._blocks(rows, np.array([number])):
                     here = X if len(block) == X.shape[0] and _is_ascending(block) else X[block]
                     own = self.members[number].labels(here)
                     if own is None:
-                        return np.asarray(_winners(self.mean_scores(X)))
+                        return np.asarray(find_winners(self.mean_scores(X)))
                     labels[block] = own
         return labels
 
     def values(self, X: Matrix) -> FloatArray:
-        """The scores of all members for rows X, (n, columns); NaN if not queried."""
+        """The scores (n, columns) of members for X (n, d), NaN if not asked; called by authors."""
         table = np.full((X.shape[0], self.starts[-1]), np.nan)
         for answers in self.answers(X):
             table[np.ix_(answers.rows, self._columns(answers.members))] = answers.values
         return table
 
     def table(self, X: Matrix) -> FloatArray:
-        """The features of rows X for a second-level learner: (n, columns of `table_code`).
+        """The features of rows X (n, d) for a second-level learner: (n, columns of `table_code`).
 
         A group without a router has the columns of its members. A group with a router has a
         column per class (one for two classes): the mean score of the members that a row is
-        routed to, NaN for a class that none of them scores.
+        routed to, NaN for a class that none of them scores. Called for combiners
+        that want answers.
         """
         columns = []
         for group in self.groups:
@@ -289,23 +306,14 @@ class Committee(PlainState, Stored):
                 for answers in answered:
                     block[answers.rows] = answers.values
             else:
-                block = _one_column(self._means(X, answered))
+                block = one_column(self._means(X, answered))
             columns.append(block)
         return np.hstack(columns)
 
     @cached_property
     def table_code(self) -> IntArray:
-        """The meaning of the columns of `table` for each class, like a member's code."""
-        own = (
-            np.array([[-1, 1]], dtype=np.int8)
-            if self.n_classes == 2
-            else np.eye(self.n_classes, dtype=np.int8)
-        )
-        codes: list[IntArray] = []
-        for group in self.groups:
-            members = self.members[group.first : group.last]
-            codes += [own] if group.router else [member.code for member in members]
-        return np.vstack(codes)
+        """The code (columns, classes) of `table`; called by combiners that want answers."""
+        return build_table_code(self)
 
     def _answers_of(self, X: Matrix, group: Group) -> Iterator[Answers]:
         if group.router is not None:
@@ -382,18 +390,6 @@ def _points_of(member: Member) -> int:
     return len(member.support) if isinstance(member.model, KernelExpansion) else 0
 
 
-def _one_column(scores: FloatArray) -> FloatArray:
-    """Turn scores of two classes into one column, positive for the second."""
-    if scores.shape[1] != 2:
-        return scores
-    first, second = scores[:, :1], scores[:, 1:]
-    both = (second - first) / 2
-    return np.where(np.isnan(first), second, np.where(np.isnan(second), -first, both))
-
-
-def _winners(scores: FloatArray) -> IntArray:
-    return np.asarray(np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1))
-
-
-def _is_ascending(rows: Sequence[int] | IntArray) -> bool:
+def _is_ascending(rows: IntArray) -> bool:
+    """Whether each row id is one more than the one before."""
     return bool((np.diff(rows) == 1).all())

@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from dcsvm.base.decomposer import (
+    CLASS_CODES,
+    CLASS_PAIRS,
+    GROUPS,
+    REGIONS,
+    SUBSETS,
+    SUBSPACES,
+    WEIGHTS,
+)
 from dcsvm.base.errors import SettingError
 from dcsvm.base.member import Member
 from dcsvm.base.routing import Router
-from dcsvm.numeric.array_types import FloatArray
+from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.stored_arrays import Stored, check_array
 
 if TYPE_CHECKING:
@@ -49,6 +58,28 @@ class Group:
         return sizes
 
 
+def find_words(committee: "Committee") -> set[str]:
+    """What members show of themselves, in the words of a decomposer's `yields`."""
+    words = {GROUPS} if len(committee.groups) > 1 else set()
+    for group in committee.groups:
+        words |= {WEIGHTS} if group.weights is not None else set()
+        if group.router is not None:
+            words.add(REGIONS)
+        elif group.structure is None and group.last - group.first > 1:
+            members = committee.members[group.first : group.last]
+            words.add(_find_kind(members, committee.n_classes))
+    return words
+
+
+def _find_kind(members: Sequence[Member], n_classes: int) -> str:
+    """What several members without a router are; of two classes, pairs are all rows."""
+    if any(member.label_classes is None for member in members):
+        return CLASS_CODES
+    if n_classes > 2 and all(np.count_nonzero(member.code) == 2 for member in members):
+        return CLASS_PAIRS
+    return SUBSETS if any(member.view is None for member in members) else SUBSPACES
+
+
 def merge_groups(
     committees: Sequence["Committee"],
 ) -> tuple[tuple[Member, ...], tuple[Group, ...]]:
@@ -85,3 +116,40 @@ def exchange(
             )
         changed[number] = member.without_part(keep_rows=True)
     return tuple(changed)
+
+
+def one_column(scores: FloatArray) -> FloatArray:
+    """Turn scores of two classes into one column, positive for the second."""
+    if scores.shape[1] != 2:
+        return scores
+    first, second = scores[:, :1], scores[:, 1:]
+    both = (second - first) / 2
+    return np.where(np.isnan(first), second, np.where(np.isnan(second), -first, both))
+
+
+def find_winners(scores: FloatArray) -> IntArray:
+    """The class with the largest score of each row, (n,); NaN never wins."""
+    return np.asarray(np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1))
+
+
+def find_homes(groups: Sequence[Group], X: Matrix) -> IntArray | None:
+    """The one member (n,) of each row of X (n, d); None if rows may ask several."""
+    router = groups[0].router
+    if len(groups) > 1 or router is None:
+        return None
+    routing = router.route(X)
+    order = np.argsort(routing.row, kind="stable")
+    once = np.array_equal(routing.row[order], np.arange(X.shape[0]))
+    return routing.member[order] if once and routing.weight is None else None
+
+
+def build_table_code(committee: "Committee") -> IntArray:
+    """The codes of members, group by group; one of all classes for a group with a router."""
+    own = np.eye(committee.n_classes, dtype=np.int8)
+    if committee.n_classes == 2:
+        own = np.array([[-1, 1]], dtype=np.int8)
+    codes: list[IntArray] = []
+    for group in committee.groups:
+        members = committee.members[group.first : group.last]
+        codes += [own] if group.router else [member.code for member in members]
+    return np.vstack(codes)

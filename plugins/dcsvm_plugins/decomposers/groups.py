@@ -20,9 +20,14 @@ from dcsvm.toolbox import Columns, Stages
 
 @attrs.frozen(eq=False)
 class GroupRouter(Router):
-    """Sends a row to the member of its value of a column; others go to the last member."""
+    """Sends a row to the member of its value of a column; others go to the last member.
 
-    column: int
+    A text column has an indicator for each of its levels; its value is the number of the level.
+    """
+
+    columns: IntArray = attrs.field(
+        metadata=axes("keys", dtype=np.integer, at_least=0, below="features")
+    )
     values: FloatArray = attrs.field(metadata=axes("values"))
     member: IntArray = attrs.field(
         metadata=axes("values", dtype=np.integer, at_least=0, below="members")
@@ -31,19 +36,20 @@ class GroupRouter(Router):
 
     def check_stored(self, **sizes: int) -> dict[str, int]:
         sizes = super().check_stored(**sizes)
-        if not 0 <= self.column < sizes.get("features", np.inf):
-            raise ValueError(f"GroupRouter.column is {self.column}: there is no such feature")
         if not 0 <= self.fallback < sizes.get("members", np.inf):
             raise ValueError(f"GroupRouter.fallback is {self.fallback}: there is no such member")
-        if (np.diff(self.values) <= 0).any():
-            raise ValueError("GroupRouter.values must ascend")
+        if (np.diff(self.values) <= 0).any() or not len(self.columns):
+            raise ValueError("GroupRouter.values must ascend, and columns must not be empty")
         return sizes
 
     def lower(self, plan: Plan, n_features: int) -> Step | None:
-        return plan.lookup(n_features, self.column, self.values, self.member, self.fallback)
+        if len(self.columns) > 1:
+            return None
+        column = int(self.columns[0])
+        return plan.lookup(n_features, column, self.values, self.member, self.fallback)
 
     def route(self, X: Matrix) -> Routing:
-        given = as_dense(X[:, [self.column]])[:, 0]
+        given = read_values(X, self.columns)
         place = np.searchsorted(self.values, given).clip(max=max(len(self.values) - 1, 0))
         known = self.values[place] == given if len(self.values) else np.zeros(len(given), bool)
         members = np.full(len(given), self.fallback)
@@ -51,9 +57,18 @@ class GroupRouter(Router):
         return Routing.to_one(members)
 
     def trace(self, x: Matrix) -> list[str]:
-        (member,) = self.route(x).member
+        (member,), (value,) = self.route(x).member, read_values(x, self.columns)
+        level = max(int(value) - 1, 0) if len(self.columns) > 1 else 0
         known = "an unseen or rare value" if member == self.fallback else "a group of its own"
-        return [f"feature {self.column} has {known}: member {member}"]
+        return [f"feature {self.columns[level]} has {known}: member {member}"]
+
+
+def read_values(X: Matrix, columns: IntArray) -> FloatArray:
+    """The value (n,) of one column of rows X, or the number, from 1, of the indicator that is set.
+
+    0 if no indicator is set.
+    """
+    return np.asarray(as_dense(X[:, columns]) @ np.arange(1.0, len(columns) + 1.0))
 
 
 @component
@@ -62,7 +77,8 @@ class Groups(Decomposer):
 
     Values with fewer than `smallest` rows have no model of their own. They, and values that no
     training row had, go to a fallback that is trained on all rows. Give the column by its number
-    or, for data with names, by its name. Routing costs nothing.
+    or, for data with names, by its name: `shop` also for the indicators `shop=north` and
+    `shop=south` of a text column. Routing costs nothing.
 
     Examples
     --------
@@ -90,24 +106,28 @@ class Groups(Decomposer):
     hide: bool = setting(True, help="leave the column out of the features of the models")
 
     def divide(self, problem: Problem) -> Stages:
-        column = self._find(problem)
-        given = as_dense(problem.X[:, [column]])[:, 0]
+        columns = self._find(problem)
+        given = read_values(problem.X, columns)
         values, group, counts = np.unique(given, return_inverse=True, return_counts=True)
         large = np.flatnonzero(counts >= self.smallest)
-        others = np.delete(np.arange(problem.n_features), column)
+        others = np.delete(np.arange(problem.n_features), columns)
         view = Columns(others) if self.hide and len(others) else None
         everyone = np.arange(problem.n_rows)
         yield [
             *(part(np.flatnonzero(group == each), view=view) for each in large.tolist()),
             part(everyone, view=view),
         ]
-        return Division(GroupRouter(column, values[large], np.arange(len(large)), len(large)))
+        return Division(GroupRouter(columns, values[large], np.arange(len(large)), len(large)))
 
-    def _find(self, problem: Problem) -> int:
-        names = list(problem.names or ())
-        if isinstance(self.column, str) and self.column in names:
-            return names.index(self.column)
-        if isinstance(self.column, str) or not 0 <= self.column < problem.n_features:
+    def _find(self, problem: Problem) -> IntArray:
+        """The columns: one, or the indicators of a text column."""
+        names, wanted = list(problem.names or ()), self.column
+        if isinstance(wanted, str):
+            found = [n for n, name in enumerate(names) if name == wanted]
+            found = found or [n for n, name in enumerate(names) if name.startswith(f"{wanted}=")]
+        else:
+            found = [wanted] if 0 <= wanted < problem.n_features else []
+        if not found:
             known = f"0 to {problem.n_features - 1}" + "".join(f", {name}" for name in names)
-            raise SettingError(f"groups: there is no column {self.column!r}; columns: {known}")
-        return self.column
+            raise SettingError(f"groups: there is no column {wanted!r}; columns: {known}")
+        return np.array(found)

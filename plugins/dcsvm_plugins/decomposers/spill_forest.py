@@ -4,7 +4,7 @@ import attrs
 import numpy as np
 
 from dcsvm import Decomposer, Division, Problem, Router, Routing, component, part, setting
-from dcsvm.numeric import FloatArray, IntArray, Matrix, Plan, Step, axes
+from dcsvm.numeric import FloatArray, IntArray, Matrix, Plan, Step, axes, split_with_overlap
 from dcsvm.toolbox import Stages
 
 
@@ -39,8 +39,7 @@ class SpillRouter(Router):
 
     def route(self, X: Matrix) -> Routing:
         nodes, n = len(self.borders), X.shape[0]
-        weights, depth = np.zeros((n, nodes + 1)), np.zeros(n)
-        at = np.zeros((n, max(nodes, 1)))
+        weights, depth, at = np.zeros((n, nodes + 1)), np.zeros(n), np.zeros((n, max(nodes, 1)))
         at[:, 0] = 1.0
         weights[:, 0] = float(nodes == 0)
         for node in range(nodes):
@@ -56,9 +55,9 @@ class SpillRouter(Router):
     def lean(self, X: Matrix, node: int) -> FloatArray:
         """How far rows X are to the right of a border: 0 to 1, between them within its width."""
         away = np.asarray(X @ self.directions[node]) - self.borders[node]
-        width = self.widths[node]
-        side = (away > 0).astype(float)
-        return np.asarray(np.clip(0.5 + away / (2.0 * width), 0, 1) if width > 0 else side)
+        if self.widths[node] == 0.0:
+            return np.asarray(away > 0, dtype=float)
+        return np.asarray(np.clip(0.5 + away / (2.0 * self.widths[node]), 0, 1))
 
 
 @component
@@ -100,9 +99,8 @@ class SpillForest(Decomposer):
         grown = [self._grow(problem.with_child_seed(number)) for number in range(self.trees)]
         members = yield [part(rows) for _, leaves in grown for rows in leaves]
         trained = iter(members)
-        return Division(
-            groups=[Division(router, [next(trained) for _ in leaves]) for router, leaves in grown]
-        )
+        groups = [Division(router, [next(trained) for _ in leaves]) for router, leaves in grown]
+        return Division(groups=groups)
 
     def _grow(self, problem: Problem) -> tuple[SpillRouter, list[IntArray]]:
         generator, X = problem.seed.generator(), problem.X
@@ -112,7 +110,7 @@ class SpillForest(Decomposer):
         queue: list[tuple[IntArray, int, int]] = [(np.arange(problem.n_rows), -1, 0)]
         for rows, parent, side in queue:
             direction = generator.normal(size=problem.n_features)
-            found = _place(np.asarray(X[rows] @ direction), self.overlap)
+            found = split_with_overlap(np.asarray(X[rows] @ direction), self.overlap)
             number = len(nodes)
             if len(rows) <= self.ceiling or found is None:
                 number = ~len(leaves)
@@ -124,24 +122,6 @@ class SpillForest(Decomposer):
                 queue += [(rows[left], number, 0), (rows[right], number, 1)]
             if parent >= 0:
                 children[parent][side] = number
-        directions = np.array([each[0] for each in nodes]).reshape(-1, problem.n_features)
-        borders, widths = (np.array([each[which] for each in nodes]) for which in (1, 2))
-        router = SpillRouter(directions, borders, widths, np.array(children, int).reshape(-1, 2))
-        return router, leaves
-
-
-def _place(values: FloatArray, overlap: float) -> tuple[float, float, IntArray, IntArray] | None:
-    """The border, the width of the band, and the rows on both sides; None if rows are alike."""
-    distinct = np.unique(values)
-    if np.ptp(values) <= 1e-9 * np.abs(values).max():
-        return None
-    middle = int(np.clip(np.searchsorted(distinct, np.median(values)), 1, len(distinct) - 1))
-    border = float(distinct[middle - 1 : middle + 1].mean())
-    width = float(np.quantile(np.abs(values - border), overlap)) if overlap else 0.0
-    left, right = np.flatnonzero(values < border + width), np.flatnonzero(values > border - width)
-    if max(len(left), len(right)) == len(values):
-        width, left, right = (
-            0.0,
-            *(np.flatnonzero(side) for side in (values < border, values > border)),
-        )
-    return border, width, left, right
+        directions, borders, widths = (np.array([each[i] for each in nodes]) for i in range(3))
+        directions, links = directions.reshape(-1, problem.n_features), np.array(children, int)
+        return SpillRouter(directions, borders, widths, links.reshape(-1, 2)), leaves

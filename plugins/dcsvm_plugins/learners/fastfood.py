@@ -5,7 +5,7 @@ import numpy as np
 from scipy import linalg
 
 from dcsvm import LocalLearner, LocalModel, Problem, component, setting
-from dcsvm.numeric import FloatArray, IntArray, Matrix, as_dense, axes
+from dcsvm.numeric import FloatArray, IntArray, Matrix, as_dense, axes, hadamard_transform
 from dcsvm.toolbox import GAMMA_HELP, Cost, Gamma
 
 #: Rows that are transformed at a time, to bound the memory.
@@ -38,11 +38,10 @@ class FastfoodPlanes(LocalModel):
     def angles(self, X: Matrix) -> FloatArray:
         """The inner products (n, frequencies) of rows with random directions."""
         length = self.signs.shape[1]
-        padded = np.zeros((X.shape[0], 1, length))
-        padded[:, 0, : X.shape[1]] = as_dense(X)
-        mixed = hadamard(padded * self.signs)
+        padded = np.pad(as_dense(X), ((0, 0), (0, length - X.shape[1])))[:, None]
+        mixed = hadamard_transform(padded * self.signs)
         mixed = np.take_along_axis(mixed, self.order[None], axis=2)
-        turned = hadamard(mixed * self.normals) * self.scales
+        turned = hadamard_transform(mixed * self.normals) * self.scales
         return np.asarray(turned.reshape(X.shape[0], -1)[:, : len(self.weights) // 2])
 
     def waves(self, X: Matrix) -> FloatArray:
@@ -58,17 +57,6 @@ class FastfoodPlanes(LocalModel):
     @property
     def cost(self) -> Cost:
         return Cost(hyperplanes=float(len(self.weights) // 2))
-
-
-def hadamard(values: FloatArray) -> FloatArray:
-    """The products of the last axis, a power of two long, with the Hadamard matrix."""
-    shape, half = values.shape, 1
-    while half < shape[-1]:
-        pairs = values.reshape(*shape[:-1], -1, 2, half)
-        first, second = pairs[..., 0, :], pairs[..., 1, :]
-        values = np.stack([first + second, first - second], axis=-2)
-        half *= 2
-    return values.reshape(shape)
 
 
 @component

@@ -2,9 +2,8 @@
 
 import attrs
 import numpy as np
-import scipy
 from scipy import linalg
-from scipy.special import log_softmax, softmax
+from scipy.special import softmax
 
 from dcsvm import LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import (
@@ -16,6 +15,7 @@ from dcsvm.numeric import (
     as_dense,
     axes,
     make_kernel,
+    minimize_log_loss,
     prepare,
 )
 from dcsvm.toolbox import GAMMA_HELP, Cost, Gamma
@@ -107,28 +107,7 @@ class Logistic(LocalLearner):
         kept = values > FAINT * values[-1]
         mapping = vectors[:, kept] / np.sqrt(values[kept])
         features = kernel(problem.X, landmarks) @ mapping
-        weights, biases = self._minimize(features, problem)
-        return NystroemLogits(landmarks, mapping @ weights, biases, kernel)
-
-    def _minimize(self, features: FloatArray, problem: Problem) -> tuple[FloatArray, FloatArray]:
-        """The weights (d, k) and biases (k,) with the least regularized log-loss."""
-        k, d = problem.n_classes, features.shape[1]
         masses = np.ones(problem.n_rows) if problem.weights is None else problem.weights
-        own = (problem.y[:, None] == np.arange(k)).astype(float)
-
-        def loss(flat: FloatArray) -> tuple[float, FloatArray]:
-            table = flat.reshape(d + 1, k)
-            logs = log_softmax(features @ table[:-1] + table[-1], axis=1)
-            slopes = self.C * masses[:, None] * (np.exp(logs) - own)
-            gradient = np.vstack([features.T @ slopes + table[:-1], slopes.sum(axis=0)])
-            value = 0.5 * (table[:-1] ** 2).sum() - self.C * float(
-                masses @ (own * logs).sum(axis=1)
-            )
-            return float(value), gradient.ravel()
-
-        options = {"maxiter": self.iterations, "gtol": 1e-6}
-        found = scipy.optimize.minimize(
-            loss, np.zeros((d + 1) * k), jac=True, method="L-BFGS-B", options=options
-        )
-        table = np.asarray(found.x).reshape(d + 1, k)
-        return table[:-1], table[-1]
+        given = features, problem.y, self.C * masses, problem.n_classes
+        weights, biases = minimize_log_loss(*given, self.iterations)
+        return NystroemLogits(landmarks, mapping @ weights, biases, kernel)

@@ -1,16 +1,10 @@
 """SVMs with a small basis, chosen row by row: SpSVM."""
 
 import numpy as np
-from scipy import linalg
 
 from dcsvm import LocalLearner, LocalModel, Problem, component, setting
-from dcsvm.numeric import FloatArray, IntArray
+from dcsvm.numeric import FloatArray, IntArray, minimize_squared_hinge
 from dcsvm.toolbox import GAMMA_HELP, Gamma, KernelExpansion
-
-#: Newton steps of one optimization, and halvings of a step: both are rarely reached.
-STEPS, HALVINGS = 30, 20
-#: Added to the diagonal of Newton's equations, as a share of its largest entry.
-RIDGE = 1e-10
 
 
 @component
@@ -74,7 +68,8 @@ class SpSVM(LocalLearner):
                 used = np.append(np.arange(len(rows)), most)
                 for column in range(len(labels)):
                     given = values[:, used], rows, targets[:, column], costs
-                    weights[used, column] = minimize(*given, weights[used, column])
+                    start = weights[used, column]
+                    weights[used, column] = minimize_squared_hinge(*given, start)
         return KernelExpansion(problem.X[rows], weights[:-1], weights[-1], kernel, rows)
 
 
@@ -91,36 +86,3 @@ def _try_alone(
     slope = scores[drawn] - biases - near.T @ (costs[:, None] * targets * short)
     bend = 1.0 + (near**2).T @ (costs[:, None] * (short > 0))
     return -slope / bend, (slope**2 / bend).sum(axis=1)
-
-
-def minimize(
-    values: FloatArray, rows: IntArray, target: FloatArray, costs: FloatArray, start: FloatArray
-) -> FloatArray:
-    """The weights (m + 1,) with the least regularized squared hinge loss; the last is the bias.
-
-    `values` (n, m + 1) are the kernel values of the basis `rows`, and ones.
-    """
-    m = len(rows)
-    penalty = np.zeros((m + 1, m + 1))
-    penalty[:m, :m] = (values[rows, :m] + values[rows, :m].T) / 2
-
-    def objective(weights: FloatArray) -> float:
-        short = np.maximum(1.0 - target * (values @ weights), 0.0)
-        return float(weights @ penalty @ weights + costs @ short**2) / 2
-
-    weights, least = start, objective(start)
-    for _ in range(STEPS):
-        active = target * (values @ weights) < 1.0
-        inside = values[active]
-        matrix = penalty + (inside.T * costs[active]) @ inside
-        matrix[np.diag_indices(m + 1)] += RIDGE * matrix.diagonal().max()
-        optimum = linalg.solve(matrix, inside.T @ (costs[active] * target[active]), assume_a="sym")
-        for halving in range(HALVINGS):
-            trial = weights + (optimum - weights) * 0.5**halving
-            found = objective(trial)
-            if found < least:
-                break
-        if found >= least * (1.0 - 1e-9):
-            return trial if found < least else weights
-        weights, least = trial, found
-    return weights
