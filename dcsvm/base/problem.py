@@ -121,15 +121,10 @@ class Problem:
                 + (f"dtype {kind}" if kind is not None else f"a {type(self.y).__name__}")
             )
 
-    def within(self, whole: Problem, rows: IntArray) -> Problem:
-        """Return this problem as a part of another one, of which it holds the given rows."""
-        inner = Problem(
-            *(self.X, self.y, self.n_classes, self.seed, self.weights, self.start),
-            *(self.threads, self.names, self.total_rows),
-        )
-        object.__setattr__(inner, "whole", whole)
-        object.__setattr__(inner, "rows", rows)
-        return inner
+    def place_within(self, whole: Problem, rows: IntArray) -> None:
+        """Say which problem it is a part of, and which rows of it; called once, when it is made."""
+        object.__setattr__(self, "whole", whole)
+        object.__setattr__(self, "rows", rows)
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return `make()`, called at most once per key and kept as long as the problem."""
@@ -271,6 +266,11 @@ class Part:
     def rows(self) -> IntArray:
         """The ids of its rows, (m,)."""
         return self._rows.ids() if isinstance(self._rows, Joined) else self._rows
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether its rows are several sets, put in ascending order when asked."""
+        return isinstance(self._rows, Joined)
 
     @property
     def sets(self) -> tuple[IntArray, ...]:

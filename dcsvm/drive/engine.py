@@ -29,8 +29,8 @@ Result = TypeVar("Result")
 
 #: The largest number of small jobs in one call, and the least number of calls per core.
 TOGETHER, CALLS = 64, 4
-#: Rounds of so many small jobs make objects that garbage collection would visit again and again.
-MANY_JOBS = 2000
+#: During a fit, garbage is looked for among so many new objects: most are parts of the model.
+NEW_OBJECTS = 500_000
 #: In rounds with fewer jobs, nested strategies are split to keep all cores busy.
 FEW_JOBS = 32
 
@@ -129,7 +129,7 @@ class Engine:
 
     def run(self, steps: Generator[list[Any], list[Any], Result]) -> Result:
         """Run `steps` to the end, with one BLAS thread per job, and return its result."""
-        with find_blas(len(sys.modules)).limit(limits=1, user_api="blas"), _keep_collection():
+        with find_blas(len(sys.modules)).limit(limits=1, user_api="blas"), _collect_rarely():
             return self.drive(steps)
 
     def drive(self, steps: Generator[list[Any], list[Any], Result]) -> Result:
@@ -160,8 +160,6 @@ class Engine:
         few = len(jobs) < FEW_JOBS or self.checkpoints is not None
         if few and any(job.is_nested for job in jobs):
             return self.drive(together(_steps_of(job) for job in jobs))
-        if len(jobs) >= MANY_JOBS and all(job.can_be_batched for job in jobs):
-            gc.disable()
         for observer in self.observers:
             observer.on_round_begin(len(jobs))
         outcomes: dict[int, Any] = {}
@@ -198,14 +196,18 @@ class Engine:
 
 
 @contextmanager
-def _keep_collection() -> Iterator[None]:
-    """Enable garbage collection again, if it was."""
-    enabled = gc.isenabled()
+def _collect_rarely() -> Iterator[None]:
+    """Visit new objects rarely, and count those of the fit as old ones at its end."""
+    new, *old = gc.get_threshold()
+    if new:
+        gc.set_threshold(max(new, NEW_OBJECTS), *old)
     try:
         yield
     finally:
-        if enabled:
-            gc.enable()
+        if not gc.get_freeze_count():
+            gc.freeze()
+            gc.unfreeze()
+        gc.set_threshold(new, *old)
 
 
 def _steps_of(job: Any) -> Generator[list[Runnable], list[Any], Any]:
@@ -270,7 +272,7 @@ def run_bundle(bundle: Sequence[Numbered], cores: int = 1) -> list[tuple[int, An
 
 
 def add_account(outcome: Any, **account: Any) -> Any:
-    """The outcome, with facts on how its job was run if it is the result of a part."""
-    if not isinstance(outcome, FitResult):
-        return outcome
-    return attrs.evolve(outcome, account={**outcome.account, **account})
+    """Add facts on how its job was run to an outcome, if it is the result of a part."""
+    if isinstance(outcome, FitResult):
+        outcome.account.update(account)
+    return outcome

@@ -118,10 +118,13 @@ class KernelSVM(LocalLearner):
 
     def fit_together(self, problems: Sequence[Problem]) -> list[LocalModel]:
         """Train small binary parts in one compiled call, all others one by one."""
-        alike = len({problem.n_features for problem in problems}) == 1
-        if not alike or not all(self._is_plain(problem) for problem in problems):
+        if not self._is_plain(problems):
             return [self.fit(problem) for problem in problems]
-        kernels = [self._build_kernel(problem) for problem in problems]
+        whole = problems[0].whole
+        if whole is not None and all(problem.whole is whole for problem in problems):
+            kernels = [self._build_kernel(problems[0])] * len(problems)
+        else:
+            kernels = [self._build_kernel(problem) for problem in problems]
         one = _Batch(self, kernels[:1], [float(self.C)], {})
         tols = {one._find_tolerance(problem) for problem in problems}
         grams = [one._share_gram(*each) for each in zip(problems, kernels, strict=True)]
@@ -129,9 +132,10 @@ class KernelSVM(LocalLearner):
             return [self.fit(problem) for problem in problems]
         offsets = np.cumsum([0, *(problem.n_rows for problem in problems)])
         signs = 2.0 * np.concatenate([problem.y for problem in problems]) - 1.0
-        bounds = self.C * np.concatenate(
-            [np.ones(p.n_rows) if p.weights is None else p.weights for p in problems]
-        )
+        bounds = np.full(len(signs), float(self.C))
+        for number, problem in enumerate(problems):
+            if problem.weights is not None:
+                bounds[offsets[number] : offsets[number + 1]] *= problem.weights
         X = np.concatenate([problem.X for problem in problems])
         if grams[0] is None:
             gammas = [kernel.gamma for kernel in kernels]
@@ -141,13 +145,16 @@ class KernelSVM(LocalLearner):
             found = solve_tasks(grams[0], rows, offsets, signs, bounds, tol=tols.pop())
         return list(KernelExpansion.of_parts(X, offsets, kernels, *found))
 
-    def _is_plain(self, problem: Problem) -> bool:
-        return (
-            (self.solver, self.kernel, self.multiclass) == ("own", "rbf", "pairs")
-            and problem.n_classes == 2
-            and problem.n_rows <= SMALL_ROWS
+    def _is_plain(self, problems: Sequence[Problem]) -> bool:
+        """Whether one compiled call can solve the problems."""
+        plain = (self.solver, self.kernel, self.multiclass) == ("own", "rbf", "pairs")
+        return plain and all(
+            problem.n_classes == 2
             and problem.start is None
             and isinstance(problem.X, np.ndarray)
+            and len(problem.X) <= SMALL_ROWS
+            and problem.X.shape[1] == problems[0].n_features
+            for problem in problems
         )
 
     def _check_shape(self, problem: Problem) -> None:
