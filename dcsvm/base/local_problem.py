@@ -151,7 +151,11 @@ def extract_together(jobs: Sequence[Subproblem]) -> list[LocalProblem]:
     first = owner * given.n_rows  # keeps the rows of a part together while they are sorted
     rows = np.sort(np.concatenate([ids for part in parts for ids in part.sets]) + first) - first
     codes = np.zeros((len(parts), given.n_classes), dtype=np.int8)
-    for sign, classes in ((1, [p.task.plus for p in parts]), (-1, [p.task.minus for p in parts])):
+    tasks: list[Any] = [part.task for part in parts]
+    for sign, classes in (
+        (1, [task.plus for task in tasks]),
+        (-1, [task.minus for task in tasks]),
+    ):
         places = np.repeat(np.arange(len(parts)), [len(each) for each in classes])
         codes[places, list(chain.from_iterable(classes))] = sign
     signs = codes[owner, given.y[rows]]
@@ -182,7 +186,7 @@ def _is_plain_task(job: Subproblem, given: Problem) -> bool:
         job.problem is given
         and part.task is not None
         and part.is_joined
-        and part.labels is part.view is part.weights is part.start is None
+        and all(each is None for each in (part.labels, part.view, part.weights, part.start))
         and isinstance(given.X, np.ndarray)
         and not job.learner.pairwise
     )

@@ -315,7 +315,9 @@ class KernelExpansion(PlainState, LocalModel):
         spans = pairwise(ends.tolist())
         biases = outcomes["bias"].copy()[:, None]
         efforts = zip(outcomes["iterations"].tolist(), outcomes["objective"].tolist(), strict=True)
-        for kernel, bias, (start, end), effort in zip(kernels, biases, spans, efforts, strict=True):
+        for kernel, bias, (start, end), effort in zip(
+            kernels, biases, spans, efforts, strict=True
+        ):
             yield cls(
                 *(points[start:end], duals[start:end], bias, kernel, within[start:end]),
                 effort=dict(zip(("iterations", "objective"), effort, strict=True)),

@@ -122,7 +122,7 @@ class Problem:
             )
 
     def place_within(self, whole: Problem, rows: IntArray) -> None:
-        """Say which problem it is a part of, and which rows of it; called once, when it is made."""
+        """Set the problem that it is part of, and its rows there; called when it is made."""
         object.__setattr__(self, "whole", whole)
         object.__setattr__(self, "rows", rows)
 

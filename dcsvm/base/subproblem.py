@@ -13,7 +13,7 @@ import numpy as np
 
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.digest import digest
-from dcsvm.base.errors import ContractError, DataError
+from dcsvm.base.errors import ContractError
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.local_problem import FitResult, LocalProblem, extract_part, extract_together
 from dcsvm.base.member import Member

@@ -14,9 +14,10 @@ import attrs
 import joblib
 
 from dcsvm.base.learner import Steps
+from dcsvm.base.local_problem import FitResult
 from dcsvm.base.models import LocalModel
 from dcsvm.base.stages import together
-from dcsvm.base.subproblem import FitResult, run_batch
+from dcsvm.base.subproblem import run_batch
 from dcsvm.base.threads import CORES, find_blas
 from dcsvm.drive.executor import CHOSEN, Executor, Numbered, Runnable
 from dcsvm.drive.observers import Observer

@@ -220,7 +220,9 @@ OTHERS = [
 @pytest.mark.parametrize("weights", [None, np.arange(1.0, 7.0)], ids=["equal", "weighted"])
 def test_parts_are_cut_together_as_one_by_one(parts, weights):
     given, learner = Problem(X, y, 3, weights=weights), AnyLearner()
-    jobs = [Subproblem(given, each, learner, Seed(0, (place,))) for place, each in enumerate(parts)]
+    jobs = [
+        Subproblem(given, each, learner, Seed(0, (place,))) for place, each in enumerate(parts)
+    ]
     for job, one, other in zip(jobs, extract_together(jobs), map(extract_part, jobs), strict=True):
         assert (one.job, one.n_classes, one.start) == (job, other.n_classes, other.start)
         for field in ("rows", "y", "code", "weights"):

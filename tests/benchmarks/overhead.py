@@ -16,8 +16,9 @@ from table import Row, show, side_by_side
 from threadpoolctl import threadpool_limits
 
 from dcsvm import DivideAndConquerClassifier, build
+from dcsvm.base.local_problem import LocalProblem
 from dcsvm.base.problem import Part, Problem, Seed
-from dcsvm.base.subproblem import LocalProblem, Subproblem
+from dcsvm.base.subproblem import Subproblem
 
 
 def main() -> None:

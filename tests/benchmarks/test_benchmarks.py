@@ -43,11 +43,19 @@ ROWS = {
         "bootstrap + vote",
         "chunks + vote",
     ],
-    "startup.py": ["import dcsvm", "dcsvm --help", "dcsvm predict, ten rows, processor"],
+    "startup.py": [
+        "import dcsvm",
+        "dcsvm --help",
+        "an SVM",
+        "a forest",
+        "boosted trees",
+        "a blend",
+    ],
     "limits.py": [
         "squared distances",
         "kernel matrix",
         "pairwise steps of the dual",
+        "large solver",
         "Cholesky factor of a ridge",
         "binning features",
         "histogram of a node",
@@ -58,6 +66,7 @@ ROWS = {
         "batch, 256 features, float64",
         "one row, 256 features",
         "tree of hyperplanes",
+        "one row, five trees",
     ],
     "first_fit.py": [
         "first fit in a fresh environment",

@@ -120,22 +120,20 @@ class KernelSVM(LocalLearner):
         """Train small binary parts in one compiled call, all others one by one."""
         if not self._is_plain(problems):
             return [self.fit(problem) for problem in problems]
-        whole = problems[0].whole
-        if whole is not None and all(problem.whole is whole for problem in problems):
-            kernels = [self._build_kernel(problems[0])] * len(problems)
-        else:
-            kernels = [self._build_kernel(problem) for problem in problems]
+        shared = problems[0].whole and len({id(problem.whole) for problem in problems}) == 1
+        asked = problems[:1] if shared else problems
+        kernels = [self._build_kernel(problem) for problem in asked]
         one = _Batch(self, kernels[:1], [float(self.C)], {})
         tols = {one._find_tolerance(problem) for problem in problems}
-        grams = [one._share_gram(*each) for each in zip(problems, kernels, strict=True)]
+        grams = [one._share_gram(*each) for each in zip(asked, kernels, strict=True)]
+        kernels *= len(problems) // len(asked)
         if len(tols) > 1 or any(gram is not grams[0] for gram in grams):
             return [self.fit(problem) for problem in problems]
         offsets = np.cumsum([0, *(problem.n_rows for problem in problems)])
         signs = 2.0 * np.concatenate([problem.y for problem in problems]) - 1.0
-        bounds = np.full(len(signs), float(self.C))
-        for number, problem in enumerate(problems):
-            if problem.weights is not None:
-                bounds[offsets[number] : offsets[number + 1]] *= problem.weights
+        ones = np.ones(SMALL_ROWS)
+        weights = [ones[: p.n_rows] if p.weights is None else p.weights for p in problems]
+        bounds = self.C * np.concatenate(weights)
         X = np.concatenate([problem.X for problem in problems])
         if grams[0] is None:
             gammas = [kernel.gamma for kernel in kernels]
@@ -146,9 +144,7 @@ class KernelSVM(LocalLearner):
         return list(KernelExpansion.of_parts(X, offsets, kernels, *found))
 
     def _is_plain(self, problems: Sequence[Problem]) -> bool:
-        """Whether one compiled call can solve the problems."""
-        plain = (self.solver, self.kernel, self.multiclass) == ("own", "rbf", "pairs")
-        return plain and all(
+        return (self.solver, self.kernel, self.multiclass) == ("own", "rbf", "pairs") and all(
             problem.n_classes == 2
             and problem.start is None
             and isinstance(problem.X, np.ndarray)
@@ -190,10 +186,8 @@ class _Batch:
         from dcsvm_plugins.learners.kernel_svm.libsvm_reference import fit_libsvm
 
         machine = self.machine
-        options = (
-            TOLERANCE if machine.tol == "auto" else machine.tol,
-            *(machine.cache_size, machine.precision),
-        )
+        tol = TOLERANCE if machine.tol == "auto" else machine.tol
+        options = tol, machine.cache_size, machine.precision
         for kernel, C in product(self.kernels, self.Cs):
             yield kernel, C, fit_libsvm(kernel, C, problem, *options)
 
