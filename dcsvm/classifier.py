@@ -19,12 +19,11 @@ from dcsvm.base.component import ModelFact, component
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.errors import DataError, SettingError, did_you_mean
 from dcsvm.base.learner import LocalLearner, Steps
-from dcsvm.base.local_problem import FitResult
 from dcsvm.base.models import Cost, LocalModel
 from dcsvm.base.problem import DIVISION, PARTS, Problem, Seed
 from dcsvm.base.routing import Division
 from dcsvm.base.stages import StagedDivision
-from dcsvm.base.subproblem import Record, Subproblem, record_results, subproblems
+from dcsvm.base.subproblem import FitResult, Record, Subproblem, record_results, subproblems
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.engine import Engine, run_inline
 from dcsvm.drive.fitted import FittedStrategy, answer_dask, ask_in_chunks, count_cost, is_finite

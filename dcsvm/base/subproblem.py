@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -13,13 +13,14 @@ import numpy as np
 
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.digest import digest
-from dcsvm.base.errors import ContractError
+from dcsvm.base.errors import ContractError, DataError
+from dcsvm.base.feature_views import Chain, Columns, View
 from dcsvm.base.learner import LocalLearner
-from dcsvm.base.local_problem import FitResult, LocalProblem, extract_part, extract_together
 from dcsvm.base.member import Member
-from dcsvm.base.models import Constant
+from dcsvm.base.models import Constant, LocalModel
 from dcsvm.base.problem import PARTS, Part, Problem, Seed
-from dcsvm.numeric.array_types import IntArray
+from dcsvm.base.threads import CORES
+from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.mapped_rows import MappedRows, take_rows
 
 #: Parts with at most this many rows may be trained several in one call.
@@ -126,7 +127,26 @@ class Subproblem:
 
     def extract(self) -> LocalProblem:
         """Extract the local problem of the part."""
-        return extract_part(self)
+        rows, start = self.part.rows, self.part.start
+        weights = _product(self.problem.weights, rows, self.part.weights)
+        y = self.problem.y[rows] if self.part.labels is None else self.part.labels
+        n_labels = self.part.n_labels or self.problem.n_classes
+        if self.part.task is None:
+            present, y = np.unique(y, return_inverse=True)
+            code, sides = _code(present, n_labels), len(present)
+        else:
+            signs_by_class = self.part.task.code(n_labels)
+            signs = signs_by_class[y]
+            if not signs.all():
+                used = np.flatnonzero(signs)
+                rows, y, signs = rows[used], y[used], signs[used]
+                weights = None if weights is None else weights[used]
+                start = None if start is None else start[used]
+            absent = np.bincount(y, minlength=len(signs_by_class)) == 0
+            signs_by_class[absent] = 0
+            code, y = signs_by_class[None], (signs > 0).astype(np.intp)
+            sides = len(set(signs.tolist()))
+        return LocalProblem(self, rows, y, sides, weights, start, code)
 
     @property
     def n_rows(self) -> int:
@@ -182,15 +202,100 @@ class Subproblem:
         return cut.result(model, time.perf_counter() - started)
 
 
-def run_batch(jobs: Sequence[Subproblem]) -> list[FitResult]:
-    """Train several parts with the same learner; called in a worker."""
-    started = time.perf_counter()
-    cuts = extract_together(jobs)
-    problems = [cut.problem for cut in cuts if cut.n_classes > 1]
-    models = iter(jobs[0].learner.fit_together(problems) if problems else ())
-    made = [cut.constant() or next(models) for cut in cuts]
-    seconds = (time.perf_counter() - started) / len(jobs)
-    return [cut.result(model, seconds) for cut, model in zip(cuts, made, strict=True)]
+@attrs.frozen(eq=False, slots=False)
+class LocalProblem:
+    """The problem of a part, with its rows and code in the divided problem.
+
+    Features are extracted on demand: a part with a single class does not need them.
+    """
+
+    job: Subproblem
+    rows: IntArray
+    y: IntArray
+    n_classes: int
+    weights: FloatArray | None
+    start: FloatArray | None
+    code: IntArray
+    #: Its rows of the features, if they have been taken already.
+    X: Matrix | None = None
+
+    @property
+    def problem(self) -> Problem:
+        return self._extracted[0]
+
+    @property
+    def view(self) -> View | None:
+        """The fitted view; None for a single class."""
+        return None if self.n_classes == 1 else self._extracted[1]
+
+    @cached_property
+    def _extracted(self) -> tuple[Problem, View | None]:
+        given, part, rows = self.job.problem, self.job.part, self.rows
+        X = self.X
+        if X is None:
+            whole = len(rows) == given.n_rows and bool((np.diff(rows) == 1).all())
+            X = given.X if whole else given.X[rows]
+        view, names = self._view(), given.names
+        if view is not None:
+            view = view.fit(X)
+            X, names = view.apply(X), view.names(names)
+        local = Problem(
+            *(X, self.y, self.n_classes, self.job.seed, self.weights, self.start),
+            *(CORES.get(), names, given.total_rows),
+        )
+        if part.task is not None and view is None:
+            local.place_within(given, rows)
+        return local, view
+
+    def _view(self) -> View | None:
+        given, view = self.job.problem, self.job.part.view
+        if not self.job.learner.pairwise:
+            return view
+        if given.X.shape[1] != given.n_rows:
+            raise DataError(
+                "for a precomputed kernel, X must be the (n, n) kernel matrix of the training "
+                f"rows, got shape {given.X.shape}"
+            )
+        between = Columns(self.rows)
+        return between if view is None else Chain((between, view))
+
+    def constant(self) -> LocalModel | None:
+        """The model of a part with a single class, or a single side of its task; else None."""
+        if self.n_classes > 1:
+            return None
+        return Constant(float(self.code[0].sum() > 0) * 2.0 - 1.0)
+
+    def result(self, model: LocalModel, seconds: float) -> FitResult:
+        if not hasattr(model, "scores"):
+            raise ContractError(f"fit must return a LocalModel, got {type(model).__name__}")
+        kept = model.support
+        support = np.zeros(0, dtype=np.intp) if kept is None else self.rows[kept]
+        if self.job.ids is not None:
+            support = self.job.ids[support]
+        return FitResult(model, self.view, self.code, support, len(self.rows), seconds)
+
+
+@attrs.frozen(eq=False)
+class FitResult:
+    """What a worker returns: the model, and the other data of a Member.
+
+    `account` tells how the executor ran the job: `began` (seconds since 1970), `worker`, seconds
+    `waited` besides training, and `bytes_read`, `bytes_sent` and `bytes_returned`.
+    """
+
+    model: LocalModel
+    view: View | None
+    code: IntArray
+    support: IntArray
+    n_rows: int
+    seconds: float
+    account: dict[str, Any] = attrs.field(factory=dict)
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes the model scores."""
+        known = self.code[0] if len(self.code) == 1 else self.code.any(axis=0)
+        return int(np.count_nonzero(known))
 
 
 @attrs.frozen
@@ -273,3 +378,21 @@ def _problem_key(problem: Problem) -> str:
     if problem not in _problem_keys:
         _problem_keys[problem] = digest(problem)
     return _problem_keys[problem]
+
+
+def _code(present: IntArray, n_classes: int) -> IntArray:
+    """The code of a model of the classes that are present."""
+    if len(present) == 2:
+        code = np.zeros((1, n_classes), dtype=np.int8)
+        code[0, present] = (-1, 1)
+        return code
+    code = np.zeros((len(present), n_classes), dtype=np.int8)
+    code[np.arange(len(present)), present] = 1
+    return code
+
+
+def _product(weights: FloatArray | None, rows: IntArray, more: FloatArray | None) -> Any:
+    mine = None if weights is None else weights[rows]
+    if mine is None or more is None:
+        return more if mine is None else mine
+    return mine * more

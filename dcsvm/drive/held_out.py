@@ -10,13 +10,12 @@ import attrs
 import numpy as np
 from scipy import sparse
 
-from dcsvm.base.local_problem import FitResult
 from dcsvm.base.member import Member
 from dcsvm.base.problem import HELD_OUT, Problem, Seed
 from dcsvm.base.routing import Division, Router, Routing
 from dcsvm.base.row_splitting import deal_folds_by_class
 from dcsvm.base.stages import together
-from dcsvm.base.subproblem import Subproblem, find_learner
+from dcsvm.base.subproblem import FitResult, Subproblem, find_learner
 from dcsvm.base.threads import CORES
 from dcsvm.drive.calibration import Calibration, exponentiate, fit_curve
 from dcsvm.drive.committee.committee import Committee

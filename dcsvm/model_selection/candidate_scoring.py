@@ -5,10 +5,10 @@ from threading import Lock
 
 import numpy as np
 
-from dcsvm.base.local_problem import LocalProblem
 from dcsvm.base.member import Member
 from dcsvm.base.models import Cost, KernelExpansion, LocalModel
 from dcsvm.base.problem import Problem
+from dcsvm.base.subproblem import LocalProblem
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.kernels.distances import Floats, rbf_values, squared_distances
 from dcsvm.numeric.kernels.kernel import Kernel

@@ -12,9 +12,8 @@ import numpy as np
 from dcsvm.base.combiner import Combiner
 from dcsvm.base.digest import digest
 from dcsvm.base.learner import LocalLearner
-from dcsvm.base.local_problem import LocalProblem
 from dcsvm.base.models import LocalModel
-from dcsvm.base.subproblem import Subproblem
+from dcsvm.base.subproblem import LocalProblem, Subproblem
 from dcsvm.model_selection.candidate_scoring import PartQueries
 from dcsvm.model_selection.recorded_answers import HeldOut, RecordedAnswers, combine_answers
 from dcsvm.numeric.array_types import FloatArray, IntArray

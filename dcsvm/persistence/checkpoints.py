@@ -14,7 +14,7 @@ from typing import Any, cast
 import attrs
 
 from dcsvm.base.errors import DcsvmError, UsageError
-from dcsvm.base.local_problem import FitResult
+from dcsvm.base.subproblem import FitResult
 from dcsvm.drive.registry import Registry, default_registry
 from dcsvm.persistence.atomic_write import explain_full_disk
 from dcsvm.persistence.decoder import Decoder

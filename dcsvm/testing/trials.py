@@ -11,12 +11,11 @@ from dcsvm.base.combiner import Combiner
 from dcsvm.base.component import component, setting
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.learner import LocalLearner
-from dcsvm.base.local_problem import FitResult
 from dcsvm.base.models import KernelExpansion, LocalModel
 from dcsvm.base.problem import Part, Problem
 from dcsvm.base.routing import Division
 from dcsvm.base.stages import Stages, conclude
-from dcsvm.base.subproblem import Subproblem
+from dcsvm.base.subproblem import FitResult, Subproblem
 from dcsvm.classifier import Strategy
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.engine import Engine

@@ -8,7 +8,6 @@ import pytest
 from scipy import sparse
 
 from dcsvm import DataError, Part, Problem, Task
-from dcsvm.base.local_problem import extract_part, extract_together
 from dcsvm.base.problem import Seed, part, union
 from dcsvm.base.subproblem import Subproblem
 from dcsvm.toolbox import Chain, Columns, Joined, LinearMap, Scaling
@@ -201,36 +200,3 @@ def test_no_kernel_value_exceeds_its_bound(kind):
     problem = Problem(X, np.arange(30) % 2, 2)
     kernel = problem.kernel(kind, 0.7, 3, -2.0)
     assert np.abs(kernel(X)).max() <= kernel.bound(X) * (1 + 1e-12)
-
-
-JOINED = [
-    Part(Joined((np.array([4, 1]), np.array([0, 3]))), task=Task((0,), (1,))),
-    Part(Joined((np.array([2, 5]), np.array([0, 1]))), task=Task((2,), (0,))),  # drops row 1
-    Part(Joined((np.array([3]), np.array([0]))), task=Task((0, 1), (2,))),  # one side, no class 1
-    Part(Joined((np.array([3]), np.array([0]))), task=Task((1,), (2,))),  # no rows are left
-]
-OTHERS = [
-    Part(np.array([5, 0, 1]), task=Task((0,), (1, 2))),
-    Part(Joined((np.array([1]), np.array([0])))),
-    Part(Joined((np.array([1]), np.array([0]))), task=Task((0,), (1,)), view=Columns([1])),
-]
-
-
-@pytest.mark.parametrize("parts", [JOINED, OTHERS, JOINED + OTHERS], ids=["plain", "other", "all"])
-@pytest.mark.parametrize("weights", [None, np.arange(1.0, 7.0)], ids=["equal", "weighted"])
-def test_parts_are_cut_together_as_one_by_one(parts, weights):
-    given, learner = Problem(X, y, 3, weights=weights), AnyLearner()
-    jobs = [
-        Subproblem(given, each, learner, Seed(0, (place,))) for place, each in enumerate(parts)
-    ]
-    for job, one, other in zip(jobs, extract_together(jobs), map(extract_part, jobs), strict=True):
-        assert (one.job, one.n_classes, one.start) == (job, other.n_classes, other.start)
-        for field in ("rows", "y", "code", "weights"):
-            mine, theirs = getattr(one, field), getattr(other, field)
-            np.testing.assert_array_equal(mine, theirs)
-            assert mine is theirs is None or mine.dtype == theirs.dtype
-        assert (one.constant() is None) == (other.constant() is None)
-        if one.n_classes > 1:
-            np.testing.assert_array_equal(one.problem.X, other.problem.X)
-            assert one.problem.whole is other.problem.whole
-            np.testing.assert_array_equal(one.problem.rows, other.problem.rows)

@@ -16,9 +16,8 @@ from table import Row, show, side_by_side
 from threadpoolctl import threadpool_limits
 
 from dcsvm import DivideAndConquerClassifier, build
-from dcsvm.base.local_problem import LocalProblem
 from dcsvm.base.problem import Part, Problem, Seed
-from dcsvm.base.subproblem import Subproblem
+from dcsvm.base.subproblem import LocalProblem, Subproblem
 
 
 def main() -> None:

@@ -2,8 +2,8 @@
 
 Fresh interpreters import dcsvm, print the command line's help, or answer ten rows of a file by
 models of several kinds, beside one that only imports scikit-learn. What is asked bounds our
-seconds; answering counts seconds of the processor. Modules are compiled to byte code beforehand, as
-they are when packages are installed.
+seconds; answering counts seconds of the processor. Modules are compiled to byte code beforehand,
+as they are when packages are installed.
 """
 
 from __future__ import annotations

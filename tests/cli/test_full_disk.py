@@ -12,8 +12,8 @@ from sklearn.datasets import load_iris
 
 import dcsvm as package
 from dcsvm.base.errors import DiskFullError
-from dcsvm.base.local_problem import FitResult
 from dcsvm.base.models import Constant
+from dcsvm.base.subproblem import FitResult
 from dcsvm.experiments.run.run_status import find_status
 from dcsvm.persistence.atomic_write import explain_full_disk
 from dcsvm.persistence.checkpoints import CheckpointLog

@@ -7,8 +7,8 @@ import pytest
 from sklearn import metrics
 
 from dcsvm.base.errors import DataError, RecipeError
-from dcsvm.base.local_problem import FitResult
 from dcsvm.base.row_splitting import deal_folds, hold_out
+from dcsvm.base.subproblem import FitResult
 from dcsvm.drive.registry import default_registry
 from dcsvm.experiments.recipe import Split, parse, serialize_recipe
 from dcsvm.experiments.recipe.sections import OWN_SCORES

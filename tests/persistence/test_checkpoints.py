@@ -6,8 +6,8 @@ import pytest
 
 from dcsvm.base.errors import UsageError
 from dcsvm.base.feature_views import Columns
-from dcsvm.base.local_problem import FitResult
 from dcsvm.base.models import Hyperplanes, LocalModel
+from dcsvm.base.subproblem import FitResult
 from dcsvm.drive.registry import Offer, Registry
 from dcsvm.persistence.checkpoints import HEAD, CheckpointLog
 

@@ -61,7 +61,9 @@ class Committee(PlainState, Stored):
                 add(group)
             if each.members is not None:
                 first = len(members)
-                mine = [member.without_part(keep_rows) for member in each.members]
+                mine = [attrs.evolve(member, part=None) for member in each.members]
+                if keep_rows:
+                    mine = [member.without_part(keep_rows=True) for member in each.members]
                 members.extend(mine if each.router else pool_points(mine))
                 last = len(members)
                 groups.append(Group(first, last, each.router, each.weights, each.structure))

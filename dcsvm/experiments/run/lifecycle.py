@@ -19,8 +19,8 @@ from sklearn.pipeline import Pipeline
 from dcsvm.base.component import settings_of
 from dcsvm.base.digest import digest
 from dcsvm.base.errors import DataError, DcsvmError, ModelFileError, UsageError
-from dcsvm.base.local_problem import FitResult
 from dcsvm.base.row_splitting import TrainTestRows
+from dcsvm.base.subproblem import FitResult
 from dcsvm.datasets.dataset import Dataset
 from dcsvm.drive.observers import ObserverGroup
 from dcsvm.drive.registry import Registry
