@@ -46,10 +46,10 @@ ROWS = {
     "startup.py": [
         "import dcsvm",
         "dcsvm --help",
-        "an SVM",
-        "a forest",
-        "boosted trees",
-        "a blend",
+        "dcsvm predict, ten rows, an SVM, processor",
+        "dcsvm predict, ten rows, a forest, processor",
+        "dcsvm predict, ten rows, boosted trees, processor",
+        "dcsvm predict, ten rows, a blend, processor",
     ],
     "limits.py": [
         "squared distances",
