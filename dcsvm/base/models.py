@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import pairwise
 from math import isfinite
 from typing import Any
 
@@ -312,13 +313,15 @@ class KernelExpansion(PlainState, LocalModel):
         points, duals = X[support], betas[support][:, None]
         ends = np.searchsorted(support, offsets)
         within = support - np.repeat(offsets[:-1], np.diff(ends))
+        spans = pairwise(ends.tolist())
         biases = outcomes["bias"].copy()[:, None]
         efforts = zip(outcomes["iterations"].tolist(), outcomes["objective"].tolist(), strict=True)
-        for number, (iterations, objective) in enumerate(efforts):
-            its = slice(ends[number], ends[number + 1])
+        for kernel, bias, (start, end), effort in zip(
+            kernels, biases, spans, efforts, strict=True
+        ):
             yield cls(
-                *(points[its], duals[its], biases[number], kernels[number], within[its]),
-                effort={"iterations": iterations, "objective": objective},
+                *(points[start:end], duals[start:end], bias, kernel, within[start:end]),
+                effort=dict(zip(("iterations", "objective"), effort, strict=True)),
             )
 
     def scores(self, X: Matrix) -> FloatArray:

@@ -121,18 +121,13 @@ class Problem:
                 + (f"dtype {kind}" if kind is not None else f"a {type(self.y).__name__}")
             )
 
-    def within(self, whole: Problem, rows: IntArray) -> Problem:
-        """Return this problem as a part of another one, of which it holds the given rows (n,).
+    def place_within(self, whole: Problem, rows: IntArray) -> None:
+        """Set the problem that it is part of, and its rows there, (n,).
 
         Called by the core before a learner is given a part with a task and all features.
         """
-        inner = Problem(
-            *(self.X, self.y, self.n_classes, self.seed, self.weights, self.start),
-            *(self.threads, self.names, self.total_rows),
-        )
-        object.__setattr__(inner, "whole", whole)
-        object.__setattr__(inner, "rows", rows)
-        return inner
+        object.__setattr__(self, "whole", whole)
+        object.__setattr__(self, "rows", rows)
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return `make()`, called at most once per key and kept as long as the problem."""
@@ -282,6 +277,11 @@ class Part:
     def rows(self) -> IntArray:
         """The ids of its rows, (m,); called by the core, and by components that read parts."""
         return self._rows.ids() if isinstance(self._rows, Joined) else self._rows
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether its rows are several sets, put in order when asked; called by the core."""
+        return isinstance(self._rows, Joined)
 
     @property
     def sets(self) -> tuple[IntArray, ...]:

@@ -20,7 +20,7 @@ from dcsvm.base.member import Member
 from dcsvm.base.models import Constant, LocalModel
 from dcsvm.base.problem import PARTS, Part, Problem, Seed
 from dcsvm.base.threads import CORES
-from dcsvm.numeric.array_types import FloatArray, IntArray
+from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.mapped_rows import MappedRows, take_rows
 
 #: Parts with at most this many rows may be trained several in one call.
@@ -64,15 +64,14 @@ def check_parts(parts: list[Part], problem: Problem, decomposer: Decomposer) -> 
                     f"rows are 0 to {problem.n_rows - 1}"
                 )
             checked.add(id(rows))
-        _check_labels(part, problem.n_classes, f"{title} yielded part {place}")
+        if part.labels is not None or part.n_labels is not None:
+            _check_labels(part, problem.n_classes, f"{title} yielded part {place}")
 
 
 def _check_labels(part: Part, n_classes: int, where: str) -> None:
     """Raise if a part's own labels are not one for each row, from 0 to n_labels - 1."""
     if part.labels is None:
-        if part.n_labels is not None:
-            raise ContractError(f"{where} with n_labels = {part.n_labels}, but without labels")
-        return
+        raise ContractError(f"{where} with n_labels = {part.n_labels}, but without labels")
     labels, most = np.asarray(part.labels), n_classes if part.n_labels is None else part.n_labels
     if labels.shape != (part.n_rows,) or labels.dtype.kind not in "iu":
         raise ContractError(
@@ -203,17 +202,6 @@ class Subproblem:
         return cut.result(model, time.perf_counter() - started)
 
 
-def run_batch(jobs: Sequence[Subproblem]) -> list[FitResult]:
-    """Train several parts with the same learner; called in a worker."""
-    started = time.perf_counter()
-    cuts = [job.extract() for job in jobs]
-    problems = [cut.problem for cut in cuts if cut.n_classes > 1]
-    models = iter(jobs[0].learner.fit_together(problems) if problems else ())
-    made = [cut.constant() or next(models) for cut in cuts]
-    seconds = (time.perf_counter() - started) / len(jobs)
-    return [cut.result(model, seconds) for cut, model in zip(cuts, made, strict=True)]
-
-
 @attrs.frozen(eq=False, slots=False)
 class LocalProblem:
     """The problem of a part, with its rows and code in the divided problem.
@@ -228,6 +216,8 @@ class LocalProblem:
     weights: FloatArray | None
     start: FloatArray | None
     code: IntArray
+    #: Its rows of the features, if they have been taken already.
+    X: Matrix | None = None
 
     @property
     def problem(self) -> Problem:
@@ -241,8 +231,10 @@ class LocalProblem:
     @cached_property
     def _extracted(self) -> tuple[Problem, View | None]:
         given, part, rows = self.job.problem, self.job.part, self.rows
-        whole = len(rows) == given.n_rows and bool((np.diff(rows) == 1).all())
-        X = given.X if whole else given.X[rows]
+        X = self.X
+        if X is None:
+            whole = len(rows) == given.n_rows and bool((np.diff(rows) == 1).all())
+            X = given.X if whole else given.X[rows]
         view, names = self._view(), given.names
         if view is not None:
             view = view.fit(X)
@@ -252,7 +244,7 @@ class LocalProblem:
             *(CORES.get(), names, given.total_rows),
         )
         if part.task is not None and view is None:
-            local = local.within(given, rows)
+            local.place_within(given, rows)
         return local, view
 
     def _view(self) -> View | None:
@@ -299,6 +291,12 @@ class FitResult:
     seconds: float
     account: dict[str, Any] = attrs.field(factory=dict)
 
+    @property
+    def n_classes(self) -> int:
+        """How many classes the model scores."""
+        known = self.code[0] if len(self.code) == 1 else self.code.any(axis=0)
+        return int(np.count_nonzero(known))
+
 
 @attrs.frozen
 class Record:
@@ -332,7 +330,7 @@ class Record:
         return cls(
             path=(stage, place),
             rows=result.n_rows,
-            classes=int(np.count_nonzero(result.code.any(axis=0))),
+            classes=result.n_classes,
             support_vectors=len(result.support),
             seconds=result.seconds,
             learner=job.learner.name or type(job.learner).__name__,

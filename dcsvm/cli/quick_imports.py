@@ -15,6 +15,8 @@ from typing import Any
 #: Modules that scikit-learn imports and seldom uses, with the classes that it takes from them at
 #: once. Importing them takes longer than the rest.
 POSTPONED: dict[str, tuple[str, ...]] = {
+    "asyncio": (),
+    "numpy.f2py": (),
     "pandas": (),
     "scipy.stats": (),
     "scipy.interpolate": ("BSpline",),

@@ -8,15 +8,18 @@ import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import attrs
 import joblib
+import numpy as np
 
 from dcsvm.base.learner import Steps
 from dcsvm.base.models import LocalModel
+from dcsvm.base.problem import Problem
 from dcsvm.base.stages import together
-from dcsvm.base.subproblem import FitResult, run_batch
+from dcsvm.base.subproblem import FitResult, LocalProblem, Subproblem
 from dcsvm.base.threads import CORES, find_blas
 from dcsvm.drive.executor import CHOSEN, Executor, Numbered, Runnable
 from dcsvm.drive.observers import Observer
@@ -29,8 +32,8 @@ Result = TypeVar("Result")
 
 #: The largest number of small jobs in one call, and the least number of calls per core.
 TOGETHER, CALLS = 64, 4
-#: Rounds of so many small jobs make objects that garbage collection would visit again and again.
-MANY_JOBS = 2000
+#: During a fit, garbage is looked for among so many new objects: most are parts of the model.
+NEW_OBJECTS = 500_000
 #: In rounds with fewer jobs, nested strategies are split to keep all cores busy.
 FEW_JOBS = 32
 
@@ -129,7 +132,7 @@ class Engine:
 
     def run(self, steps: Generator[list[Any], list[Any], Result]) -> Result:
         """Run `steps` to the end, with one BLAS thread per job, and return its result."""
-        with find_blas(len(sys.modules)).limit(limits=1, user_api="blas"), _keep_collection():
+        with find_blas(len(sys.modules)).limit(limits=1, user_api="blas"), _collect_rarely():
             return self.drive(steps)
 
     def drive(self, steps: Generator[list[Any], list[Any], Result]) -> Result:
@@ -160,8 +163,6 @@ class Engine:
         few = len(jobs) < FEW_JOBS or self.checkpoints is not None
         if few and any(job.is_nested for job in jobs):
             return self.drive(together(_steps_of(job) for job in jobs))
-        if len(jobs) >= MANY_JOBS and all(job.can_be_batched for job in jobs):
-            gc.disable()
         for observer in self.observers:
             observer.on_round_begin(len(jobs))
         outcomes: dict[int, Any] = {}
@@ -198,14 +199,18 @@ class Engine:
 
 
 @contextmanager
-def _keep_collection() -> Iterator[None]:
-    """Enable garbage collection again if it was enabled."""
-    enabled = gc.isenabled()
+def _collect_rarely() -> Iterator[None]:
+    """Visit new objects rarely, and count those of the fit as old ones at its end."""
+    new, *old = gc.get_threshold()
+    if new:
+        gc.set_threshold(max(new, NEW_OBJECTS), *old)
     try:
         yield
     finally:
-        if enabled:
-            gc.enable()
+        if not gc.get_freeze_count():
+            gc.freeze()
+            gc.unfreeze()
+        gc.set_threshold(new, *old)
 
 
 def _steps_of(job: Any) -> Generator[list[Runnable], list[Any], Any]:
@@ -269,8 +274,69 @@ def run_bundle(bundle: Sequence[Numbered], cores: int = 1) -> list[tuple[int, An
     return done
 
 
+def run_batch(jobs: Sequence[Subproblem]) -> list[FitResult]:
+    """Train several parts with the same learner; called in a worker."""
+    started = time.perf_counter()
+    cuts = extract_together(jobs)
+    problems = [cut.problem for cut in cuts if cut.n_classes > 1]
+    models = iter(jobs[0].learner.fit_together(problems) if problems else ())
+    made = [cut.constant() or next(models) for cut in cuts]
+    seconds = (time.perf_counter() - started) / len(jobs)
+    return [cut.result(model, seconds) for cut, model in zip(cuts, made, strict=True)]
+
+
+def extract_together(jobs: Sequence[Subproblem]) -> list[LocalProblem]:
+    """Extract the local problems of several parts; all at once if they are plain tasks."""
+    given, parts = jobs[0].problem, [job.part for job in jobs]
+    if not all(_is_plain_task(job, given) for job in jobs):
+        return [job.extract() for job in jobs]
+    owner = np.repeat(np.arange(len(parts)), [part.n_rows for part in parts])
+    first = owner * given.n_rows  # keeps the rows of a part together while they are sorted
+    rows = np.sort(np.concatenate([ids for part in parts for ids in part.sets]) + first) - first
+    codes = np.zeros((len(parts), given.n_classes), dtype=np.int8)
+    tasks: list[Any] = [part.task for part in parts]
+    for sign, classes in (
+        (1, [task.plus for task in tasks]),
+        (-1, [task.minus for task in tasks]),
+    ):
+        places = np.repeat(np.arange(len(parts)), [len(each) for each in classes])
+        codes[places, list(chain.from_iterable(classes))] = sign
+    signs = codes[owner, given.y[rows]]
+    if not signs.all():
+        used = signs != 0
+        owner, rows, signs = owner[used], rows[used], signs[used]
+    present = np.zeros_like(codes, dtype=bool)
+    present[owner, given.y[rows]] = True
+    codes *= present
+    X, y = given.X[rows], (signs > 0).astype(np.intp)
+    counts = np.bincount(2 * owner + y, minlength=2 * len(parts)).reshape(-1, 2)
+    sides = np.count_nonzero(counts, axis=1)
+    weights = None if given.weights is None else given.weights[rows]
+    ends = np.searchsorted(owner, np.arange(len(parts) + 1)).tolist()
+    cuts = []
+    for place, (job, n_sides) in enumerate(zip(jobs, sides.tolist(), strict=True)):
+        its = slice(ends[place], ends[place + 1])
+        own = None if weights is None else weights[its]
+        code = codes[place : place + 1]
+        cuts.append(LocalProblem(job, rows[its], y[its], n_sides, own, None, code, X[its]))
+    return cuts
+
+
+def _is_plain_task(job: Subproblem, given: Problem) -> bool:
+    """Whether a part has a task on joined rows of a dense problem, and nothing of its own."""
+    part = job.part
+    return (
+        job.problem is given
+        and part.task is not None
+        and part.is_joined
+        and all(each is None for each in (part.labels, part.view, part.weights, part.start))
+        and isinstance(given.X, np.ndarray)
+        and not job.learner.pairwise
+    )
+
+
 def add_account(outcome: Any, **account: Any) -> Any:
-    """The outcome, with facts on how its job was run if it is the result of a part."""
-    if not isinstance(outcome, FitResult):
-        return outcome
-    return attrs.evolve(outcome, account={**outcome.account, **account})
+    """Add facts on how its job was run to an outcome, if it is the result of a part."""
+    if isinstance(outcome, FitResult):
+        outcome.account.update(account)
+    return outcome

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +16,8 @@ from dcsvm.base.threads import MANY_ROWS
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.stored_arrays import axes
 
+#: For so many rows at most, importing scikit-learn's trees would take longer than the answers.
+FEW_ROWS = 64
 #: Fields of a node, as scikit-learn calls them, and the ones stored for them.
 NODE_FIELDS = {
     "value": "values",
@@ -76,15 +79,32 @@ class BoostedTrees(PlainState, LocalModel):
         return sizes
 
     def scores(self, X: Matrix) -> FloatArray:
+        rows = np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
+        scores = np.tile(self.baseline, (len(rows), 1))
+        leaves = self._walk(rows) if len(rows) <= FEW_ROWS else self._ask_trees(rows)
+        for number, values in enumerate(leaves):
+            scores[:, number % len(self.baseline)] += values
+        return scores
+
+    def _walk(self, rows: FloatArray) -> FloatArray:
+        """The values of the leaves of all trees, (trees, rows), without scikit-learn."""
+        first, place = self.starts[:-1, None], np.arange(len(rows))
+        at = np.repeat(first, len(rows), axis=1)
+        while (inner := self.is_leaf[at] == 0).any():
+            x = rows[place, self.features[at]]
+            left = np.where(np.isnan(x), self.missing_left[at] != 0, x <= self.thresholds[at])
+            child = first + np.where(left, self.left[at], self.right[at])
+            at = np.where(inner, child, at)
+        return self.values[at]
+
+    def _ask_trees(self, rows: FloatArray) -> Iterator[FloatArray]:
+        """The same, tree by tree, by scikit-learn's compiled trees."""
         from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
-        rows = np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
         none = np.zeros((0, 8), dtype=np.uint32), np.zeros(0, dtype=np.uint32)
-        scores = np.tile(self.baseline, (len(rows), 1))
         threads = 1 if len(rows) < MANY_ROWS else _openmp_effective_n_threads()
-        for number, tree in enumerate(self._trees):
-            scores[:, number % len(self.baseline)] += tree.predict(rows, *none, threads)
-        return scores
+        for tree in self._trees:
+            yield tree.predict(rows, *none, threads)
 
     def probabilities(self, X: Matrix) -> FloatArray | None:
         scores = self.scores(X)

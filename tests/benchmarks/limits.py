@@ -19,6 +19,7 @@ from scipy import linalg
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
+from dcsvm import DivideAndConquerClassifier, build
 from dcsvm.base.threads import CORES
 from dcsvm.numeric import (
     FeatureBins,
@@ -35,6 +36,7 @@ from dcsvm.numeric import (
 from dcsvm.numeric.linear.pegasos_solver import pad_width
 from dcsvm.numeric.plan_runner import PlanRunner
 from dcsvm_plugins.learners.kernel_svm.gram import rbf_rows
+from dcsvm_plugins.learners.kernel_svm.large_solver import solve_large
 from dcsvm_plugins.learners.kernel_svm.solver import Gram, solve
 
 GIGA = 1e9
@@ -115,6 +117,7 @@ def loops_of_fit(share: int) -> Iterator[Loop]:
     yield Loop("squared distances", 2 * d * entries, double, lambda: squared_distances(X, Y))
     yield Loop("kernel matrix", 2 * d * entries, double, lambda: rbf_rows(X, Y, 0.5))
     yield pairwise_steps(X, generator)
+    yield large_solver(generator, 12_000 // share)
     K = (np.exp(-squared_distances(X, X)) + np.eye(n)).astype(np.float32)
     yield Loop("Cholesky factor of a ridge", n**3 / 3, single, lambda: linalg.cholesky(K))
     yield from growth(generator, 1_000_000 // share)
@@ -127,6 +130,18 @@ def pairwise_steps(X: np.ndarray, generator: np.random.Generator) -> Loop:
     steps = solve(gram, y, 10.0).iterations
     bytes_read = 8.0 * len(X) * max(steps, 1)
     return Loop("pairwise steps of the dual", bytes_read, "memory", lambda: solve(gram, y, 10.0))
+
+
+def large_solver(generator: np.random.Generator, n: int, d: int = 54) -> Loop:
+    """A solution without a full matrix: distances of every support vector to all rows, once."""
+    X = generator.random((n, d))
+    y = np.where(X[:, 0] + 0.1 * generator.normal(size=n) > 0.5, 1.0, -1.0)
+    kernel = Kernel("rbf", gamma=0.5)
+    support = np.count_nonzero(solve_large(kernel, X, y, 1.0).alphas)
+    operations = 2.0 * d * n * support
+    return Loop(
+        *("large solver", operations, "BLAS, double"), lambda: solve_large(kernel, X, y, 1.0)
+    )
 
 
 def growth(generator: np.random.Generator, n: int) -> Iterator[Loop]:
@@ -151,6 +166,7 @@ def loops_of_prediction(share: int) -> Iterator[Loop]:
     yield from expansions(generator, 3000 // share, 16, "16 features")
     yield from expansions(generator, 3000 // share, 256, "256 features")
     yield plane_tree(generator, 100_000 // share)
+    yield row_of_forest(generator, 6000 // share)
 
 
 def expansions(generator: np.random.Generator, n: int, d: int, name: str) -> Iterator[Loop]:
@@ -175,6 +191,20 @@ def expansions(generator: np.random.Generator, n: int, d: int, name: str) -> Ite
     runner, row = PlanRunner(plan, step), X[:1].copy()
     read = 4.0 * m * (d + columns)
     yield Loop(f"one row, {name}", read, "cache", lambda: runner.labels(row))
+
+
+def row_of_forest(generator: np.random.Generator, n: int, d: int = 16) -> Loop:
+    """A whole plan for one row: five trees, an SVM of several classes in each leaf, their mean."""
+    X = generator.random((n, d))
+    trees = 5 * build("decomposer", "tree", ceiling=n // 10, splitter="random")
+    svm = build("learner", "kernel_svm", C=10.0, gamma=4.0 / d)
+    forest = DivideAndConquerClassifier(trees, svm, "mean", n_jobs=1, random_state=0)
+    forest.fit(X, (10 * X[:, 0]).astype(int))
+    row = X[:1].copy()
+    cost = forest.cost(row)
+    # a point has a number for each feature, and coefficients as far as they are not zero
+    read = 4.0 * float(np.sum(d * cost.unique_kernel_evaluations + cost.kernel_evaluations))
+    return Loop("one row, five trees", read, "cache", lambda: forest.predict(row))
 
 
 def plane_tree(generator: np.random.Generator, n: int, depth: int = 10, d: int = 54) -> Loop:

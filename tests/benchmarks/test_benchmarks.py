@@ -47,11 +47,19 @@ ROWS = {
         "chunks + vote",
     ],
     "forest_batches.py": ["10 trees of 2,000 rows, member by member"],
-    "startup.py": ["import dcsvm", "dcsvm --help", "dcsvm predict, ten rows, processor"],
+    "startup.py": [
+        "import dcsvm",
+        "dcsvm --help",
+        "dcsvm predict, ten rows, an SVM, processor",
+        "dcsvm predict, ten rows, a forest, processor",
+        "dcsvm predict, ten rows, boosted trees, processor",
+        "dcsvm predict, ten rows, a blend, processor",
+    ],
     "limits.py": [
         "squared distances",
         "kernel matrix",
         "pairwise steps of the dual",
+        "large solver",
         "Cholesky factor of a ridge",
         "binning features",
         "histogram of a node",
@@ -62,6 +70,7 @@ ROWS = {
         "batch, 256 features, float64",
         "one row, 256 features",
         "tree of hyperplanes",
+        "one row, five trees",
     ],
     "first_fit.py": [
         "first fit in a fresh environment",

@@ -8,10 +8,20 @@ import pytest
 from fakes import Average, Centroids, Deal, Rest, blobs
 from threadpoolctl import threadpool_info
 
-from dcsvm import Decomposer, DivideAndConquerClassifier, LocalLearner, Part, component
-from dcsvm.drive.engine import Engine
+from dcsvm import (
+    Decomposer,
+    DivideAndConquerClassifier,
+    LocalLearner,
+    Part,
+    Problem,
+    Task,
+    component,
+)
+from dcsvm.base.problem import Seed
+from dcsvm.base.subproblem import Subproblem
+from dcsvm.drive.engine import Engine, extract_together
 from dcsvm.drive.observers import Observer
-from dcsvm.toolbox import Columns, Constant
+from dcsvm.toolbox import Columns, Constant, Joined
 
 X, y = blobs()
 
@@ -218,3 +228,39 @@ def test_a_learner_with_a_fit_of_its_own_is_not_passed_by():
     DivideAndConquerClassifier(Deal(5), Own(), Average(), n_jobs=1).fit(X, y)
     with pytest.raises(AssertionError, match="another fit"):
         DivideAndConquerClassifier(Deal(5), Together(), Average(), n_jobs=1).fit(X, y)
+
+
+ROWS, LABELS = np.arange(12.0).reshape(6, 2), np.array([0, 1, 2, 0, 1, 2])
+JOINED = [
+    Part(Joined((np.array([4, 1]), np.array([0, 3]))), task=Task((0,), (1,))),
+    Part(Joined((np.array([2, 5]), np.array([0, 1]))), task=Task((2,), (0,))),  # drops row 1
+    Part(Joined((np.array([3]), np.array([0]))), task=Task((0, 1), (2,))),  # one side, no class 1
+    Part(Joined((np.array([3]), np.array([0]))), task=Task((1,), (2,))),  # no rows are left
+]
+OTHERS = [
+    Part(np.array([5, 0, 1]), task=Task((0,), (1, 2))),
+    Part(Joined((np.array([1]), np.array([0])))),
+    Part(Joined((np.array([1]), np.array([0]))), task=Task((0,), (1,)), view=Columns([1])),
+]
+
+
+@pytest.mark.parametrize("parts", [JOINED, OTHERS, JOINED + OTHERS], ids=["plain", "other", "all"])
+@pytest.mark.parametrize("weights", [None, np.arange(1.0, 7.0)], ids=["equal", "weighted"])
+def test_parts_are_cut_together_as_one_by_one(parts, weights):
+    given, learner = Problem(ROWS, LABELS, 3, weights=weights), Centroids()
+    jobs = [
+        Subproblem(given, each, learner, Seed(0, (place,))) for place, each in enumerate(parts)
+    ]
+    for job, one, other in zip(
+        jobs, extract_together(jobs), [job.extract() for job in jobs], strict=True
+    ):
+        assert (one.job, one.n_classes, one.start) == (job, other.n_classes, other.start)
+        for field in ("rows", "y", "code", "weights"):
+            mine, theirs = getattr(one, field), getattr(other, field)
+            np.testing.assert_array_equal(mine, theirs)
+            assert mine is theirs is None or mine.dtype == theirs.dtype
+        assert (one.constant() is None) == (other.constant() is None)
+        if one.n_classes > 1:
+            np.testing.assert_array_equal(one.problem.X, other.problem.X)
+            assert one.problem.whole is other.problem.whole
+            np.testing.assert_array_equal(one.problem.rows, other.problem.rows)

@@ -9,6 +9,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 import dcsvm
 from dcsvm import DivideAndConquerClassifier, build
 from dcsvm.toolbox import BoostedTrees
+from dcsvm.toolbox.boosted_trees import FEW_ROWS
 
 pytest.importorskip("dcsvm_plugins", reason="these pipelines are made of built-in plugins")
 
@@ -19,9 +20,16 @@ def test_scores_and_probabilities_are_those_of_the_estimator(load):
     X[::7, 0] = np.nan
     boosting = HistGradientBoostingClassifier(max_iter=5).fit(X, y)
     trees = BoostedTrees.take(boosting)
-    scores = boosting.decision_function(X).reshape(len(X), -1)
-    np.testing.assert_array_equal(trees.scores(X), scores)
+    np.testing.assert_array_equal(trees.scores(X), scores_of(boosting, X))
     np.testing.assert_allclose(trees.probabilities(X), boosting.predict_proba(X), rtol=1e-12)
+    for few in (X[:0], X[:1], X[-FEW_ROWS:], X[-FEW_ROWS - 1 :]):  # a few rows walk in numpy
+        np.testing.assert_array_equal(trees.scores(few), scores_of(boosting, few))
+
+
+def scores_of(boosting, X):
+    """The columns of scores of the estimator itself."""
+    columns = boosting._baseline_prediction.size
+    return boosting.decision_function(X).reshape(-1, columns) if len(X) else np.zeros((0, columns))
 
 
 def test_a_model_is_stored_without_skops_and_gives_the_same_bits(tmp_path, monkeypatch):

@@ -168,9 +168,9 @@ def pool_points(members: Sequence[Member]) -> list[Member]:
         if len(supports) < WORTHWHILE * len(unique):
             continue
         pool = _stack([_model(member).points.rows() for member in mine])[first]
-        ends = np.cumsum([len(member.support) for member in mine])
-        for number, its in zip(numbers, np.split(ids, ends[:-1]), strict=True):
-            model = _model(members[number]).with_points(pool, its)
+        ends = np.cumsum([0, *(len(member.support) for member in mine)]).tolist()
+        for number, start, end in zip(numbers, ends, ends[1:], strict=False):
+            model = _model(members[number]).with_points(pool, ids[start:end])
             result[number] = members[number].with_model(model)
     return result
 

@@ -67,6 +67,11 @@ INLINE void store(const target *out, int64_t at, const double *tile, int64_t val
         memcpy(out->distances + at, tile, sizeof(double) * (size_t)valid);
         return;
     }
+    if (valid == WIDTH) { /* of constant length, so that it is no call */
+        for (int64_t t = 0; t < WIDTH; t++)
+            out->values[at + t] = expm1_not_positive_f32((float)(-out->gamma * tile[t]));
+        return;
+    }
     float values[8];
     for (int64_t t = 0; t < WIDTH; t++)
         values[t] = expm1_not_positive_f32((float)(-out->gamma * tile[t]));

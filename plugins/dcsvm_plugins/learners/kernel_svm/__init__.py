@@ -119,20 +119,22 @@ class KernelSVM(LocalLearner):
 
     def fit_together(self, problems: Sequence[Problem]) -> list[LocalModel]:
         """Train small binary parts in one compiled call, all others one by one."""
-        alike = len({problem.n_features for problem in problems}) == 1
-        if not alike or not all(self._is_plain(problem) for problem in problems):
+        if not self._is_plain(problems):
             return [self.fit(problem) for problem in problems]
-        kernels = [self._build_kernel(problem) for problem in problems]
+        shared = problems[0].whole and len({id(problem.whole) for problem in problems}) == 1
+        asked = problems[:1] if shared else problems
+        kernels = [self._build_kernel(problem) for problem in asked]
         one = _Batch(self, kernels[:1], [float(self.C)], {})
         tols = {one._find_tolerance(problem) for problem in problems}
-        grams = [one._share_gram(*each) for each in zip(problems, kernels, strict=True)]
+        grams = [one._share_gram(*each) for each in zip(asked, kernels, strict=True)]
+        kernels *= len(problems) // len(asked)
         if len(tols) > 1 or any(gram is not grams[0] for gram in grams):
             return [self.fit(problem) for problem in problems]
         offsets = np.cumsum([0, *(problem.n_rows for problem in problems)])
         signs = 2.0 * np.concatenate([problem.y for problem in problems]) - 1.0
-        bounds = self.C * np.concatenate(
-            [np.ones(p.n_rows) if p.weights is None else p.weights for p in problems]
-        )
+        ones = np.ones(SMALL_ROWS)
+        weights = [ones[: p.n_rows] if p.weights is None else p.weights for p in problems]
+        bounds = self.C * np.concatenate(weights)
         X = np.concatenate([problem.X for problem in problems])
         if grams[0] is None:
             gammas = [kernel.gamma for kernel in kernels]
@@ -142,13 +144,14 @@ class KernelSVM(LocalLearner):
             found = solve_tasks(grams[0], rows, offsets, signs, bounds, tol=tols.pop())
         return list(KernelExpansion.of_parts(X, offsets, kernels, *found))
 
-    def _is_plain(self, problem: Problem) -> bool:
-        return (
-            (self.solver, self.kernel, self.multiclass) == ("own", "rbf", "pairs")
-            and problem.n_classes == 2
-            and problem.n_rows <= SMALL_ROWS
+    def _is_plain(self, problems: Sequence[Problem]) -> bool:
+        return (self.solver, self.kernel, self.multiclass) == ("own", "rbf", "pairs") and all(
+            problem.n_classes == 2
             and problem.start is None
             and isinstance(problem.X, np.ndarray)
+            and len(problem.X) <= SMALL_ROWS
+            and problem.X.shape[1] == problems[0].n_features
+            for problem in problems
         )
 
     def _check_shape(self, problem: Problem) -> None:
@@ -184,10 +187,8 @@ class _Batch:
         from dcsvm_plugins.learners.kernel_svm.libsvm_reference import fit_libsvm
 
         machine = self.machine
-        options = (
-            TOLERANCE if machine.tol == "auto" else machine.tol,
-            *(machine.cache_size, machine.precision),
-        )
+        tol = TOLERANCE if machine.tol == "auto" else machine.tol
+        options = tol, machine.cache_size, machine.precision
         for kernel, C in product(self.kernels, self.Cs):
             yield kernel, C, fit_libsvm(kernel, C, problem, *options)
 
