@@ -230,7 +230,7 @@ def _router_knows_rows(strategy: Strategy, division: Division, n_rows: int) -> b
     groups = [division, *_iterate_groups(division)]
     counts = [len(each.members or ()) for each in groups if each.router is not None]
     return strategy.decomposer.separates_classes or any(
-        MANY_REGIONS <= count and n_rows < FEW_ROWS * count for count in counts
+        count >= MANY_REGIONS and n_rows < FEW_ROWS * count for count in counts
     )
 
 

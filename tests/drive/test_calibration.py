@@ -15,9 +15,10 @@ from dcsvm.drive.calibration import Calibration, exponentiate, level_ties
 pytest.importorskip("dcsvm_plugins", reason="the compositions are made of the built-in plugins")
 
 TREE = ("tree", {"ceiling": 60})
+TREE_OF_SVMS = (TREE, "kernel_svm", "route")
 COMPOSITIONS = [
     (("whole", {}), "kernel_svm", "route"),
-    (TREE, "kernel_svm", "route"),
+    TREE_OF_SVMS,
     (("class_pairs", {}), "kernel_svm", "dag"),
     (("class_pairs", {}), "kernel_svm", "vote"),
     (("class_rest", {}), "krr", "argmax"),
@@ -63,6 +64,31 @@ def test_labels_probabilities_and_decisions_agree(load, composition):
     )
     alone = np.vstack([model.predict_proba(test[[row]]) for row in range(len(test))])
     np.testing.assert_allclose(alone, shares, rtol=1e-7, atol=1e-12)
+
+
+@pytest.mark.parametrize("inner", ["auto", "off"])
+@pytest.mark.parametrize("outer", [("kmeans", {"clusters": 2}), ("chunks", {"parts": 2})])
+@pytest.mark.parametrize(
+    "composition",
+    [
+        TREE_OF_SVMS,
+        (("class_pairs", {}), "kernel_svm", "dag"),
+        (("class_pairs", {}), "kernel_svm", "vote"),
+        (("class_codes", {}), "kernel_svm", "decode"),
+        (("rd_subspaces", {"subspaces": 3}), "linear_svm", "fusion"),
+    ],
+    ids=lambda each: f"{each[0][0]}-{each[2]}",
+)
+def test_labels_are_the_likeliest_classes_of_nested_classifiers(composition, outer, inner):
+    X, test, y, y_test = scaled(load_iris)
+    nested = compose(*composition, probability=inner)
+    combiner = "route" if outer[0] == "kmeans" else "mean"
+    model = compose(outer, nested, combiner).fit(X, y)
+    shares = model.predict_proba(test)
+    assert np.isfinite(shares).all()
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12)
+    assert (model.predict(test) == model.classes_[shares.argmax(axis=1)]).all()
+    assert log_loss(y_test, shares) < np.log(3)
 
 
 def frequencies(y):
