@@ -449,9 +449,9 @@ def summarize(means: Means, pipeline: str) -> str:
         f"{what}: {'held' if is_so else 'missed'}" for what, is_so in verdicts.items()
     )
     return (
-        f"Of what was asked: {said}. Native log-loss is no worse than the better of both calibrations on {held} of "
-        f"{len(sets)} sets, and at most 1% worse on {near}. Median fit, times that without "
-        f"probabilities: native {times[0]:.2f}, sigmoid {times[1]:.2f}, isotonic {times[2]:.2f}. "
+        f"Of what was asked: {said}. Native log-loss is no worse than the better of both "
+        f"calibrations on {held} of {len(sets)} sets, and at most 1% worse on {near}. "
+        f"Median fit, times that without probabilities: native {times[0]:.2f}, sigmoid {times[1]:.2f}, isotonic {times[2]:.2f}. "
         f"Median ratio of log-loss to LightGBM's: {ratio:.3f}{by_loss}."
     )
 
