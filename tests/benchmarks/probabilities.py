@@ -451,7 +451,8 @@ def summarize(means: Means, pipeline: str) -> str:
     return (
         f"Of what was asked: {said}. Native log-loss is no worse than the better of both "
         f"calibrations on {held} of {len(sets)} sets, and at most 1% worse on {near}. "
-        f"Median fit, times that without probabilities: native {times[0]:.2f}, sigmoid {times[1]:.2f}, isotonic {times[2]:.2f}. "
+        f"Median fit, times that without probabilities: native {times[0]:.2f}, sigmoid "
+        f"{times[1]:.2f}, isotonic {times[2]:.2f}. "
         f"Median ratio of log-loss to LightGBM's: {ratio:.3f}{by_loss}."
     )
 
