@@ -50,8 +50,8 @@ def predict(
             "--threshold",
             min=0.0,
             max=1.0,
-            help="Of two classes, answer the rarer one from this probability on; default: the "
-            "likelier one.",
+            help="Of two classes, answer the rarer one from this probability on; default: as the "
+            "model decides, for the likelier one if it has no threshold or costs of its own.",
         ),
     ] = None,
     header: Header = True,

@@ -99,10 +99,8 @@ def print_result(result: RunResult) -> None:
         if row[1:] != lines.get(_find_plain_measure(name), [""])[1:]
     ]
     print_table(("", *(each.model for each in result.measures)), rows, numbers=True)
-    for line in (
-        describe_decision(result.trained[0].model[-1]),
-        *describe_rarest_class(result.rarest),
-    ):
+    model = result.trained[0].model[-1]
+    for line in (describe_decision(model), *describe_rarest_class(result.rarest, model)):
         if line:
             echo(line)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 #: One half of the rows is held out; the other one, too, if it has fewer rows, or fewer of a class.
 HALVES, ENOUGH_ROWS, ENOUGH_OF_CLASS = 2, 3000, 50
+#: A division into at least MANY_REGIONS regions that have fewer rows than FEW_ROWS on average was
+#: fitted to the rows held out as well.
+MANY_REGIONS, FEW_ROWS = 5, 40
 #: Fewer held-out rows of a region would hardly move its curve.
 ENOUGH_OF_REGION = 10
 #: A row that at least this many members of a committee, and this share of them, were trained
@@ -70,7 +73,8 @@ def calibrate(
     found = Calibration("margins", shares=shares, excess=excess, rarest=rarest, **curve)
     homes = effects = None
     if strategy.probability != "temperature":
-        if not strategy.decomposer.separates_classes and len(model.committee.members) > 1:
+        several = len(model.committee.members) > 1
+        if several and not _router_knows_rows(strategy, division, problem.n_rows):
             homes = model.committee.find_homes(problem.X[held_out.rows])
         if homes is not None:
             found = attrs.evolve(found, regions=_adjust_regions(found, held_out, homes, model))
@@ -170,7 +174,8 @@ def score_held_out_rows(
     Where most members of a committee lack a row anyway, as random samples do, these score it.
     Otherwise half of the rows are held out, or each half in turn if that are few, and the
     parts are trained again without them. The division stays as it is, unless its router separates
-    the classes by itself, or the combiner learns.
+    the classes by itself, its regions have few rows, or the combiner learns. Then rows whose whole
+    part is held out are left out, since nothing is left to train their part with.
     """
     generator = problem.seed.child(HELD_OUT).generator()
     left_out = _find_left_out(division, problem)
@@ -183,13 +188,14 @@ def score_held_out_rows(
     rarest = np.bincount(problem.y[fold_of == 0], minlength=problem.n_classes).min()
     is_enough = (fold_of == 0).sum() >= ENOUGH_ROWS and rarest >= ENOUGH_OF_CLASS
     folds = [0] if is_enough else list(range(HALVES))
-    if _must_divide_again(strategy, division):
+    if _must_divide_again(strategy, division, problem.n_rows):
         models = yield from together(
             _conquer_again(strategy, problem, np.flatnonzero(fold_of != fold), fold)
             for fold in folds
         )
     else:
         models = yield from _train_again(strategy, division, model, problem, fold_of, folds)
+        fold_of = np.where(_find_wholly_held_out(division, problem, fold_of), -1, fold_of)
     sets = [np.flatnonzero(fold_of == fold) for fold in folds]
     margins = [
         ask(each, problem.X[rows], question) if len(rows) else np.empty((0, problem.n_classes))
@@ -203,16 +209,35 @@ def ask(model: FittedStrategy, X: Matrix, question: Question = ASK_MARGINS) -> F
     return np.concatenate(ask_in_chunks(model, question(model), X, CORES.get()))
 
 
-def _must_divide_again(strategy: Strategy, division: Division) -> bool:
+def _must_divide_again(strategy: Strategy, division: Division, n_rows: int) -> bool:
     """Whether the division or the combination knows too much of the rows held out.
 
     A combiner that learns has columns for the classes of each part, which may change.
     """
     return (
-        strategy.decomposer.separates_classes
+        _router_knows_rows(strategy, division, n_rows)
         or strategy.combiner.wants_answers
         or any(member.part is None for member in division.iterate_members())
     )
+
+
+def _router_knows_rows(strategy: Strategy, division: Division, n_rows: int) -> bool:
+    """Whether regions show the classes of their own training rows, and not those of new rows.
+
+    So do many regions of few rows each. Of fewer regions, a division of half of the rows would
+    have too few to stand for them.
+    """
+    groups = [division, *_iterate_groups(division)]
+    counts = [len(each.members or ()) for each in groups if each.router is not None]
+    return strategy.decomposer.separates_classes or any(
+        count >= MANY_REGIONS and n_rows < FEW_ROWS * count for count in counts
+    )
+
+
+def _iterate_groups(division: Division) -> Iterator[Division]:
+    for group in division.groups:
+        yield group
+        yield from _iterate_groups(group)
 
 
 def _conquer_again(
@@ -279,6 +304,20 @@ def _job_without(
         start=None if part.start is None else part.start[kept],
     )
     return Subproblem(problem, smaller, find_learner(part, strategy.learner), seed)
+
+
+def _find_wholly_held_out(division: Division, problem: Problem, fold_of: IntArray) -> BoolArray:
+    """The rows (n,) of parts that a single fold holds all rows of."""
+    found = np.zeros(problem.n_rows, dtype=bool)
+    for member in division.iterate_members():
+        part = member.part
+        assert part is not None
+        rows = part.rows
+        if part.task is not None:
+            rows = rows[part.task.code(problem.n_classes)[problem.y[rows]] != 0]
+        if len(rows) and (fold_of[rows] == fold_of[rows[0]]).all():
+            found[rows] = True
+    return found
 
 
 def _find_left_out(division: Division, problem: Problem) -> BoolArray | None:

@@ -24,6 +24,7 @@ from dcsvm.drive.observers import CallbackSupport, SklearnCallbacks, with_callba
 from dcsvm.drive.registry import KINDS, default_registry
 from dcsvm.drive.validation import without_levels
 from dcsvm.model_selection.levels import (
+    SHARES_OF_ROWS,
     FixedDivision,
     LevelSearch,
     Step,
@@ -31,10 +32,10 @@ from dcsvm.model_selection.levels import (
     is_undivided,
     parts_of,
 )
+from dcsvm.model_selection.named_scores import check_score
 from dcsvm.model_selection.path_job import Cell
 from dcsvm.model_selection.validation_rows import ValidationSplit
 from dcsvm.numeric.array_types import FloatArray
-from dcsvm.numeric.probability_scores import PROBABILITY_SCORES
 
 #: The values of C and gamma that the TD paper tries: 63 cells.
 PAPER_GRID: Mapping[str, Sequence[float]] = {
@@ -70,10 +71,11 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         The search stops at a level that gains less accuracy than this.
     levels : int, optional
         The maximum number of levels. 1 searches the grid on the division as it is.
-    scoring : "accuracy", "balanced_accuracy", "log_loss", "brier", "roc_auc", \
-"average_precision" or "calibration_error", default="accuracy"
-        The score of a cell. Balanced accuracy gives every class the same weight. The others are
-        scores of probabilities, learned from halves of the held-out rows; losses are negative.
+    scoring : str, default="accuracy"
+        The score of a cell: "accuracy", "balanced_accuracy", which gives every class the same
+        weight, "log_loss", "brier", "roc_auc", "average_precision", "calibration_error", or the
+        name of another scorer of scikit-learn for one label per row. Probabilities are learned
+        from halves of the held-out rows; losses are negative.
     validation : float or array of row numbers, default=0.2
         The rows to hold out: a share of every class, or row numbers. Ignored if `fit` gets some.
     per_part : bool, default=False
@@ -133,15 +135,7 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
     factor: int = attrs.field(default=4, metadata={"limits": {"at_least": 2}})
     min_gain: float = 0.005
     levels: int | None = attrs.field(default=None, metadata={"limits": {"at_least": 1}})
-    scoring: Literal[
-        "accuracy",
-        "balanced_accuracy",
-        "log_loss",
-        "brier",
-        "roc_auc",
-        "average_precision",
-        "calibration_error",
-    ] = "accuracy"
+    scoring: str = "accuracy"
     validation: Any = 0.2
     per_part: bool = False
     seconds: float | None = attrs.field(default=None, metadata={"limits": {"above": 0}})
@@ -169,7 +163,8 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         """Like `fit`, on a given engine, which may have observers and checkpoints."""
         for name in self.get_params(deep=False):
             check_value(type(self), name, getattr(self, name))
-        if self.per_part and self.scoring in PROBABILITY_SCORES:
+        check_score(self.scoring)
+        if self.per_part and self.scoring not in SHARES_OF_ROWS:
             raise SettingError(
                 f"granularity_search: per_part compares the parts by accuracy, not by "
                 f"{self.scoring!r}: leave out one of them"

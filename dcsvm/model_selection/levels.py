@@ -24,12 +24,14 @@ from dcsvm.model_selection.recorded_answers import (
     RecordedAnswers,
     build_recorded,
     combine_answers,
-    rate_margins,
+    rate_answers,
 )
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
-from dcsvm.numeric.probability_scores import PROBABILITY_SCORES
+from dcsvm.numeric.probability_scores import needs_probabilities
 
 ACCURACY = "accuracy"
+#: Scores that are sums over the held-out rows, so that each part has its share.
+SHARES_OF_ROWS = (ACCURACY, "balanced_accuracy")
 USED_UP = "the time budget was used up"
 
 
@@ -160,7 +162,7 @@ class LevelJudge:
         ]
         pairs = np.concatenate([routing.row for routing in routings])
         alone = len(groups) == 1 and len(np.unique(pairs)) == len(pairs)
-        alone = alone and not self.is_probable
+        alone = alone and self.scoring in SHARES_OF_ROWS
         parts = parts_of(self.level)
         places = [place for place in range(len(parts)) if len(asked[place])]
         outcomes = yield [self._build_job(parts[p], p, cells, asked[p], alone) for p in places]
@@ -190,7 +192,7 @@ class LevelJudge:
     @property
     def is_probable(self) -> bool:
         """Whether probabilities are scored, and not labels."""
-        return self.scoring in PROBABILITY_SCORES
+        return needs_probabilities(self.scoring)
 
     def _score(
         self,
@@ -208,9 +210,9 @@ class LevelJudge:
             )
             codes.append(silent if outcome is None else outcome.code)
             sizes.append(0 if outcome is None else outcome.n_rows)
-        if self.is_probable:
+        if self.scoring not in SHARES_OF_ROWS:
             model = build_recorded(told, codes, groups, self.combiner, self.problem, sizes)
-            return rate_margins(self.scoring, model, self.held_out)
+            return rate_answers(self.scoring, model, self.held_out)
         everyone = np.arange(self.held_out.n_rows)
         winners = combine_answers(told, codes, groups, self.combiner, self.problem, len(everyone))
         return self.held_out.share(winners == self.held_out.y, everyone)

@@ -18,9 +18,15 @@ from dcsvm.drive.calibration import Calibration, exponentiate, fit_curve
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.committee.group import Group
 from dcsvm.drive.fitted import FittedStrategy
+from dcsvm.model_selection.named_scores import Answered, rate
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
 from dcsvm.numeric.mapped_rows import take_rows
-from dcsvm.numeric.probability_scores import LOSSES, score_probabilities
+from dcsvm.numeric.probability_scores import (
+    LOSSES,
+    PROBABILITY_SCORES,
+    needs_probabilities,
+    score_probabilities,
+)
 from dcsvm.numeric.row_plan import Plan, Step
 
 #: Each half of the rows that are rated by probabilities has the curve of the other one.
@@ -31,7 +37,8 @@ HALVES = 2
 class HeldOut:
     """Rows to judge by: X (n, d), classes y (n,) with -1 for unknown ones, weights (n,).
 
-    `total` is the weight of all held-out rows, if these are some of them.
+    `total` is the weight of all held-out rows, if these are some of them. `labels` (n,) are the
+    classes of the rows as they are called, unknown ones too, and `classes` those that are known.
     """
 
     X: Matrix
@@ -40,6 +47,8 @@ class HeldOut:
     total: float = attrs.field(
         default=attrs.Factory(lambda held_out: float(held_out.weights.sum()), takes_self=True)
     )
+    labels: Any = None
+    classes: Any = None
 
     def subset(self, rows: IntArray) -> HeldOut:
         """Some of the rows, to be sent to another process."""
@@ -117,8 +126,8 @@ def number_rows(n_rows: int) -> FloatArray:
     return np.arange(n_rows, dtype=float)[:, None]
 
 
-def rate_margins(scoring: str, model: FittedStrategy, held_out: HeldOut) -> float:
-    """A score of probabilities, the larger the better, of a model that repeats its margins."""
+def calibrate_margins(model: FittedStrategy, held_out: HeldOut) -> FloatArray:
+    """Probabilities of the held-out rows by a model that repeats its margins."""
     rows = number_rows(held_out.n_rows)
     margins, unseen = model.class_margins(rows), model.committee.unseen(rows)
     y, weights = held_out.y, held_out.weights
@@ -131,8 +140,28 @@ def rate_margins(scoring: str, model: FittedStrategy, held_out: HeldOut) -> floa
         curve = _fit(margins[learned], y[learned], weights[learned])
         logs[rated] = curve.apply(margins[rated], unseen[rated].__getitem__)
     logs[fold_of < 0] = np.log(1.0 / margins.shape[1])
-    found = score_probabilities(scoring, exponentiate(logs), y, weights)
+    return exponentiate(logs)
+
+
+def rate_answers(scoring: str, model: FittedStrategy, held_out: HeldOut) -> float:
+    """A score, the larger the better, of a model that repeats its answers or its margins."""
+    if not needs_probabilities(scoring):
+        winners = model.labels(number_rows(held_out.n_rows))
+        return _rate_by_name(scoring, held_out, winners)
+    shares = calibrate_margins(model, held_out)
+    if scoring not in PROBABILITY_SCORES:
+        return _rate_by_name(scoring, held_out, shares.argmax(axis=1), shares)
+    found = score_probabilities(scoring, shares, held_out.y, held_out.weights)
     return -found if scoring in LOSSES else found
+
+
+def _rate_by_name(
+    scoring: str, held_out: HeldOut, winners: IntArray, shares: FloatArray | None = None
+) -> float:
+    """A score of scikit-learn for the classes that rows were given, and their probabilities."""
+    names, weights = held_out.classes, held_out.weights
+    weighted = None if (weights == weights[0]).all() else weights
+    return rate(scoring, Answered(held_out.labels, names[winners], names, shares, weighted))
 
 
 def _fit(margins: FloatArray, y: IntArray, weights: FloatArray) -> Calibration:

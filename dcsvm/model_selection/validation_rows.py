@@ -94,7 +94,7 @@ class ValidationSplit:
             own = np.unique(y, return_inverse=True)[1]
             totals = np.bincount(own, weights)
             weights = weights / np.where(totals > 0, totals, 1.0)[own]
-        return problem, HeldOut(X, known, weights)
+        return problem, HeldOut(X, known, weights, labels=y, classes=estimator.classes_)
 
 
 def _encode_labels(classes: Any, y: Any) -> IntArray:

@@ -1,4 +1,4 @@
-"""Scores of probabilities by name, as recipes and searches know them."""
+"""Scores by name, as recipes and searches know them; those of probabilities are computed here."""
 
 import numpy as np
 
@@ -7,8 +7,24 @@ from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray
 #: Scores of probabilities, and those of which less is better.
 PROBABILITY_SCORES = ("log_loss", "brier", "roc_auc", "average_precision", "calibration_error")
 LOSSES = ("log_loss", "brier", "calibration_error")
+#: Scores of labels beside accuracy, and the functions of sklearn.metrics that they are.
+OWN_SCORES = {
+    "balanced_accuracy": "balanced_accuracy_score",
+    "cohen_kappa": "cohen_kappa_score",
+    "f1_macro": "f1_score",
+    "mcc": "matthews_corrcoef",
+}
+#: Scorers whose names end so are given several labels for each row.
+MULTILABEL = "_samples"
+#: Scorers of scikit-learn whose names begin so are given probabilities.
+PROBABLE = ("neg_log_loss", "neg_brier", "roc_auc", "average_precision", "top_k", "d2_")
 #: Bins of equally many rows for the calibration error, and the least probability of a loss.
 BINS, LEAST = 15, 1e-15
+
+
+def needs_probabilities(score: str) -> bool:
+    """Whether a score is one of probabilities, and not of labels."""
+    return score in PROBABILITY_SCORES or score.startswith(PROBABLE)
 
 
 def score_probabilities(

@@ -290,12 +290,11 @@ CASES = {
         "decomposer.ceiling: levels begin with what [decomposer] says, each search.factor times "
         'coarser; try its other settings with use = "grid", or with one search each',
     ),
-    "a granularity search by a score that it does not know": (
+    "a score of several labels for each row": (
         pipeline(decomposer='"tree"')
-        + '[search]\nuse = "granularity"\nscore = "f1_macro"\nlearner.C = [1.0]\n',
-        "recipe.toml:8: [search]: granularity chooses by 'accuracy' or 'balanced_accuracy' "
-        "or 'log_loss' or 'brier' or 'roc_auc' or 'average_precision' or 'calibration_error', not "
-        "by 'f1_macro'",
+        + '[search]\nuse = "granularity"\nscore = "f1_samples"\nlearner.C = [1.0]\n',
+        "recipe.toml:8: [search]: 'f1_samples' scores rows that have several labels each, and a "
+        "class is only one",
     ),
     "a granularity search with folds": (
         pipeline(decomposer='"tree"')

@@ -11,12 +11,12 @@ from dcsvm.base.row_splitting import deal_folds, hold_out
 from dcsvm.base.subproblem import FitResult
 from dcsvm.drive.registry import default_registry
 from dcsvm.experiments.recipe import Split, parse, serialize_recipe
-from dcsvm.experiments.recipe.sections import OWN_SCORES
 from dcsvm.experiments.run.runner import RunContext, load, run_recipe
-from dcsvm.experiments.run.scores import Answered, compute_score
 from dcsvm.experiments.run.search_result import SearchContext
 from dcsvm.experiments.run.splitting import split_rows
+from dcsvm.model_selection.named_scores import Answered, compute_score
 from dcsvm.model_selection.path_job import PathJob, PathOutcome
+from dcsvm.numeric.probability_scores import OWN_SCORES
 from dcsvm.persistence.checkpoints import CheckpointLog
 
 RECIPE = """
@@ -320,6 +320,22 @@ def test_scores_are_those_of_scikit_learn(name):
     assert compute_score(name, said) == pytest.approx(theirs)
     strange = Answered(np.array(["a", "a"]), np.array(["a", "d"]), np.array(["a"]))
     assert compute_score("balanced_accuracy", strange) == 0.5
+
+
+@pytest.mark.parametrize("use", ["grid", "granularity"])
+def test_every_search_chooses_by_a_scorer_of_scikit_learn(rare_class, use):
+    more = f'[search]\nuse = "{use}"\nscore = "f1"\nlearner.C = [1.0, 10.0]\n'
+    more = 'class_weight = "balanced"\n' + more
+    (own,) = weighed(more, decomposer="tree")
+    assert own.found[0].scored_by == "f1"
+    assert 0.0 < own.found[0].score <= 1.0
+    assert own.measures.more["test_f1"] == pytest.approx(own.measures.more["f1.rare"])
+
+
+def test_a_score_of_two_classes_is_refused_for_several_before_training():
+    sentence = "the score 'f1' is one of two classes, and the data have 3: choose 'f1_macro'"
+    with pytest.raises(RecipeError, match=sentence):
+        found('score = "f1"\n')
 
 
 def test_class_weights_can_be_searched_for(rare_class):

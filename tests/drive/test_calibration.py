@@ -8,16 +8,17 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 import dcsvm
-from dcsvm import DivideAndConquerClassifier, build
+from dcsvm import DivideAndConquerClassifier, LocalLearner, LocalModel, build, component
 from dcsvm.base.errors import SettingError
 from dcsvm.drive.calibration import Calibration, exponentiate, level_ties
 
 pytest.importorskip("dcsvm_plugins", reason="the compositions are made of the built-in plugins")
 
 TREE = ("tree", {"ceiling": 60})
+TREE_OF_SVMS = (TREE, "kernel_svm", "route")
 COMPOSITIONS = [
     (("whole", {}), "kernel_svm", "route"),
-    (TREE, "kernel_svm", "route"),
+    TREE_OF_SVMS,
     (("class_pairs", {}), "kernel_svm", "dag"),
     (("class_pairs", {}), "kernel_svm", "vote"),
     (("class_rest", {}), "krr", "argmax"),
@@ -63,6 +64,31 @@ def test_labels_probabilities_and_decisions_agree(load, composition):
     )
     alone = np.vstack([model.predict_proba(test[[row]]) for row in range(len(test))])
     np.testing.assert_allclose(alone, shares, rtol=1e-7, atol=1e-12)
+
+
+@pytest.mark.parametrize("inner", ["auto", "off"])
+@pytest.mark.parametrize("outer", [("kmeans", {"clusters": 2}), ("chunks", {"parts": 2})])
+@pytest.mark.parametrize(
+    "composition",
+    [
+        TREE_OF_SVMS,
+        (("class_pairs", {}), "kernel_svm", "dag"),
+        (("class_pairs", {}), "kernel_svm", "vote"),
+        (("class_codes", {}), "kernel_svm", "decode"),
+        (("rd_subspaces", {"subspaces": 3}), "linear_svm", "fusion"),
+    ],
+    ids=lambda each: f"{each[0][0]}-{each[2]}",
+)
+def test_labels_are_the_likeliest_classes_of_nested_classifiers(composition, outer, inner):
+    X, test, y, y_test = scaled(load_iris)
+    nested = compose(*composition, probability=inner)
+    combiner = "route" if outer[0] == "kmeans" else "mean"
+    model = compose(outer, nested, combiner).fit(X, y)
+    shares = model.predict_proba(test)
+    assert np.isfinite(shares).all()
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12)
+    assert (model.predict(test) == model.classes_[shares.argmax(axis=1)]).all()
+    assert log_loss(y_test, shares) < np.log(3)
 
 
 def frequencies(y):
@@ -190,3 +216,78 @@ def test_a_region_has_a_curve_of_its_own_drawn_to_the_common_one():
         wrong.check_stored(classes=2, members=2)
     with pytest.raises(ValueError, match="regions must have 3 columns for 2 classes, got 2"):
         attrs.evolve(wrong, regions=np.ones((2, 2))).check_stored(classes=2, members=2)
+
+
+def make_noise(n_rows, seed, wrong=0.3):
+    """Rows of two classes, whose labels are wrong with a probability."""
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n_rows, 5))
+    return X, ((X[:, 0] + X[:, 1] > 0) ^ (generator.random(n_rows) < wrong)).astype(int)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ceiling", [2, 10, 50])
+@pytest.mark.parametrize("trees", [1, 3])
+def test_leaves_of_few_noisy_rows_are_no_worse_than_a_constant(ceiling, trees):
+    (X, y), (test, y_test) = make_noise(2000, 0), make_noise(4000, 1)
+    tree = build("decomposer", "tree", ceiling=ceiling)
+    division, combiner = (tree, "route") if trees == 1 else (trees * tree, "mean")
+    svm = build("learner", "kernel_svm", gamma=0.2)
+    model = DivideAndConquerClassifier(
+        division, svm, combiner, probability="auto", random_state=0
+    ).fit(X, y)
+    constant = log_loss(y_test, np.tile(frequencies(y), (len(y_test), 1)))
+    assert log_loss(y_test, model.predict_proba(test)) <= constant
+
+
+ASKED_AGAIN: list[float] = []
+
+
+@attrs.frozen(eq=False)
+class RowRecorder(LocalModel):
+    """Knows its training rows by their first feature, and notes those whose margins are asked."""
+
+    seen: np.ndarray
+
+    def scores(self, X):
+        return np.sin(1000.0 * X[:, :1])
+
+    def margins(self, X):
+        ASKED_AGAIN.extend(np.intersect1d(X[:, 0], self.seen).tolist())
+        return self.scores(X)
+
+
+@component
+class RecordRows(LocalLearner):
+    name = "record_rows"
+
+    def fit(self, problem):
+        return RowRecorder(problem.X[:, 0].copy())
+
+
+@pytest.mark.parametrize(
+    ("division", "combiner"),
+    [
+        (("kmeans", {"clusters": 4}), "route"),
+        (("tree", {"ceiling": 4}), "route"),
+        (("tree", {"ceiling": 90, "border": 0.5}), "route"),
+        (("chunks", {"parts": 5}), "mean"),
+        (("chunks", {"parts": 2}), "mean"),
+        (("bootstrap", {"samples": 9}), "mean"),
+        (("class_pairs", {}), "dag"),
+    ],
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_no_margin_is_one_of_a_member_that_was_trained_on_the_row(division, combiner, seed):
+    """Two rows of both classes are a region of their own, which may be held out as a whole."""
+    X = np.column_stack([np.linspace(0.0, 1.0, 302), np.repeat([0, 10, 20, 90], [100] * 3 + [2])])
+    y = np.arange(302) % 2
+    ASKED_AGAIN.clear()
+    decomposer = build("decomposer", division[0], **division[1])
+    model = DivideAndConquerClassifier(
+        decomposer, RecordRows(), combiner, probability="auto", random_state=seed
+    ).fit(X, y)
+    assert division[0] != "kmeans" or min(record.rows for record in model.ledger_) == 2
+    assert not ASKED_AGAIN
+    model.predict_proba(X)
+    assert ASKED_AGAIN  # members that predict know these rows

@@ -5,7 +5,7 @@ import pytest
 from sklearn import metrics
 
 from dcsvm.base.errors import DataError
-from dcsvm.experiments.run.scores import (
+from dcsvm.model_selection.named_scores import (
     Answered,
     compute_score,
     list_scorers,
@@ -75,3 +75,35 @@ def test_scorers_suit_a_classifier_or_fail_in_a_sentence():
     assert compute_score("f1_weighted", answered(3)) > 0.5
     with pytest.raises(DataError, match=r"score 'f1' cannot be computed: .*(average|pos_label)"):
         compute_score("f1", answered(3))
+
+
+@pytest.mark.parametrize(
+    "name", ["f1", "precision", "recall", "jaccard", "neg_brier_score", "d2_brier_score"]
+)
+@pytest.mark.parametrize("common", [0, 1])
+def test_the_rarer_of_two_named_classes_is_the_positive_one(name, common):
+    if name not in list_scorers():
+        pytest.skip("a newer scikit-learn has it")
+    said = answered(2)
+    kept = (said.truth == said.classes[common]) | (np.arange(200) % 3 == 0)
+    said = Answered(said.truth[kept], said.labels[kept], said.classes, said.shares[kept])
+    positive = said.classes[1 - common]
+    truth, labels = said.truth == positive, said.labels == positive
+    functions = {
+        "f1": metrics.f1_score,
+        "precision": metrics.precision_score,
+        "recall": metrics.recall_score,
+        "jaccard": metrics.jaccard_score,
+    }
+    if name in functions:
+        expected = functions[name](truth, labels)
+    elif name == "neg_brier_score":
+        expected = -metrics.brier_score_loss(truth, said.shares[:, 1 - common])
+    else:
+        expected = metrics.d2_brier_score(truth, said.shares[:, 1 - common])
+    assert compute_score(name, said) == pytest.approx(expected)
+
+
+def test_a_class_called_1_is_the_positive_one_as_in_scikit_learn():
+    truth, labels = np.array([1, 1, 1, 0]), np.array([1, 1, 0, 0])
+    assert compute_score("recall", Answered(truth, labels, np.arange(2))) == 2 / 3

@@ -10,6 +10,7 @@ from fakes import Average, Centroids, Deal, Everything, StripRouter, Strips, blo
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_classification
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import f1_score, jaccard_score, matthews_corrcoef, recall_score
 
 from dcsvm import (
     Combiner,
@@ -585,6 +586,57 @@ def test_cells_are_scored_by_probabilities(scoring, n_classes):
         assert (scores < 0.0).all()
     else:
         assert scores.max() > 0.7
+
+
+@pytest.mark.parametrize(
+    ("scoring", "n_classes"),
+    [("f1", 2), ("jaccard", 2), ("f1_macro", 3), ("mcc", 3), ("recall_weighted", 3)],
+)
+def test_cells_are_scored_by_any_scorer_of_labels(scoring, n_classes):
+    """The best score is that of the model with the best settings for the rows to judge by."""
+    pytest.importorskip("dcsvm_plugins", reason="these pipelines are made of built-in plugins")
+    X, y = make_classification(
+        400, 5, n_informative=4, n_redundant=0, n_classes=n_classes, flip_y=0.2, random_state=0
+    )
+    names = np.array(["ash", "elm", "fir"])[y]
+    tree = DivideAndConquerClassifier(build("decomposer", "tree", ceiling=100), random_state=0)
+    grid = {"learner__C": [0.1, 10.0], "learner__gamma": [0.1]}
+    search = GranularitySearch(tree, grid, scoring=scoring, refit="training", random_state=0)
+    search.fit(X[:300], names[:300], X_val=X[300:], y_val=names[300:])
+    judged, answers = names[300:], search.predict(X[300:])
+    rarer = min("ash", "elm", key=judged.tolist().count)
+    expected = {
+        "f1": lambda: f1_score(judged == rarer, answers == rarer),
+        "jaccard": lambda: jaccard_score(judged == rarer, answers == rarer),
+        "f1_macro": lambda: f1_score(judged, answers, average="macro"),
+        "mcc": lambda: matthews_corrcoef(judged, answers),
+        "recall_weighted": lambda: recall_score(judged, answers, average="weighted"),
+    }
+    assert search.best_score_ == pytest.approx(expected[scoring]())
+
+
+def test_scorers_of_probabilities_are_those_of_dcsvm():
+    pytest.importorskip("dcsvm_plugins", reason="these pipelines are made of built-in plugins")
+    X, y = load_iris(return_X_y=True)
+    scores = [
+        GranularitySearch(
+            DivideAndConquerClassifier("tree"), {"learner__C": [1.0]}, scoring=each, random_state=0
+        )
+        .fit(X, y)
+        .best_score_
+        for each in ("log_loss", "neg_log_loss")
+    ]
+    assert scores[0] == pytest.approx(scores[1])
+
+
+def test_an_unknown_score_is_refused_and_parts_are_compared_by_accuracy_only():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(SettingError, match="no score is called 'f1_makro'"):
+        GranularitySearch(DivideAndConquerClassifier(), scoring="f1_makro").fit(X, y)
+    with pytest.raises(SettingError, match="compares the parts by accuracy, not by 'f1_macro'"):
+        GranularitySearch(DivideAndConquerClassifier(), scoring="f1_macro", per_part=True).fit(
+            X, y
+        )
 
 
 def test_parts_are_not_compared_by_probabilities():

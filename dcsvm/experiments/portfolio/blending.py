@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dcsvm.experiments.run.scores import Answered, rate
+from dcsvm.model_selection.named_scores import Answered, rate
 from dcsvm.numeric.array_types import FloatArray, IntArray
 
 #: Rounds of the greedy selection; a member chosen several times weighs more.

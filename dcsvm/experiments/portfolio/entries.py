@@ -18,10 +18,7 @@ from dcsvm.drive.registry import RECIPE, Registry
 from dcsvm.experiments.recipe import Candidate, Recipe, Search, parse
 from dcsvm.experiments.recipe.applicability import SIZES, find_unsuitable
 from dcsvm.experiments.recipe.reader import PORTFOLIO
-from dcsvm.experiments.recipe.sections import (
-    GRANULARITY_SCORES,
-    change_search,
-)
+from dcsvm.experiments.recipe.sections import change_search
 from dcsvm.experiments.recipe.serialize import serialize_learner
 from dcsvm.experiments.run.load_data import build_pipeline, resolve_class_weight
 from dcsvm.toolbox.table_schema import TableSchema
@@ -70,10 +67,9 @@ class Entry:
     def adapt_search(self, score: str, n_rows: int, seconds: float) -> Search:
         """The recipe's own search, by a score and on so many rows at the most."""
         own = self.recipe.search
-        allowed = own.use != "granularity" or score in GRANULARITY_SCORES
         return change_search(
             own,
-            score=score if allowed else own.score,
+            score=score,
             # With a number of rows, a division that was judged on a sample stays as it is.
             rows=min(own.rows or n_rows, n_rows),
             seconds=min(own.seconds or seconds, seconds),

@@ -10,7 +10,7 @@ from dcsvm.base.errors import did_you_mean
 from dcsvm.datasets.embedded import EMBEDDED
 from dcsvm.datasets.file_formats import find_suffix
 from dcsvm.datasets.loading import NEED_TARGET, READERS
-from dcsvm.numeric.probability_scores import PROBABILITY_SCORES
+from dcsvm.numeric.probability_scores import MULTILABEL, OWN_SCORES, PROBABILITY_SCORES
 from dcsvm.toolbox.table_preparation import Encode, Missing, Scale
 
 #: The key at the top of a recipe that says how much the rows of each class count.
@@ -156,7 +156,8 @@ class Measure:
         None,
         help="more scores of the test rows: balanced_accuracy, f1_macro, cohen_kappa, mcc; of "
         "probabilities: log_loss, brier, roc_auc, average_precision, calibration_error; or the "
-        "name of a scorer of scikit-learn",
+        "name of a scorer of scikit-learn, of which those of one class take the class called 1, "
+        "and without one the rarer class",
     )
 
 
@@ -169,20 +170,6 @@ class Suits:
     rows: list[float] | None = setting(None, help="from and to how many rows")
     features: list[float] | None = setting(None, help="from and to how many features")
     classes: list[float] | None = setting(None, help="from and to how many classes")
-
-
-#: What a granularity search can choose by.
-GRANULARITY_SCORES = ("accuracy", "balanced_accuracy", *PROBABILITY_SCORES)
-#: Scores beside accuracy that a recipe may ask for, and the functions of sklearn.metrics that
-#: they are.
-OWN_SCORES = {
-    "balanced_accuracy": "balanced_accuracy_score",
-    "cohen_kappa": "cohen_kappa_score",
-    "f1_macro": "f1_score",
-    "mcc": "matthews_corrcoef",
-}
-#: Scorers of scikit-learn whose names begin so are given probabilities.
-PROBABLE = ("neg_log_loss", "neg_brier", "roc_auc", "average_precision", "top_k", "d2_")
 
 
 def find_data_mistakes(data: Data, given: bool) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -231,9 +218,6 @@ def find_search_mistakes(search: Search) -> Iterator[tuple[tuple[str, ...], str]
         yield (), "[search]: a portfolio needs the key 'seconds', the time for all of it"
     if search.use != "granularity":
         return
-    if search.score not in GRANULARITY_SCORES:
-        known = " or ".join(map(repr, GRANULARITY_SCORES))
-        yield ("score",), f"[search]: granularity chooses by {known}, not by {search.score!r}"
     if search.folds is not None and search.levels != 1:
         yield (
             ("folds",),
@@ -274,16 +258,14 @@ def find_measure_mistakes(measure: Measure) -> Iterator[tuple[tuple[str | int, .
             yield ("scores", place), f"[measure]: {text}"
 
 
-def needs_probabilities(score: str) -> bool:
-    """Whether a score is one of probabilities, and not of labels."""
-    return score in PROBABILITY_SCORES or score.startswith(PROBABLE)
-
-
 def _find_score_mistakes(score: object) -> Iterator[str]:
     known = ("accuracy", *OWN_SCORES, *PROBABILITY_SCORES)
     if score in known:
         return
-    from dcsvm.experiments.run.scores import list_scorers  # takes a second to import
+    if str(score).endswith(MULTILABEL):
+        yield f"{score!r} scores rows that have several labels each, and a class is only one"
+        return
+    from dcsvm.model_selection.named_scores import list_scorers  # takes a second to import
 
     if score not in list_scorers():
         yield f"no score is called {score!r}; {did_you_mean(str(score), known)}"

@@ -24,13 +24,11 @@ from dcsvm.experiments.recipe.sections import (
     PROBABILITY,
     THRESHOLD,
     change_search,
-    needs_probabilities,
 )
 from dcsvm.experiments.run.level_search import search_levels
 from dcsvm.experiments.run.list_ends import Grid, go_beyond, note_edges
 from dcsvm.experiments.run.load_data import fit_pipeline
 from dcsvm.experiments.run.measures import predict_in_blocks
-from dcsvm.experiments.run.scores import Answered, rate
 from dcsvm.experiments.run.search_result import (
     Maker,
     ScoredCell,
@@ -39,8 +37,10 @@ from dcsvm.experiments.run.search_result import (
     explain_used_up,
 )
 from dcsvm.model_selection.levels import describe_all_tried
+from dcsvm.model_selection.named_scores import Answered, rate
 from dcsvm.numeric.array_types import IntArray
 from dcsvm.numeric.mapped_rows import select_rows
+from dcsvm.numeric.probability_scores import needs_probabilities
 
 #: The share of the training rows that parameters are judged by, where a recipe says nothing.
 VALIDATION = 0.2

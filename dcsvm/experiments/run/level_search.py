@@ -91,7 +91,7 @@ def _search_prepared(
         factor=asked.factor,
         min_gain=asked.min_gain,
         levels=asked.levels,
-        scoring=asked.score,  # type: ignore[arg-type] # a recipe with others was refused
+        scoring=asked.score,
         seconds=seconds,
         refit=False,
         random_state=bench.seed,

@@ -31,10 +31,8 @@ from dcsvm.experiments.run.measures import (
 )
 from dcsvm.experiments.run.run_context import RunContext
 from dcsvm.experiments.run.scores import (
-    Answered,
     check_scores,
     compute_baseline,
-    compute_score,
     list_scores,
     score_classes,
 )
@@ -46,6 +44,7 @@ from dcsvm.experiments.run.text import (
     find_rare_classes,
     find_rarest_class,
 )
+from dcsvm.model_selection.named_scores import Answered, compute_score
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.numeric.mapped_rows import select_rows
 
@@ -185,7 +184,7 @@ def run_recipe(
     data = load(recipe.data, session.memory)
     splits = split_rows(data, recipe.split, session.seed)
     for candidate in recipe.candidates:
-        check_scores(recipe, candidate)
+        check_scores(recipe, candidate, len(np.unique(data.y)))
         find_costs(candidate.classifier.threshold, candidate.classifier.costs, np.unique(data.y))
         for cell in ({}, *({CLASS_WEIGHT: each} for each in candidate.grid.get(CLASS_WEIGHT, ()))):
             resolve_class_weight(

@@ -1,96 +1,16 @@
-"""Scores of answers and probabilities by name: dcsvm's own and scikit-learn's scorers."""
+"""The scores of a recipe: those of every class, those it asks for, and what they need."""
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
-import attrs
 import numpy as np
 from sklearn import metrics
-from sklearn.base import BaseEstimator, ClassifierMixin
 
-from dcsvm.base.errors import DataError, RecipeError
+from dcsvm.base.errors import RecipeError
 from dcsvm.experiments.recipe import Candidate, Recipe
-from dcsvm.experiments.recipe.sections import (
-    OWN_SCORES,
-    PROBABILITY,
-    Measure,
-    Search,
-    needs_probabilities,
-)
-from dcsvm.numeric.array_types import FloatArray
-from dcsvm.numeric.probability_scores import LOSSES, PROBABILITY_SCORES, score_probabilities
-
-
-@attrs.frozen(eq=False)
-class Answered:
-    """True and predicted labels, and the probabilities (n, k) of `classes` or None."""
-
-    truth: Any
-    labels: Any
-    classes: Any
-    shares: FloatArray | None = None
-
-    def codes(self) -> Any:
-        """The column of each true class; -1 for a class that the model never learned."""
-        places = np.searchsorted(self.classes, self.truth).clip(max=len(self.classes) - 1)
-        return np.where(self.classes[places] == self.truth, places, -1)
-
-
-class _Recorded(ClassifierMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
-    """An estimator that repeats recorded answers, for scorers."""
-
-    def __init__(self, predictions: Any = None) -> None:
-        self.predictions = predictions
-        self.classes_ = predictions.classes
-
-    def fit(self, X: Any, y: Any) -> Any:
-        return self
-
-    def predict(self, X: Any) -> Any:
-        return self.predictions.labels
-
-    def predict_proba(self, X: Any) -> Any:
-        if self.predictions.shares is None:
-            raise AttributeError("probability is off")
-        return self.predictions.shares
-
-
-def compute_score(name: str, rated: Answered) -> float:
-    """Compute a score by its name in a recipe."""
-    if name == "accuracy":
-        return float(np.mean(rated.labels == rated.truth))
-    if name == "balanced_accuracy":
-        # By hand: scikit-learn warns of an answer that no row has as its class. It is just wrong.
-        classes = np.unique(rated.truth)
-        return float(np.mean([np.mean(rated.labels[rated.truth == c] == c) for c in classes]))
-    if name in PROBABILITY_SCORES:
-        shares: Any = rated.shares
-        return score_probabilities(name, shares, rated.codes())
-    if name in OWN_SCORES:
-        more = {"average": "macro", "zero_division": 0.0} if name == "f1_macro" else {}
-        return float(getattr(metrics, OWN_SCORES[name])(rated.truth, rated.labels, **more))
-    try:
-        rows = np.zeros((len(rated.truth), 1))
-        return float(metrics.get_scorer(name)(_Recorded(rated), rows, rated.truth))
-    except (ValueError, AttributeError, TypeError) as error:
-        raise DataError(f"the score {name!r} cannot be computed: {error}") from error
-
-
-def rate(name: str, rated: Answered) -> float:
-    """The score as a search compares it: larger is better."""
-    return -compute_score(name, rated) if name in LOSSES else compute_score(name, rated)
-
-
-@cache
-def list_scorers() -> tuple[str, ...]:
-    """The names of scikit-learn's scorers that suit a classifier."""
-    kinds = {name: metrics.get_scorer(name)._score_func for name in metrics.get_scorer_names()}
-    return tuple(
-        name
-        for name, function in kinds.items()
-        if not any(word in function.__module__ for word in ("_regression", "cluster"))
-    )
+from dcsvm.experiments.recipe.sections import PROBABILITY, Measure, Search
+from dcsvm.model_selection.named_scores import Answered, compute_score, needs_two_classes
+from dcsvm.numeric.probability_scores import needs_probabilities
 
 
 def score_classes(rated: Answered, scores: Sequence[str]) -> dict[str, float]:
@@ -119,10 +39,16 @@ def list_scores(measure: Measure, search: Search, searched: bool) -> list[str]:
     return [name for name in dict.fromkeys(wanted) if name != "accuracy"]
 
 
-def check_scores(recipe: Recipe, candidate: Candidate) -> None:
-    """Raise if a score needs probabilities, and the candidate has none."""
-    wanted = [*(recipe.measure.scores or ()), *([recipe.search.score] if candidate.grid else [])]
-    for name in filter(needs_probabilities, wanted):
+def check_scores(recipe: Recipe, candidate: Candidate, n_classes: int) -> None:
+    """Raise if a score needs probabilities or two classes, and there are none, or more."""
+    asked = [*(recipe.measure.scores or ()), *([recipe.search.score] if candidate.grid else [])]
+    for name in asked:
+        if n_classes > 2 and needs_two_classes(name):
+            raise RecipeError(
+                f"the score {name!r} is one of two classes, and the data have {n_classes}: choose "
+                f"'{name}_macro', the mean over the classes"
+            )
+    for name in filter(needs_probabilities, asked):
         if candidate.classifier.probability == "off" and PROBABILITY not in candidate.grid:
             raise RecipeError(
                 f"the score {name!r} needs probabilities, and {candidate.name} has none; put "

@@ -102,16 +102,23 @@ def find_rarest_class(
     return RarestClass(str(labels[place]), share, right / counts[place], precision, average)
 
 
-def describe_rarest_class(found: RarestClass | None) -> Iterator[str]:
-    """The rarest class in a sentence, and a warning where the accuracy hides that it is missed."""
+def describe_rarest_class(
+    found: RarestClass | None, model: DivideAndConquerClassifier
+) -> Iterator[str]:
+    """The rarest class in a sentence, and a warning where the accuracy hides that it is missed.
+
+    The `model` is the one that missed it: a threshold is advised if it could have one.
+    """
     if found is None:
         return
     yield str(found)
     if found.is_hidden:
+        undecided = model.threshold is None and model.costs is None and len(model.classes_) == 2
+        threshold = 'threshold = "best f1" with probability = "auto", and '
+        by = "average_precision or balanced_accuracy"
         yield (
             "warning: the accuracy hides that most rows of this class are missed; try "
-            'threshold = "best f1" with probability = "auto", and choose by average_precision '
-            "or balanced_accuracy"
+            + (f"{threshold}choose by {by}" if undecided else f"to choose parameters by {by}")
         )
 
 
