@@ -10,6 +10,7 @@ import typer
 
 from dcsvm.base.errors import UnknownNameError, UsageError, did_you_mean
 from dcsvm.cli.app import app, echo, echo_json, load_registry, report_errors, say
+from dcsvm.cli.completion import complete_recipes
 from dcsvm.cli.options import AsJson, Debug, PluginFiles
 from dcsvm.cli.text_tables import print_table
 
@@ -25,7 +26,10 @@ ORDER = (
     "of those to try, auto and what it tries come first; the others begin with those meant for "
     "no more rows than needed: what goes further gives up more of an undivided model"
 )
-Name = Annotated[str, typer.Argument(help="A registered recipe.", metavar="NAME")]
+Name = Annotated[
+    str,
+    typer.Argument(help="A registered recipe.", metavar="NAME", autocompletion=complete_recipes),
+]
 
 
 @recipes_app.callback(invoke_without_command=True)

@@ -16,6 +16,7 @@ import typer
 
 from dcsvm.base.errors import CompositionError, DataError, SettingError, UsageError
 from dcsvm.cli.app import app, echo_json, load_registry, report_errors, say, use_cluster
+from dcsvm.cli.completion import complete_recipes_and_files
 from dcsvm.cli.options import AsJson, Cluster, Debug, PluginFiles, Raw, Tls
 from dcsvm.cli.text_tables import print_result
 from dcsvm.experiments.run.run_status import IfChanged
@@ -40,7 +41,11 @@ OPTIONS = {
 UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 RecipeName = Annotated[
     str | None,
-    typer.Argument(help="A recipe file, or the name of a registered recipe.", metavar="RECIPE"),
+    typer.Argument(
+        help="A recipe file, or the name of a registered recipe.",
+        metavar="RECIPE",
+        autocompletion=complete_recipes_and_files,
+    ),
 ]
 Out = Annotated[
     Path | None,

@@ -464,9 +464,17 @@ def test_completion_can_be_installed(dcsvm):
         ("dcsvm re", {"recipes", "report"}),
         ("dcsvm run --d", {"--data", "--dry-run", "--debug"}),
         ("dcsvm plugins ", {"show", "init"}),
+        ("dcsvm run sv", {"svm_forest", "svm_tree"}),
+        ("dcsvm recipes show gl", {"global_svm"}),
+        ("dcsvm plugins show ke", {"kernel_kmeans", "kernel_logistic", "kernel_svm"}),
+        ("dcsvm recipes copy td", {"td_svm"}),
+        ("dcsvm run my", {"my_recipe.toml", "my_recipes/"}),
     ],
 )
-def test_the_shell_completes_commands_and_options(words, expected):
+def test_the_shell_completes_commands_options_and_names(words, expected):
+    Path("my_recipe.toml").touch()
+    Path("my_recipes").mkdir()
+    Path("my_rows.csv").touch()
     asked = {
         "_DCSVM_COMPLETE": "complete_bash",
         "COMP_WORDS": words,
