@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import sys
@@ -17,6 +16,7 @@ import typer
 from dcsvm.base.errors import CompositionError, DataError, SettingError, UsageError
 from dcsvm.cli.app import app, echo_json, load_registry, report_errors, say, use_cluster
 from dcsvm.cli.completion import complete_recipes_and_files
+from dcsvm.cli.data_hints import suggest_options
 from dcsvm.cli.options import AsJson, Cluster, Debug, PluginFiles, Raw, Tls
 from dcsvm.cli.text_tables import print_result
 from dcsvm.experiments.run.run_status import IfChanged
@@ -30,14 +30,6 @@ if TYPE_CHECKING:
 MODEL_FILE = ".dcsvm"
 #: When the command began.
 STARTED = time.monotonic()
-#: What a data error advises, and the --set option that does it.
-OPTIONS = {
-    "`header = false`": "data.header=false",
-    '`encoding = "latin-1"`': "data.encoding=latin-1",
-    '`encoding = "utf-16"`': "data.encoding=utf-16",
-    'or say `decimal = ","`': "data.decimal=,",
-    "`day_first = true`": "data.day_first=true",
-}
 UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 RecipeName = Annotated[
     str | None,
@@ -280,8 +272,8 @@ def _execute(wanted: _Options, progress: TerminalProgress) -> CompletedRun:
     except DataError as error:
         if wanted.resume is None:
             folder.remove()
-        lines = [f"{each}{_suggest_option(each, wanted)}" for each in str(error).split("\n")]
-        raise DataError("\n".join(lines)) from error
+        by_option = any(each.startswith("--data ") for each in wanted.overrides)
+        raise (suggest_options(error) if by_option else error) from error
     except (CompositionError, SettingError):  # it would be so again
         raise
     except Exception:
@@ -294,27 +286,6 @@ def _execute(wanted: _Options, progress: TerminalProgress) -> CompletedRun:
         progress.on_step_begin("saving the model")
         save(kept.result.model, wanted.copy)
     return kept
-
-
-def _suggest_option(sentence: str, wanted: _Options) -> str:
-    """Suggest the --set option that solves a data error, if the file was given by --data."""
-    if not any(each.startswith("--data ") for each in wanted.overrides):
-        return ""
-    if sentence.endswith('`missing = "impute"`'):
-        return " (--set data.missing=impute)"
-    for key, option in OPTIONS.items():
-        if key in sentence:
-            return f" (--set {option})"
-    column = re.search(r"column '([^']+)'.*?list (?:it|the column) in `(drop|dates)`", sentence)
-    if column is None:
-        return ""
-    from dcsvm.experiments.recipe import parse_override
-
-    name, key = column[1], column[2]
-    said = f"data.{key}={name}"
-    if parse_override(said).table["data"][key] != name:  # what reads as a number, or has spaces
-        said = f"data.{key}=[{json.dumps(name, ensure_ascii=False)}]"
-    return f" (--set {shlex.quote(said)})"
 
 
 def _find_plugins_before(folder: Path) -> list[Path]:
