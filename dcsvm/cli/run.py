@@ -273,7 +273,7 @@ def _execute(wanted: _Options, progress: TerminalProgress) -> CompletedRun:
         if wanted.resume is None:
             folder.remove()
         by_option = any(each.startswith("--data ") for each in wanted.overrides)
-        raise (suggest_options(error) if by_option else error) from error
+        raise (suggest_options(error) if by_option else DataError(str(error))) from error
     except (CompositionError, SettingError):  # it would be so again
         raise
     except Exception:

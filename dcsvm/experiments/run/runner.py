@@ -254,7 +254,7 @@ class _CandidateRun:
         """Whether it learns all rows after it was measured; with folds, it has already."""
         is_own = self.candidate is self.recipe.candidates[0]
         asked = self.session.keeps_model and self.recipe.split.refit
-        return asked and is_own and len(self.splits) == 1
+        return asked and is_own and len(self.splits) == 1 and len(self.splits[0].test) > 0
 
     def _refit(self, chosen: SearchResult | None) -> Pipeline:
         n_rows = self.data.n_rows
@@ -349,7 +349,7 @@ class _CandidateRun:
         searching: float,
     ) -> Measures:
         truth = self.data.y[np.concatenate([rows.test for rows in self.splits])]
-        accuracy = float(np.mean(said.answers == truth))
+        accuracy = compute_score("accuracy", Answered(truth, said.answers, model.classes_))
         train_accuracy = float("nan")
         if self.recipe.measure.train:
             title = f"predicting what {self.candidate.name} learned"

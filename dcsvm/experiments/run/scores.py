@@ -57,7 +57,9 @@ class _Recorded(ClassifierMixin, BaseEstimator):  # type: ignore[misc, unused-ig
 
 
 def compute_score(name: str, said: Answered) -> float:
-    """A score by the name that it has in a recipe."""
+    """A score by the name that it has in a recipe; NaN without rows."""
+    if not len(said.truth):
+        return float("nan")
     if name == "accuracy":
         return float(np.mean(said.labels == said.truth))
     if name == "balanced_accuracy":
@@ -96,8 +98,10 @@ def list_scorers() -> tuple[str, ...]:
 def score_classes(said: Answered, asked: Sequence[str]) -> dict[str, float]:
     """Precision, recall and F1 of every class, and the scores that are asked for.
 
-    With probabilities, log-loss and Brier score are measured in any case.
+    With probabilities, log-loss and Brier score are measured in any case; without rows, nothing is.
     """
+    if not len(said.truth):
+        return {}
     truth, answers = said.truth, said.labels
     classes = np.unique(np.concatenate([truth, answers]))
     table = metrics.precision_recall_fscore_support(
@@ -131,5 +135,7 @@ def check_scores(recipe: Recipe, candidate: Candidate) -> None:
 
 
 def compute_baseline(truth: Any) -> float:
-    """The accuracy of always predicting the largest class."""
+    """The accuracy of always predicting the largest class; NaN without rows."""
+    if not len(truth):
+        return float("nan")
     return float(np.unique(truth, return_counts=True)[1].max() / len(truth))

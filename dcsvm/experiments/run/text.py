@@ -88,9 +88,11 @@ def find_rarest_class(
 ) -> RarestClass | None:
     """The rarest class of the test rows, if it has less than UNCOMMON of them."""
     labels, counts = np.unique(truth, return_counts=True)
+    if len(labels) < 2:
+        return None
     place = int(counts.argmin())
     share = float(counts[place] / len(truth))
-    if share >= UNCOMMON or len(labels) < 2:
+    if share >= UNCOMMON:
         return None
     mine, said = truth == labels[place], answers == labels[place]
     right = float(np.count_nonzero(mine & said))
