@@ -131,7 +131,7 @@ def describe_decision(model: DivideAndConquerClassifier) -> str:
     return f"labels: {model.classes_[rarer]} from a probability of {threshold:.3g} on{how}"
 
 
-def describe_columns(columns: Sequence[Mapping[str, str]]) -> Iterator[str]:
+def describe_columns(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """The columns of a file in a sentence or two: what they were taken for, what was left out."""
     kinds: dict[str, list[str]] = {}
     for column in columns:
@@ -154,11 +154,27 @@ def describe_columns(columns: Sequence[Mapping[str, str]]) -> Iterator[str]:
     ]
     if gaps:
         yield f"missing values filled in: {join_names(gaps)}"
+    yield from _describe_words(columns)
     left_out = [
         f"{join_names(kinds[kind])} ({why})" for kind, why in LEFT_OUT.items() if kind in kinds
     ]
     if left_out:
         yield f"left out: {'; '.join(left_out)}"
+
+
+def _describe_words(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Say which words of categories counted as missing: each of them may be a level."""
+    places: dict[str, list[str]] = {}
+    for column in columns:
+        if column["kind"] == "category":
+            for word, count in (column.get("words") or {}).items():
+                places.setdefault(word, []).append(f"{shorten(column['column'])} ({count:,})")
+    if places:
+        told = "; ".join(f"{word!r} in {join_names(names)}" for word, names in places.items())
+        yield (
+            f"counted as missing: {told}; if that is a level, list what else is missing in "
+            "`missing_values`, or nothing (--set 'data.missing_values=[]')"
+        )
 
 
 def compute_nsv_ratios(models: Sequence[Mapping[str, Any]]) -> list[float | None]:
