@@ -14,6 +14,7 @@ from dcsvm.datasets.dataset import Dataset
 from dcsvm.drive.engine import Engine
 from dcsvm.drive.observers import Observer
 from dcsvm.drive.validation import find_costs
+from dcsvm.experiments.portfolio.budget import Budget, forecast_report
 from dcsvm.experiments.recipe import Candidate, Recipe
 from dcsvm.experiments.recipe.sections import CLASS_WEIGHT
 from dcsvm.experiments.run.grid_search import search
@@ -244,7 +245,8 @@ class _CandidateRun:
             model, _ = self._fit(train, chosen, len(self.splits))
         answers = Predictions.concatenate(said)
         measures = self._measure(model, train, answers, fitting, searching)
-        refitted = self._refit(found[-1] if found else None) if self.is_refitted else None
+        refits = self.is_refitted and self._has_time(fitting)
+        refitted = self._refit(found[-1] if found else None) if refits else None
         return TrainedCandidate(
             measures, model, answers.answers, tuple(found), answers.shares, refitted
         )
@@ -255,6 +257,14 @@ class _CandidateRun:
         is_own = self.candidate is self.recipe.candidates[0]
         asked = self.session.keeps_model and self.recipe.split.refit
         return asked and is_own and len(self.splits) == 1 and len(self.splits[0].test) > 0
+
+    def _has_time(self, fit_seconds: float) -> bool:
+        """Whether a portfolio's budget lasts to learn all rows, judged by the fit before."""
+        seconds, n_rows = self.recipe.search.seconds, self.data.n_rows
+        if not self._searches_portfolio or seconds is None:
+            return True
+        budget = Budget(seconds, began=self.session.began, overhead=forecast_report(n_rows))
+        return budget.can_learn_again(fit_seconds, n_rows / len(self.splits[0].train))
 
     def _refit(self, chosen: SearchResult | None) -> Pipeline:
         n_rows = self.data.n_rows
