@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dcsvm.drive.registry import Registry
     from dcsvm.experiments.progress import TerminalProgress
     from dcsvm.experiments.recipe import Recipe
+    from dcsvm.experiments.run.folder import RunFolder
     from dcsvm.experiments.run.lifecycle import CompletedRun, RunRequest
 
 MODEL_FILE = ".dcsvm"
@@ -236,8 +237,7 @@ def _execute(wanted: _Options, progress: TerminalProgress) -> CompletedRun:
         read_request,
         update_software,
     )
-    from dcsvm.experiments.run.run_status import FINISHED, STATUS, resume_command
-    from dcsvm.persistence.model_file import MODEL
+    from dcsvm.experiments.run.run_status import STATUS, has_finished, resume_command
 
     if wanted.resume is not None:
         _check_resume_options(wanted)
@@ -265,8 +265,7 @@ def _execute(wanted: _Options, progress: TerminalProgress) -> CompletedRun:
             )
         )
     except KeyboardInterrupt as interrupt:
-        best = "; the best model so far is kept there" if folder.has(MODEL) else ""
-        interrupt.args = (f"{resume_command(folder.path)} goes on from here{best}",)
+        interrupt.args = (_describe_interrupted(folder),)
         folder.try_state("interrupted")
         raise
     except DataError as error:
@@ -277,7 +276,7 @@ def _execute(wanted: _Options, progress: TerminalProgress) -> CompletedRun:
     except (CompositionError, SettingError):  # it would be so again
         raise
     except Exception:
-        if folder.has(FINISHED) and (folder.path / FINISHED).stat().st_size:
+        if has_finished(folder.path):
             say(f"finished parts are kept: {resume_command(folder.path)} goes on from there")
         raise
     if wanted.copy is not None:
@@ -286,6 +285,18 @@ def _execute(wanted: _Options, progress: TerminalProgress) -> CompletedRun:
         progress.on_step_begin("saving the model")
         save(kept.result.model, wanted.copy)
     return kept
+
+
+def _describe_interrupted(folder: RunFolder) -> str:
+    """Say what is there after an interrupt, and how to go on."""
+    from dcsvm.experiments.run.run_status import has_finished, resume_command
+    from dcsvm.persistence.model_file import MODEL
+
+    again = resume_command(folder.path)
+    if not has_finished(folder.path):
+        return f"nothing was finished yet: {again} begins again"
+    best = "; the best model so far is kept there" if folder.has(MODEL) else ""
+    return f"{again} goes on from here{best}"
 
 
 def _find_plugins_before(folder: Path) -> list[Path]:

@@ -179,7 +179,11 @@ def read_text_blocks(
             if fault is not None:
                 check_text(table, text[consumed : consumed + 10_000].rpartition(b"\n")[0], line)
                 mistakes.append((line + fault.line, _describe_fault(fault, columns)))
-                if fault.kind != WRONG_COUNT or not table.tells_all or len(mistakes) == MOST_RAGGED:
+                if (
+                    fault.kind != WRONG_COUNT
+                    or not table.tells_all
+                    or len(mistakes) == MOST_RAGGED
+                ):
                     raise DataError("\n".join(f"{table.where(n)}: {said}" for n, said in mistakes))
                 used, more_lines = measure_row(text[consumed:], delimiter.encode(), fault.n_fields)
                 consumed, lines = consumed + used, lines + more_lines

@@ -54,9 +54,9 @@ CASES = {
         "in 'b'); fill it in, drop the column, or say `missing = \"impute\"`",
     ),
     "ragged rows and other mistakes": (
-        GOOD.replace("\n3,9,", "\n3,red,").replace("\n5,25,", '\n5,"2\n5,"",""",7,').replace(
-            "\n20,400,x", "\n20"
-        ),
+        GOOD.replace("\n3,9,", "\n3,red,")
+        .replace("\n5,25,", '\n5,"2\n5,"",""",7,')
+        .replace("\n20,400,x", "\n20"),
         "rows.csv:5: 'red' in column 'b' is not a number, but most of its values are; correct it, "
         "or list the column in `categorical`\n"
         "rows.csv:7: 4 values in a row, but the first line has 3\n"

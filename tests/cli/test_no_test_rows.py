@@ -51,9 +51,7 @@ def test_published_test_rows_are_learned_too(dcsvm, recipe, iris_pipeline, tmp_p
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
     X[:, 0] += 3 * y
-    np.savez(
-        tmp_path / "rows.npz", X_train=X[:40], y_train=y[:40], X_test=X[40:], y_test=y[40:]
-    )
+    np.savez(tmp_path / "rows.npz", X_train=X[:40], y_train=y[:40], X_test=X[40:], y_test=y[40:])
     mine = recipe(iris_pipeline)
     done = dcsvm("run", mine, "--data", "rows.npz", "--set", "split.test=0", "--json")
     assert json.loads(done.stdout)["n_train"] == 60

@@ -13,6 +13,7 @@ from dcsvm.drive.observers import Observer
 from dcsvm.drive.registry import default_registry
 from dcsvm.experiments.portfolio.blending import Judge, blend, select_members
 from dcsvm.experiments.portfolio.budget import Budget, Pace, forecast_report
+from dcsvm.experiments.portfolio.choice import weigh_cost
 from dcsvm.experiments.portfolio.entries import find_portfolio
 from dcsvm.experiments.portfolio.portfolio_search import choose_first_rows
 from dcsvm.experiments.portfolio.recipe_trials import Bench, TrialRows
@@ -183,3 +184,21 @@ def test_of_equal_models_the_fastest_is_chosen():
     judge, several = judged()
     assert judge.choose([several[0], several[0]], [2.0, 1.0]) == 1
     assert not judge.is_clear(several[0], several[0])
+
+
+def test_the_reason_names_what_slower_answers_gained():
+    y = np.arange(100) % 2
+    judge = Judge(y, np.array([0, 1]), "accuracy")
+    sure = np.column_stack([1.0 - y, y]) * 0.8 + 0.1
+    worse = sure.copy()
+    worse[:10] = worse[:10, ::-1]
+    gained = round(0.1 * (np.log(0.9) - np.log(0.1)), 4)
+    several, names = [sure, worse], ["slow", "quick"]
+    assert weigh_cost(judge, several, names, [1e-3, 1e-5], {0: 1.0}) == (
+        "; it answers 1,000 rows a second, quick 100,000: the price of a better accuracy by "
+        f"0.1000 and log loss by {gained:.4f}"
+    )
+    assert weigh_cost(judge, several, names, [1e-5, 1e-5], {0: 1.0}) == ""
+    assert "it answers 990 rows" in weigh_cost(
+        judge, several, names, [1e-3, 1e-5], {0: 0.5, 1: 0.5}
+    )

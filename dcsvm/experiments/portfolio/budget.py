@@ -61,7 +61,6 @@ class Budget:
         kept = KEPT_SHARE * self.seconds + min(self.overhead, self.seconds / 3)
         return self.seconds - kept - self.spent
 
-
     def can_learn_again(self, seconds: float, times: float) -> bool:
         """Whether so many times the rows of a fit can be learned, too; warn if they cannot."""
         needed = seconds * times**REFIT_POWER
