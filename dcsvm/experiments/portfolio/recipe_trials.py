@@ -34,7 +34,7 @@ from dcsvm.numeric.mapped_rows import select_rows
 Grid = Mapping[str, list[Any]]
 #: One row in so many is learned once more, to see how seconds grow.
 PILOT = 4
-#: One row in so many is learned first: a fit whose forecast is so many times too long is not begun.
+#: One row in so many is learned first; no fit is begun whose forecast is so many times too long.
 PROBE, TOO_LONG = 8, 2.0
 
 

@@ -88,7 +88,7 @@ class Split:
         None,
         at_least=0,
         below=1,
-        help="share of the rows held out; a quarter if not given; 0: all are learned, none measured",
+        help="share of the rows held out; a quarter if not given; 0: none, all are learned",
     )
     validation: float | None = setting(
         None, above=0, below=1, help="share of the other rows to choose parameters by; a fifth"

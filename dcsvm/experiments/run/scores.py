@@ -98,7 +98,7 @@ def list_scorers() -> tuple[str, ...]:
 def score_classes(said: Answered, asked: Sequence[str]) -> dict[str, float]:
     """Precision, recall and F1 of every class, and the scores that are asked for.
 
-    With probabilities, log-loss and Brier score are measured in any case; without rows, nothing is.
+    With probabilities, log-loss and Brier score are measured in any case; without rows, nothing.
     """
     if not len(said.truth):
         return {}
