@@ -126,6 +126,7 @@ def _describe_data(result: RunResult) -> Iterator[str]:
     import attrs
     import numpy as np
 
+    from dcsvm.experiments.portfolio.first_look import describe_first_look
     from dcsvm.experiments.run.text import describe_columns, describe_rare_classes
 
     scaled = {
@@ -143,6 +144,9 @@ def _describe_data(result: RunResult) -> Iterator[str]:
     rare = describe_rare_classes(result.rare)
     if rare:
         yield rare
+    for found in result.trained[0].found[-1:]:
+        if found.leaderboard:
+            yield from describe_first_look(result.dataset, found.scored_by)
     yield (
         f"{scaled.get(result.scale, 'features scaled to mean 0 and deviation 1')}, "
         f"seed {result.seed}, {_describe_jobs(result.n_jobs)}"
