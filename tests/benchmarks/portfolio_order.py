@@ -73,7 +73,7 @@ def describe(sets: Sequence[str], recipes: Sequence[str], losses: FloatArray) ->
 def weigh_advice(
     losses: FloatArray, whole: Sequence[int], others: Sequence[Sequence[int]], most: int
 ) -> str:
-    """Say how much better off sets are that helped to make the order, if only so many are tried."""
+    """Say how much better off sets are that helped to make the order, with so few recipes."""
     advised = losses[:, list(whole[:most])].min(axis=1)
     alone = np.array(
         [row[list(each[:most])].min() for row, each in zip(losses, others, strict=True)]

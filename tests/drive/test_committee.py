@@ -268,3 +268,11 @@ def test_chunks_grow_with_the_regions_of_a_division(regions, rows):
     around = committee_of(Member(model, np.eye(3)))
     assert chunk_size(FittedStrategy(around, Average())) == rows
     assert chunk_size(FittedStrategy(committee_of(*members), Average())) == 2**15
+
+
+def test_a_routing_of_no_rows_queries_no_member():
+    nothing = np.zeros(0, dtype=np.intp)
+    assert list(_by_member(Routing(nothing, nothing))) == []
+    rows, members = np.array([0, 1, 2]), np.array([1, 0, 1])
+    found = {member: at.tolist() for member, at in _by_member(Routing(rows, members))}
+    assert found == {0: [1], 1: [0, 2]}

@@ -36,6 +36,8 @@ Grid = Mapping[str, list[Any]]
 PILOT = 4
 #: One row in so many is learned first; no fit is begun whose forecast is so many times too long.
 PROBE, TOO_LONG = 8, 2.0
+#: A probe has at least so many rows.
+FEWEST = 20
 
 
 @attrs.frozen(eq=False)
@@ -129,7 +131,7 @@ class Bench:
             self.engine, observers=(*self.engine.observers, deadline), checkpoints=None
         )
         try:
-            if not given:
+            if not given and len(rows.learned) >= PROBE * FEWEST:
                 self._probe(entry, rows, grid, seconds, engine)
             found = self._choose(entry, rows, given, grid, seconds, engine)
             values = {**given, **({} if found is None else found.values)}
