@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from budgets import KEPT as BUDGETS
+from budgets import write_table as write_budgets
 from scipy.stats import binomtest, rankdata
 from suite import AUTO, HERE, LONG_AUTO, ROOT, WITHOUT_TREES, read_kept
 
@@ -227,9 +229,21 @@ def write_page() -> None:
     lines += ["", *write_table(validated, there, "log_loss", ".4f")]
     for title, about, before, after, rows in ABLATIONS:
         lines += ["", f"## {title}", "", about, "", *write_ablation(before, after, rows)]
+    lines += ["", *describe_budgets()]
     if NOTES.exists():
         lines += ["", NOTES.read_text().rstrip()]
     PAGE.write_text("\n".join(lines) + "\n")
+
+
+def describe_budgets() -> list[str]:
+    """How `auto` keeps its budgets, as far as that was measured."""
+    measured = write_budgets(read_kept(BUDGETS)) if BUDGETS.exists() else ["Not measured yet."]
+    about = (
+        "`python tests/benchmarks/budgets.py` runs `dcsvm run auto --seconds S` 20 times, on the "
+        "sets of the suite in turn and for 10 to 60 seconds, and compares the time of the clock "
+        "from start to end with what was asked. It needs a machine of its own."
+    )
+    return ["## Budgets of auto", "", about, "", *measured]
 
 
 def list_speeds(cells: Cells, methods: Sequence[str]) -> str:

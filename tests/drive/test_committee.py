@@ -8,6 +8,7 @@ from dcsvm import Committee, DivideAndConquerClassifier, Division, Member, Route
 from dcsvm.base.answers import Answers
 from dcsvm.base.errors import ContractError
 from dcsvm.drive.absent_classes import floor_masked
+from dcsvm.drive.committee.committee import _by_member
 from dcsvm.drive.fitted import FittedStrategy, chunk_size
 from dcsvm.numeric import Kernel
 from dcsvm.toolbox import Constant, Cost, Hyperplanes, KernelExpansion, Wrapped

@@ -21,7 +21,9 @@ def describe_first_look(data: Dataset, score: str) -> Iterator[str]:
     if shares[small] < UNEVEN:
         advice = ""
         if score == "accuracy":
-            advice = "; accuracy hardly sees it: --score balanced_accuracy counts all classes alike"
+            advice = (
+                "; accuracy hardly sees it: --score balanced_accuracy counts all classes alike"
+            )
         yield (
             f"uneven classes: {shorten(str(labels[large]))} has {shares[large]:.1%} of the rows, "
             f"{shorten(str(labels[small]))} {shares[small]:.1%}{advice}"
