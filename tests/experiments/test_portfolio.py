@@ -117,6 +117,8 @@ def test_all_rows_are_learned_again_only_if_the_budget_lasts():
     assert budget.can_learn_again(5.0, 4 / 3)
     with pytest.warns(UserWarning, match=r"no time was left to learn all rows \(about 9 s\)"):
         assert not budget.can_learn_again(6.0, 4 / 3)
+    clock.now = 30.0  # late already, but it takes next to nothing
+    assert budget.can_learn_again(0.3, 4 / 3)
 
 
 def test_small_tables_keep_less_time_for_their_report():

@@ -41,6 +41,6 @@ def test_words_that_counted_as_missing_are_told_with_the_setting():
     ]
     assert list(describe_columns(columns))[-1] == (
         "counted as missing: 'none' in Tarif (1,373), Art (5); 'NA' in Tarif (2); if that is a "
-        "level, list what else is missing in `missing_values`, or nothing "
-        "(--set 'data.missing_values=[]')"
+        "level, list only what is missing in `missing_values` "
+        "(--set 'data.missing_values=[\"?\", \"n/a\", \"nan\", \"null\"]')"
     )

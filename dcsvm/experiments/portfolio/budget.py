@@ -64,7 +64,7 @@ class Budget:
     def can_learn_again(self, seconds: float, times: float) -> bool:
         """Whether so many times the rows of a fit can be learned, too; warn if they cannot."""
         needed = seconds * times**REFIT_POWER
-        if needed <= self.left + REFIT_SLACK * self.seconds:
+        if needed <= max(self.left, 0.0) + REFIT_SLACK * self.seconds:
             return True
         warnings.warn(
             f"no time was left to learn all rows (about {needed:.0f} s): the model that was "

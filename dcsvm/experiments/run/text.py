@@ -1,5 +1,6 @@
 """Sentences that the terminal and reports share, on columns, rare classes and cost ratios."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 from sklearn.metrics import average_precision_score
 
 from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.datasets.field_parsing import MISSING
 from dcsvm.drawing import shorten
 from dcsvm.experiments.run.search_result import SearchResult
 from dcsvm.numeric.array_types import FloatArray
@@ -171,9 +173,10 @@ def _describe_words(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
                 places.setdefault(word, []).append(f"{shorten(column['column'])} ({count:,})")
     if places:
         told = "; ".join(f"{word!r} in {join_names(names)}" for word, names in places.items())
+        others = json.dumps(sorted(MISSING - {"", *(word.lower() for word in places)}))
         yield (
-            f"counted as missing: {told}; if that is a level, list what else is missing in "
-            "`missing_values`, or nothing (--set 'data.missing_values=[]')"
+            f"counted as missing: {told}; if that is a level, list only what is missing in "
+            f"`missing_values` (--set 'data.missing_values={others}')"
         )
 
 
