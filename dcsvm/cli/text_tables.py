@@ -126,8 +126,11 @@ def _describe_data(result: RunResult) -> Iterator[str]:
     import attrs
     import numpy as np
 
-    from dcsvm.experiments.portfolio.first_look import describe_first_look
-    from dcsvm.experiments.run.text import describe_columns, describe_rare_classes
+    from dcsvm.experiments.run.text import (
+        describe_columns,
+        describe_first_look,
+        describe_rare_classes,
+    )
 
     scaled = {
         "none": "features as they are",

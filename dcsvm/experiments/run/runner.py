@@ -38,6 +38,7 @@ from dcsvm.experiments.run.scores import (
     compute_score,
     list_scores,
     score_classes,
+    score_folds,
 )
 from dcsvm.experiments.run.search_result import SearchContext, SearchResult
 from dcsvm.experiments.run.splitting import split_rows
@@ -358,8 +359,10 @@ class _CandidateRun:
         fitting: float,
         searching: float,
     ) -> Measures:
-        truth = self.data.y[np.concatenate([rows.test for rows in self.splits])]
-        accuracy = compute_score("accuracy", Answered(truth, said.answers, model.classes_))
+        tests = [rows.test for rows in self.splits]
+        truth = self.data.y[np.concatenate(tests)]
+        answered = Answered(truth, said.answers, model.classes_, said.shares)
+        accuracy = compute_score("accuracy", answered)
         train_accuracy = float("nan")
         if self.recipe.measure.train:
             title = f"predicting what {self.candidate.name} learned"
@@ -383,26 +386,6 @@ class _CandidateRun:
             n_test=len(truth),
             **measure_structure(model[-1]),
             **cost,
-            more=score_classes(Answered(truth, said.answers, model.classes_, said.shares), asked),
-            by_fold=self._score_folds(said, model.classes_, asked),
+            more=score_classes(answered, asked),
+            by_fold=score_folds(self.data.y, tests, answered, asked),
         )
-
-    def _score_folds(
-        self, said: Predictions, classes: Any, asked: list[str]
-    ) -> dict[str, list[float]]:
-        if len(self.splits) < 2:
-            return {}
-        tests = [rows.test for rows in self.splits]
-        edges = np.cumsum([len(test) for test in tests])[:-1]
-        labels = np.split(said.answers, edges)
-        shares: list[Any] = [None] * len(tests)
-        if said.shares is not None:
-            shares = np.split(said.shares, edges)
-        folds = [
-            Answered(self.data.y[test], answers, classes, table)
-            for test, answers, table in zip(tests, labels, shares, strict=True)
-        ]
-        return {
-            f"test_{name}": [compute_score(name, fold) for fold in folds]
-            for name in ("accuracy", *asked)
-        }

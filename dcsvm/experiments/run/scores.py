@@ -117,6 +117,27 @@ def score_classes(said: Answered, asked: Sequence[str]) -> dict[str, float]:
     return found | {f"test_{name}": compute_score(name, said) for name in names}
 
 
+def score_folds(
+    y: Any, tests: Sequence[Any], said: Answered, asked: Sequence[str]
+) -> dict[str, list[float]]:
+    """Accuracy and the scores that are asked for, fold by fold; empty for a single split."""
+    if len(tests) < 2:
+        return {}
+    edges = np.cumsum([len(test) for test in tests])[:-1]
+    labels = np.split(said.labels, edges)
+    shares: list[Any] = [None] * len(tests)
+    if said.shares is not None:
+        shares = np.split(said.shares, edges)
+    folds = [
+        Answered(y[test], answers, said.classes, table)
+        for test, answers, table in zip(tests, labels, shares, strict=True)
+    ]
+    return {
+        f"test_{name}": [compute_score(name, fold) for fold in folds]
+        for name in ("accuracy", *asked)
+    }
+
+
 def list_scores(measure: Measure, search: Search, searched: bool) -> list[str]:
     """The scores beside accuracy: what [measure] asks for, and what the search chose by."""
     asked = [*(measure.scores or ()), *([search.score] if searched else [])]

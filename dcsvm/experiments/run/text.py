@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.metrics import average_precision_score
 
 from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.datasets.dataset import Dataset
 from dcsvm.datasets.field_parsing import MISSING
 from dcsvm.drawing import shorten
 from dcsvm.experiments.run.search_result import SearchResult
@@ -21,6 +22,8 @@ RARE = 10
 UNCOMMON, HALF = 0.05, 0.5
 #: Names that are listed before "and so many more".
 LISTED = 6
+#: Repeated rows are told from this share on, of so many rows at the most.
+REPEATED, MOST_ROWS = 0.01, 20000
 #: Kinds of columns that are no features, and why they are none.
 LEFT_OUT = {
     "id": "a value of its own in nearly every row",
@@ -232,3 +235,35 @@ def list_leaderboard(found: SearchResult) -> tuple[tuple[str, ...], list[list[st
     if found.scored_by == "log_loss":
         header, lines = header[:1] + header[2:], [line[:1] + line[2:] for line in lines]
     return header, lines
+
+
+def describe_first_look(data: Dataset, score: str) -> Iterator[str]:
+    """Sentences about uneven classes, with a score that sees them, and about repeated rows."""
+    labels, counts = np.unique(data.y, return_counts=True)
+    shares = counts / len(data.y)
+    small, large = int(shares.argmin()), int(shares.argmax())
+    if shares[small] < UNCOMMON:
+        advice = ""
+        if score == "accuracy":
+            advice = (
+                "; accuracy hardly sees it: --score balanced_accuracy counts all classes alike"
+            )
+        yield (
+            f"uneven classes: {shorten(str(labels[large]))} has {shares[large]:.1%} of the rows, "
+            f"{shorten(str(labels[small]))} {shares[small]:.1%}{advice}"
+        )
+    repeated = measure_repeats(data)
+    if repeated >= REPEATED:
+        yield (
+            f"{repeated:.0%} of the rows have the features of another row: where copies are both "
+            "learned and tested, scores are too high"
+        )
+
+
+def measure_repeats(data: Dataset) -> float:
+    """The share of rows that have the features of an earlier one; 0 for sparse rows."""
+    if not hasattr(data.X, "shape") or hasattr(data.X, "indptr"):
+        return 0.0
+    rows = np.ascontiguousarray(data.X[np.arange(min(data.n_rows, MOST_ROWS))]) + 0.0
+    whole = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))
+    return 1.0 - len(np.unique(whole)) / len(rows)
