@@ -11,6 +11,7 @@ import typer
 
 from dcsvm.base.errors import UnknownNameError, UsageError, did_you_mean
 from dcsvm.cli.app import app, echo, echo_json, load_registry, report_errors, say
+from dcsvm.cli.completion import complete_offers
 from dcsvm.cli.options import AsJson, Debug, PluginFiles
 from dcsvm.cli.recipes import write_new
 from dcsvm.cli.text_tables import print_table
@@ -55,7 +56,12 @@ def plugins(
 @plugins_app.command()
 def show(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="A component or recipe.", metavar="NAME")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A component or recipe.", metavar="NAME", autocompletion=complete_offers
+        ),
+    ],
     kind: Annotated[
         str | None,
         typer.Option("--kind", help="decomposer, learner, combiner or recipe; default: any."),

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dcsvm.base.errors import UnknownNameError, UsageError, did_you_mean
+from dcsvm.base.errors import DataError, UnknownNameError, UsageError, did_you_mean
 from dcsvm.cli.app import app, echo, echo_json, load_registry, report_errors, say
+from dcsvm.cli.completion import complete_recipes
+from dcsvm.cli.data_hints import suggest_options
 from dcsvm.cli.options import AsJson, Debug, PluginFiles
 from dcsvm.cli.text_tables import print_table
 
@@ -25,7 +27,12 @@ ORDER = (
     "of those to try, auto and what it tries come first; the others begin with those meant for "
     "no more rows than needed: what goes further gives up more of an undivided model"
 )
-Name = Annotated[str, typer.Argument(help="A registered recipe.", metavar="NAME")]
+#: The recipe through whose [data] a file is read: it takes gaps.
+AUTO = "auto"
+Name = Annotated[
+    str,
+    typer.Argument(help="A registered recipe.", metavar="NAME", autocompletion=complete_recipes),
+]
 
 
 @recipes_app.callback(invoke_without_command=True)
@@ -44,7 +51,13 @@ def recipes(
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option("--target", metavar="COLUMN", help="The column of it with the classes."),
+        typer.Option(
+            "--target", metavar="COLUMN", help="The column of it with the classes, if not guessed."
+        ),
+    ] = None,
+    values: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="data.KEY=VALUE", help="How to read it; repeatable."),
     ] = None,
     plugin: PluginFiles = None,
     as_json: AsJson = False,
@@ -57,18 +70,23 @@ def recipes(
     with report_errors(debug):
         registry = load_registry(plugin)
         given = {"rows": rows, "features": features, "classes": classes}
-        if target is not None and data is None:
-            raise UsageError("--target names a column of --data: give the file, too")
+        gaps = 0
         if data is not None:
-            found = _count_sizes(data, target)
+            try:
+                found, gaps = _measure_file(registry, data, target, values or [])
+            except DataError as error:
+                raise suggest_options(error) from error
             say(f"{data}: " + ", ".join(f"{n:,} {key}" for key, n in found.items()))
             given = {key: found[key] if n is None else n for key, n in given.items()}
-        listed = _list_recipes(registry, {key: n for key, n in given.items() if n is not None})
+        elif target is not None or values:
+            raise UsageError("--target and --set say how to read --data: give the file, too")
+        known = {key: n for key, n in given.items() if n is not None}
+        listed = _list_recipes(registry, known, None if data is None else gaps)
         if as_json:
             echo_json(listed)
             return
-        judged = ("try it",) if any(given.values()) else ()
-        fields = ("name", *judged, "suits", "about")
+        judged = ("try it",) if known else ()
+        fields = ("name", *judged, "suits" if data is None else "why", "about")
         print_table(fields, [[each[field] for field in fields] for each in listed], wrapped=2)
         if given["rows"] is not None:
             say(ORDER)
@@ -154,34 +172,65 @@ def _find_text(name: str, registry: Registry) -> str:
     return str(offer.what)
 
 
-def _count_sizes(path: Path, target: str | None) -> dict[str, int]:
-    """Return the numbers of rows, features and classes of a data file."""
+def _measure_file(
+    registry: Registry, path: Path, target: str | None, values: list[str]
+) -> tuple[dict[str, int], int]:
+    """Return the sizes of a data file, and how many of its columns have gaps."""
     import numpy as np
 
-    from dcsvm.datasets.loading import read
+    from dcsvm.experiments.recipe import find_recipe, parse_override
+    from dcsvm.experiments.run.load_data import guess_target, load
 
-    is_number = target is not None and target.lstrip("-").isdecimal()
-    data = read(path, int(target) if target and is_number else target, missing="impute")
-    return {"rows": data.n_rows, "features": data.X.shape[1], "classes": len(np.unique(data.y))}
+    layers = [parse_override(each).table for each in values]
+    if any(set(each) != {"data"} for each in layers):
+        raise UsageError("--set of recipes takes keys of [data] only, such as data.decimal=,")
+    if target is None and not any("target" in each["data"] for each in layers):
+        target, why = guess_target(
+            path, {key: v for each in layers for key, v in each["data"].items()}
+        )
+        if target is not None:
+            say(f"assumed: the target is {target!r}, {why}; --target names another column")
+    wanted = [f"--data {path}", *([] if target is None else [f"--target {target}"]), *values]
+    found = load(find_recipe(AUTO, registry, wanted).data)
+    sizes = {
+        "rows": found.n_rows,
+        "features": found.X.shape[1],
+        "classes": len(np.unique(found.y)),
+    }
+    return sizes, sum("missing" in each.about for each in found.facts if each.kind != "empty")
 
 
-def _list_recipes(registry: Registry, given: dict[str, int]) -> list[dict[str, Any]]:
+def _list_recipes(
+    registry: Registry, given: dict[str, int], gaps: int | None
+) -> list[dict[str, Any]]:
+    """Describe all recipes, the best for these sizes first; `gaps` is None without a file."""
     import tomllib
 
     from dcsvm.drive.registry import RECIPE
-    from dcsvm.experiments.recipe.applicability import SIZES, describe_range, find_unsuitable
+    from dcsvm.experiments.recipe.applicability import (
+        SIZES,
+        describe_range,
+        explain,
+        find_unsuitable,
+    )
 
     offers = [(tomllib.loads(offer.what), offer) for offer in registry.of_kind(RECIPE)]
     if given:
         offers.sort(key=lambda each: _judge(each[0], given))
+    joining = [offer.name for recipe, offer in offers if _joins(recipe, given)]
     listed = []
     for recipe, offer in offers:
         suits = recipe.get("suits", {})
         beyond = find_unsuitable(suits, given)
+        tried = joining if _chooses(recipe) else []
+        place = joining.index(offer.name) + 1 if offer.name in joining else 0
+        needs = gaps if recipe.get("data", {}).get("missing", "error") == "error" else 0
+        why = {} if gaps is None else {"why": explain(suits, given, tried, place, needs or 0)}
         listed.append(
             {
                 "name": offer.name,
                 "try it": "no: " + ", ".join(beyond) if beyond else "yes",
+                **why,
                 "suits": ", ".join(
                     describe_range(key, suits[key]) for key in SIZES if key in suits
                 ),
@@ -192,11 +241,21 @@ def _list_recipes(registry: Registry, given: dict[str, int]) -> list[dict[str, A
     return listed
 
 
+def _chooses(recipe: dict[str, Any]) -> bool:
+    """Whether a recipe tries those of the portfolio."""
+    return bool(recipe.get("search", {}).get("use") == "portfolio")
+
+
+def _joins(recipe: dict[str, Any], given: dict[str, int]) -> bool:
+    from dcsvm.experiments.recipe.applicability import find_unsuitable
+
+    return "auto" in recipe and not find_unsuitable(recipe.get("suits", {}), given)
+
+
 def _judge(recipe: dict[str, Any], given: dict[str, int]) -> tuple[Any, ...]:
     """A sort key: suitable recipes first, of these the portfolio's in its order."""
     from dcsvm.experiments.recipe.applicability import find_unsuitable, rank
 
     suits = recipe.get("suits", {})
-    chooses = recipe.get("search", {}).get("use") == "portfolio"
-    place = 0.0 if chooses else float(recipe.get("auto", "inf"))
+    place = 0.0 if _chooses(recipe) else float(recipe.get("auto", "inf"))
     return bool(find_unsuitable(suits, given)), place, rank(suits, given)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import sys
@@ -16,6 +15,8 @@ import typer
 
 from dcsvm.base.errors import CompositionError, DataError, SettingError, UsageError
 from dcsvm.cli.app import app, echo_json, load_registry, report_errors, say, use_cluster
+from dcsvm.cli.completion import complete_recipes_and_files
+from dcsvm.cli.data_hints import suggest_options
 from dcsvm.cli.options import AsJson, Cluster, Debug, PluginFiles, Raw, Tls
 from dcsvm.cli.text_tables import print_result
 from dcsvm.experiments.run.run_status import IfChanged
@@ -24,23 +25,20 @@ if TYPE_CHECKING:
     from dcsvm.drive.registry import Registry
     from dcsvm.experiments.progress import TerminalProgress
     from dcsvm.experiments.recipe import Recipe
+    from dcsvm.experiments.run.folder import RunFolder
     from dcsvm.experiments.run.lifecycle import CompletedRun, RunRequest
 
 MODEL_FILE = ".dcsvm"
 #: When the command began.
 STARTED = time.monotonic()
-#: What a data error advises, and the --set option that does it.
-OPTIONS = {
-    "`header = false`": "data.header=false",
-    '`encoding = "latin-1"`': "data.encoding=latin-1",
-    '`encoding = "utf-16"`': "data.encoding=utf-16",
-    'or say `decimal = ","`': "data.decimal=,",
-    "`day_first = true`": "data.day_first=true",
-}
 UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 RecipeName = Annotated[
     str | None,
-    typer.Argument(help="A recipe file, or the name of a registered recipe.", metavar="RECIPE"),
+    typer.Argument(
+        help="A recipe file, or the name of a registered recipe.",
+        metavar="RECIPE",
+        autocompletion=complete_recipes_and_files,
+    ),
 ]
 Out = Annotated[
     Path | None,
@@ -239,8 +237,7 @@ def _execute(wanted: _Options, progress: TerminalProgress) -> CompletedRun:
         read_request,
         update_software,
     )
-    from dcsvm.experiments.run.run_status import FINISHED, STATUS, resume_command
-    from dcsvm.persistence.model_file import MODEL
+    from dcsvm.experiments.run.run_status import STATUS, has_finished, resume_command
 
     if wanted.resume is not None:
         _check_resume_options(wanted)
@@ -268,19 +265,18 @@ def _execute(wanted: _Options, progress: TerminalProgress) -> CompletedRun:
             )
         )
     except KeyboardInterrupt as interrupt:
-        best = "; the best model so far is kept there" if folder.has(MODEL) else ""
-        interrupt.args = (f"{resume_command(folder.path)} goes on from here{best}",)
+        interrupt.args = (_describe_interrupted(folder),)
         folder.try_state("interrupted")
         raise
     except DataError as error:
         if wanted.resume is None:
             folder.remove()
-        lines = [f"{each}{_suggest_option(each, wanted)}" for each in str(error).split("\n")]
-        raise DataError("\n".join(lines)) from error
+        by_option = any(each.startswith("--data ") for each in wanted.overrides)
+        raise (suggest_options(error) if by_option else DataError(str(error))) from error
     except (CompositionError, SettingError):  # it would be so again
         raise
     except Exception:
-        if folder.has(FINISHED) and (folder.path / FINISHED).stat().st_size:
+        if has_finished(folder.path):
             say(f"finished parts are kept: {resume_command(folder.path)} goes on from there")
         raise
     if wanted.copy is not None:
@@ -291,25 +287,16 @@ def _execute(wanted: _Options, progress: TerminalProgress) -> CompletedRun:
     return kept
 
 
-def _suggest_option(sentence: str, wanted: _Options) -> str:
-    """Suggest the --set option that solves a data error, if the file was given by --data."""
-    if not any(each.startswith("--data ") for each in wanted.overrides):
-        return ""
-    if sentence.endswith('`missing = "impute"`'):
-        return " (--set data.missing=impute)"
-    for key, option in OPTIONS.items():
-        if key in sentence:
-            return f" (--set {option})"
-    column = re.search(r"column '([^']+)'.*?list (?:it|the column) in `(drop|dates)`", sentence)
-    if column is None:
-        return ""
-    from dcsvm.experiments.recipe import parse_override
+def _describe_interrupted(folder: RunFolder) -> str:
+    """Say what is there after an interrupt, and how to go on."""
+    from dcsvm.experiments.run.run_status import has_finished, resume_command
+    from dcsvm.persistence.model_file import MODEL
 
-    name, key = column[1], column[2]
-    setting = f"data.{key}={name}"
-    if parse_override(setting).table["data"][key] != name:  # what reads as a number, or has spaces
-        setting = f"data.{key}=[{json.dumps(name, ensure_ascii=False)}]"
-    return f" (--set {shlex.quote(setting)})"
+    again = resume_command(folder.path)
+    if not has_finished(folder.path):
+        return f"nothing was finished yet: {again} begins again"
+    best = "; the best model so far is kept there" if folder.has(MODEL) else ""
+    return f"{again} goes on from here{best}"
 
 
 def _find_plugins_before(folder: Path) -> list[Path]:

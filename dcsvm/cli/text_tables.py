@@ -64,6 +64,9 @@ MEASURES = (
 )
 
 
+UNMEASURED = "no rows were held out (test = 0), so nothing says how good the model is"
+
+
 def print_result(result: RunResult) -> None:
     """Print what was learned from what, and what came out."""
     from dcsvm.experiments.run.text import (
@@ -100,6 +103,8 @@ def print_result(result: RunResult) -> None:
     ]
     print_table(("", *(each.model for each in result.measures)), rows, numbers=True)
     model = result.trained[0].model[-1]
+    if not result.n_test:
+        echo(UNMEASURED)
     for line in (describe_decision(model), *describe_rarest_class(result.rarest, model)):
         if line:
             echo(line)
@@ -119,7 +124,11 @@ def _describe_data(result: RunResult) -> Iterator[str]:
     import attrs
     import numpy as np
 
-    from dcsvm.experiments.run.text import describe_columns, describe_rare_classes
+    from dcsvm.experiments.run.text import (
+        describe_columns,
+        describe_first_look,
+        describe_rare_classes,
+    )
 
     scaled = {
         "none": "features as they are",
@@ -128,7 +137,7 @@ def _describe_data(result: RunResult) -> Iterator[str]:
         "quantile": "features as ranks",
     }
     n_folds = len(np.unique(result.folds))
-    rows = f"{result.n_train} rows to learn from, {result.n_test} held out"
+    rows = f"{result.n_train} rows to learn from, {result.n_test or 'none'} held out"
     if n_folds > 1:
         rows = f"{result.n_train} rows, each held out once in {n_folds} folds"
     yield (f"{result.data}: {rows}, {result.n_features} features, {result.n_classes} classes")
@@ -136,6 +145,9 @@ def _describe_data(result: RunResult) -> Iterator[str]:
     rare = describe_rare_classes(result.rare)
     if rare:
         yield rare
+    for found in result.trained[0].found[-1:]:
+        if found.leaderboard:
+            yield from describe_first_look(result.dataset, found.scored_by)
     yield (
         f"{scaled.get(result.scale, 'features scaled to mean 0 and deviation 1')}, "
         f"seed {result.seed}, {_describe_jobs(result.n_jobs)}"
@@ -195,7 +207,10 @@ def _is_shown(name: str) -> Callable[[dict[str, Any]], bool]:
     """Whether a measure is worth a line: a cost of nothing, or one not known, is not."""
     costs = ("search_seconds", "nsv_ratio", "hyperplanes", "kernel_evaluations")
     is_cost = any(word in name for word in costs)
-    return lambda found: not is_cost or bool(found.get(name))
+    of_test = name in ("test_accuracy", "baseline_accuracy", "predict_seconds")
+    return lambda found: (
+        (not is_cost or bool(found.get(name))) and (not of_test or bool(found["n_test"]))
+    )
 
 
 def _find_plain_measure(name: str) -> str:
@@ -208,7 +223,7 @@ def print_plan(plan: RunPlan) -> None:
     echo(plan.recipe)
     echo(
         f"{plan.data}: {plan.rows} rows, {plan.features} features, {plan.classes} classes; "
-        f"{plan.n_train} rows to learn from, {plan.n_test} held out{folds}"
+        f"{plan.n_train} rows to learn from, {plan.n_test or 'none'} held out{folds}"
     )
     if plan.portfolio:
         echo(f"tries {', '.join(plan.portfolio)}")

@@ -1,6 +1,7 @@
 """Inference of column types: a column is read block by block, then classified."""
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,7 @@ class ColumnReader:
         self.n_rows = self.n_missing = self.n_others = 0
         self.first_missing: int | None = None
         self.gap = ""
+        self.missing_words: Counter[str] = Counter()
         self.first_other: tuple[int, str] | None = None
         self.padded: str | None = None
         self.alien: tuple[int, str] | None = None
@@ -98,6 +100,8 @@ class ColumnReader:
             known = self.is_declared and text in self.levels
             if self._parse(text)[0] == NOTHING and not known:
                 numbers[place] = -1
+                if text:
+                    self.missing_words[text] += int(np.count_nonzero(codes == place))
                 continue
             if text not in self.levels:
                 if self.is_declared and self.alien is None:

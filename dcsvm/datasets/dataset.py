@@ -1,7 +1,7 @@
 """Dataset: rows with labels, and what was inferred about the columns."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -25,6 +25,8 @@ class Fact:
     column: str
     kind: str
     about: str = ""
+    #: The words of a category that counted as missing, and how often they did.
+    words: Mapping[str, int] = attrs.field(factory=dict, hash=False)
 
 
 @attrs.frozen(eq=False)

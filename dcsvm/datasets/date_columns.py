@@ -38,7 +38,7 @@ class DatedTable(Table):
 
     @property
     def mistakes(self) -> list[tuple[int, str]]:  # type: ignore[override]
-        return [*self._found.values()]
+        return [*self.table.mistakes, *self._found.values()]
 
     def blocks(self) -> Iterator[Block]:
         for block in self.table.blocks():

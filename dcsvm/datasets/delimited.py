@@ -22,14 +22,18 @@ from dcsvm.numeric.text_fields import (
     NUMBER,
     OPEN_QUOTE,
     OTHER,
+    WRONG_COUNT,
     Cells,
     Fault,
+    measure_row,
     split_rows,
 )
 
 BLOCK_BYTES = 1 << 22
 #: Longest row in bytes, so that an open quote does not read the rest of a file.
 LONGEST_ROW = 1 << 26
+#: Rows with a wrong number of fields that are told before reading ends.
+MOST_RAGGED = 10
 #: Rows that a header is compared with.
 HEADER_ROWS = 200
 DELIMITERS = ",;\t|"
@@ -154,6 +158,8 @@ def read_text_blocks(
 ) -> Iterator[Block]:
     """Yield the rows of a text file from byte `skip`, which is on line `line`."""
     path = Path(table.title)
+    mistakes: list[tuple[int, str]] = []
+    table.mistakes = mistakes
     with wrap_read_errors(path), DataFile(path, table.encoding) as file:
         file.read(skip)
         text = file.read(BLOCK_BYTES).removeprefix(_BYTE_ORDER_MARK if not skip else b"")
@@ -172,8 +178,15 @@ def read_text_blocks(
                 yield TextBlock(cells, line, table.decimal)
             if fault is not None:
                 check_text(table, text[consumed : consumed + 10_000].rpartition(b"\n")[0], line)
-                where = table.where(line + fault.line)
-                raise DataError(f"{where}: {_describe_fault(fault, columns)}")
+                mistakes.append((line + fault.line, _describe_fault(fault, columns)))
+                if (
+                    fault.kind != WRONG_COUNT
+                    or not table.tells_all
+                    or len(mistakes) == MOST_RAGGED
+                ):
+                    raise DataError("\n".join(f"{table.where(n)}: {said}" for n, said in mistakes))
+                used, more_lines = measure_row(text[consumed:], delimiter.encode(), fault.n_fields)
+                consumed, lines = consumed + used, lines + more_lines
             line += lines
             text = text[consumed:] + more
             if len(text) > LONGEST_ROW and not consumed:

@@ -95,6 +95,8 @@ class Table(ABC):
     sources: Mapping[int, int] = {}
     #: Places and messages of invalid fields that the table itself found so far.
     mistakes: Sequence[tuple[int, str]] = ()
+    #: Whether rows with a wrong number of fields are skipped and told in `mistakes`, for a while.
+    tells_all = False
     #: How much of the file has been read, for progress.
     bytes_read = 0
 

@@ -33,6 +33,7 @@ def read_table(
     table: Table, target: Reference | None, roles: ColumnRoles, spill: Path | None = None
 ) -> Dataset:
     """Read a whole table; with a folder to `spill` to, the features stay in a file there."""
+    table.tells_all = True
     place = find_target(table, target)
     categories = {find_column(table, each, "categorical") for each in roles.categorical}
     dropped = {find_column(table, each, "drop") for each in roles.drop}
@@ -151,7 +152,7 @@ def _build_dataset(
     facts = [
         Fact(name, _name_unread(j, table))
         if j in dropped
-        else Fact(name, kinds[j], columns[j].about)
+        else Fact(name, kinds[j], columns[j].about, dict(columns[j].missing_words))
         for j, name in enumerate(table.names)
     ]
     schema = TableSchema(

@@ -124,6 +124,8 @@ def _test_pair(first_name: str, first: Path, second_name: str, second: Path) -> 
     pair = {"first": first_name, "second": second_name}
     one, other = _read_predictions(first), _read_predictions(second)
     shared = [key for key in one if key in other]
+    if not one or not other:
+        return {**pair, "statement": "no test: a run held no rows out (test = 0)"}
     if not shared or len(shared) < len(one) or len(shared) < len(other):
         return {**pair, "statement": "no test: the runs were tested on different rows"}
     answers = (

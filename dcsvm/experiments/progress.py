@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -19,15 +20,17 @@ from dcsvm.drive.observers import Observer
 #: Seconds of training grow about like this power of the rows: kernel machines are seen between
 #: 1.5 (few support vectors) and 2.2 (many).
 GROWTH = 1.8
-#: Seconds between two lines of progress where there is no terminal.
-LINE_SECONDS = 5.0
+#: Seconds before the first line of progress where there is no terminal, and between two lines.
+FIRST_SECONDS, LINE_SECONDS = 3.0, 5.0
+#: How often, in seconds, a thread looks whether a line is due.
+TICK = 0.25
 
 
 class TerminalProgress(Observer):
     """One line on standard error with a bar and the time left.
 
-    Where standard error is no terminal, a line is written at the end of every `LINE_SECONDS`, so
-    that a log shows that the run goes on; a run that is shorter writes none.
+    Where standard error is no terminal, a thread writes a line every few seconds, so that a log
+    shows that the run goes on; a run of less than FIRST_SECONDS writes none.
 
     A step counts rows until the engine begins a round, and parts from then on; or what it says it
     counts, such as the combinations of a search. How long a single part will take is forecast from
@@ -53,11 +56,16 @@ class TerminalProgress(Observer):
             disable=not self.shown,
         )
         self.console = console
-        self.began = self.told = time.monotonic()
+        self.began = time.monotonic()
+        self.due = self.began + FIRST_SECONDS
+        self.telling = threading.Lock()
+        self.ended = threading.Event()
         self.task = self.progress.add_task("", total=None, count="", forecast=None, limit=None)
 
     def __enter__(self) -> TerminalProgress:
         self.progress.start()
+        if not self.shown:
+            threading.Thread(target=self._tell_regularly, daemon=True, name="progress").start()
         return self
 
     def __exit__(
@@ -66,6 +74,7 @@ class TerminalProgress(Observer):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.ended.set()
         if self.shown:  # rich before 15 writes an empty line even if disabled
             self.progress.stop()
 
@@ -108,16 +117,21 @@ class TerminalProgress(Observer):
             self._show_count()
         self._tell()
 
+    def _tell_regularly(self) -> None:
+        while not self.ended.wait(TICK):
+            self._tell()
+
     def _tell(self) -> None:
-        """Write a line, if the last one was long enough ago and there is no terminal."""
-        now = time.monotonic()
-        if self.shown or now - self.told < LINE_SECONDS:
-            return
-        self.told = now
-        task = self.progress.tasks[0]
-        share = f", {task.completed / task.total:.0%}" if task.total else ""
-        line = f"{now - self.began:.0f} s: {self.title}{share}"
-        self.console.print(Text(escape_controls(line)), soft_wrap=True)
+        """Write a line if one is due and there is no terminal."""
+        with self.telling:
+            now = time.monotonic()
+            if self.shown or now < self.due or self.ended.is_set():
+                return
+            self.due = now + LINE_SECONDS
+            task = self.progress.tasks[0]
+            share = f", {task.completed / task.total:.0%}" if task.total else ""
+            line = f"{now - self.began:.0f} s: {self.title}{share}"
+            self.console.print(Text(escape_controls(line)), soft_wrap=True)
 
     def _reset(
         self,

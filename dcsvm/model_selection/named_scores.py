@@ -22,7 +22,7 @@ from dcsvm.numeric.probability_scores import (
 
 @attrs.frozen(eq=False)
 class Answered:
-    """What a model said of some rows: labels, and probabilities (n, k) of `classes` or None.
+    """True and predicted labels of some rows, and probabilities (n, k) of `classes` or None.
 
     `weights` (n,) of the rows, if they differ, count in scores of searches.
     """
@@ -53,46 +53,48 @@ class Answered:
 class _Recorded(ClassifierMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
     """An estimator that repeats recorded answers, for scorers."""
 
-    def __init__(self, said: Any = None) -> None:
-        self.said = said
-        self.classes_ = said.classes
+    def __init__(self, rated: Any = None) -> None:
+        self.rated = rated
+        self.classes_ = rated.classes
 
     def fit(self, X: Any, y: Any) -> Any:
         return self
 
     def predict(self, X: Any) -> Any:
-        return self.said.labels
+        return self.rated.labels
 
     def predict_proba(self, X: Any) -> Any:
-        if self.said.shares is None:
+        if self.rated.shares is None:
             raise AttributeError("probability is off")
-        return self.said.shares
+        return self.rated.shares
 
 
-def compute_score(name: str, said: Answered) -> float:
-    """A score by the name that it has in a recipe."""
-    weights = said.weights
+def compute_score(name: str, rated: Answered) -> float:
+    """A score by the name that it has in a recipe; NaN without rows."""
+    if not len(rated.truth):
+        return float("nan")
+    weights = rated.weights
     if name == "accuracy":
-        return float(np.average(said.labels == said.truth, weights=weights))
+        return float(np.average(rated.labels == rated.truth, weights=weights))
     if name == "balanced_accuracy":
         # By hand: scikit-learn warns of an answer that no row has as its class. It is just wrong.
-        classes = np.unique(said.truth)
-        return float(np.mean([np.mean(said.labels[said.truth == c] == c) for c in classes]))
+        classes = np.unique(rated.truth)
+        return float(np.mean([np.mean(rated.labels[rated.truth == c] == c) for c in classes]))
     if name in PROBABILITY_SCORES:
-        shares: Any = said.shares
-        return score_probabilities(name, shares, said.codes(), weights)
+        shares: Any = rated.shares
+        return score_probabilities(name, shares, rated.codes(), weights)
     if name in OWN_SCORES:
         function = getattr(metrics, OWN_SCORES[name])
         more: Any = {"average": "macro", "zero_division": 0.0} if name == "f1_macro" else {}
-        return float(function(said.truth, said.labels, sample_weight=weights, **more))
+        return float(function(rated.truth, rated.labels, sample_weight=weights, **more))
     scorer = metrics.get_scorer(name)
     if "pos_label" in signature(scorer._score_func).parameters:
-        said = said.with_positive_class()
+        rated = rated.with_positive_class()
     try:
-        rows, more = np.zeros((len(said.truth), 1)), {}
-        if said.weights is not None:
-            more = {"sample_weight": said.weights}
-        return float(scorer(_Recorded(said), rows, said.truth, **more))
+        rows, more = np.zeros((len(rated.truth), 1)), {}
+        if rated.weights is not None:
+            more = {"sample_weight": rated.weights}
+        return float(scorer(_Recorded(rated), rows, rated.truth, **more))
     except (ValueError, AttributeError, TypeError) as error:
         raise DataError(f"the score {name!r} cannot be computed: {error}") from error
 
@@ -103,9 +105,9 @@ def needs_two_classes(name: str) -> bool:
     return known and metrics.get_scorer(name)._kwargs.get("average") == "binary"
 
 
-def rate(name: str, said: Answered) -> float:
+def rate(name: str, rated: Answered) -> float:
     """The score as a search compares it: larger is better."""
-    return -compute_score(name, said) if name in LOSSES else compute_score(name, said)
+    return -compute_score(name, rated) if name in LOSSES else compute_score(name, rated)
 
 
 def check_score(name: str) -> None:

@@ -145,6 +145,16 @@ def split_rows(
     return cells, consumed, n_lines, Fault(wrong, line, found) if wrong else None
 
 
+def measure_row(text: bytes, delimiter: bytes, n_fields: int) -> tuple[int, int]:
+    """Return the bytes and the lines of the row of so many fields at the start of a text."""
+    comma = re.escape(delimiter)
+    field = rb' *(?:"(?:[^"]|"")*+"|[^\n\r' + comma + rb"]*+)"
+    row = re.compile(b"(?:%b%b){%d}%b(?:\r\n|\n|\r|$)" % (field, comma, n_fields - 1, field))
+    found = row.match(text)
+    assert found is not None
+    return found.end(), max(1, len(re.findall(rb"\r\n|\n|\r", found[0])))
+
+
 def _fields(cells: Cells, column: int) -> list[bytes]:
     """One column as bytes; a field with a doubled quote is given as a quote."""
     text = cells.text

@@ -28,6 +28,8 @@ class HtmlReport(Report):
     def gather(self, run: FinishedRun) -> Mapping[str, Any]:
         from dcsvm_report.evidence import EVIDENCE, gather_evidence
 
+        if not len(run.y_test):  # all rows were learned
+            return {}
         rows = (run.X_test, run.y_test, run.X_train, run.y_train)
         predictions = {"answers": run.answers, "shares": run.shares}
         evidence = gather_evidence(run.model, *rows, features=run.features, **predictions)

@@ -59,6 +59,8 @@ def _predictions(record: RunRecord) -> tuple[list[str], dict[str, list[str]], in
     """Return the truth, the answers by model, and the number of folds."""
     name = "predictions.csv"
     lines = record.read_csv(name)
+    if not lines and not record.result["n_test"]:
+        return [], {}, 1
     if not lines or not {"fold", "truth"} <= lines[0].keys():
         raise UsageError(f"{str(record.folder / name)!r} has no rows")
     models = [column for column in lines[0] if column not in ("row", "fold", "truth")]

@@ -87,7 +87,7 @@ def render_page(facts: Facts) -> str:
         lines=[line for line in _all_lines(facts) if _is_known(facts, line)],
         significance=[(each.name, facts.compare(each)) for each in facts.rivals],
         cost=figures.draw_accuracy(facts),
-        confusion=facts.confusion() if k <= figures.TABLE_CLASSES else None,
+        confusion=facts.confusion() if 0 < k <= figures.TABLE_CLASSES else None,
         heat=figures.draw_confusion(facts),
         mixed_up=facts.find_confusions() if k > 2 else [],
         class_rows=_list_classes(facts),
@@ -218,6 +218,8 @@ def _ratio(own: Contender, reference: Contender | None, what: str) -> str:
 def _verdict(facts: Facts) -> str:
     """Summarize the results in a sentence."""
     own, n = facts.own, len(facts.truth)
+    if not n and math.isnan(own.accuracy):
+        return "No rows were held out (test = 0), so nothing says how good the model is."
     if facts.wrong is None:
         return f"{_share(own.accuracy)} of {n:,} test rows were classified correctly."
     right = n - int(facts.wrong.sum())

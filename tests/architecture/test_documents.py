@@ -171,7 +171,7 @@ def commands(text: str) -> Iterator[tuple[str, str]]:
 
 
 def output_of(command: str) -> str:
-    """What a command prints, errors included."""
+    """What a command prints, errors included, but for the progress of slow machines."""
     run = subprocess.run(
         command,
         shell=True,
@@ -180,7 +180,7 @@ def output_of(command: str) -> str:
         stderr=subprocess.STDOUT,
         text=True,
     )
-    return run.stdout
+    return re.sub(r"^\d+ s: .*\n", "", run.stdout, flags=re.MULTILINE)
 
 
 def agrees(said: str, expected: str) -> bool:

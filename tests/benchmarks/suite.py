@@ -8,8 +8,9 @@ third of its rows; the other rows are for learning and for every choice. A split
 rows to learn from and up to 4,000 to judge by: from the part to test by, or, with
 `--judge validation`, from the rows not drawn. Recipes run as `dcsvm run` runs them, with their own
 defaults; what follows a semicolon overrides a key. Each cell runs in a process of its own, on one
-core, and is killed after `--limit` seconds. Seconds are those of the processor. Finished cells are
-kept in measured/suite.jsonl, so that the script can be stopped.
+core, and is killed after `--limit` seconds, but `auto` not before three times its budget. Seconds
+are those of the processor. Finished cells are kept in measured/suite.jsonl, so that the script can
+be stopped. xRFM needs `pip install xrfm torch`, LightGBM `pip install lightgbm`.
 """
 
 from __future__ import annotations
@@ -42,8 +43,16 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 SHARED = ROOT.parent / "shared"
 KEPT = HERE / "measured" / "suite.jsonl"
-MORE_SETS = ("adult", "banana", "letter", "pendigits", "shuttle", "usps")
-METHODS = ("svm_forest", "td_svm", "global_svm", "lightgbm", "lightgbm_es", "hgb", "svc")
+MORE_SETS = (
+    *("adult", "banana", "cbcl_faces_train", "ijcnn1", "letter", "mnist", "pendigits"),
+    *("poker_train", "reuters_moneyfx", "shuttle", "usps"),
+)
+AUTO, LONG_AUTO = "auto;search.seconds=60", "auto;search.seconds=300"
+WITHOUT_TREES = f'{AUTO};search.exclude=["boosted_trees"]'
+METHODS = (
+    *(AUTO, LONG_AUTO, WITHOUT_TREES, "svm_forest", "td_svm", "global_svm"),
+    *("lightgbm", "lightgbm_es", "hgb", "svc", "xrfm"),
+)
 #: Rows to judge by at the most, and the fewest rows of a class that is kept.
 JUDGED, FEWEST = 4000, 10
 #: Recipes whose answers are those of their probabilities.
@@ -96,6 +105,10 @@ def read_set(name: str) -> tuple[Any, Any, int, dict[str, Any]]:
     folder = "data" if name in MORE_SETS else "suite"
     with np.load(SHARED / folder / f"{name}.npz", allow_pickle=False) as d:
         kept = {k: d[k] for k in d.files if k.startswith("levels_") or k == "categorical"}
+        if "train_data" in d:
+            halves = [read_sparse_half(d, half) for half in ("train", "test")]
+            y = recode(np.concatenate([d["y_train"], d["y_test"]]))
+            return sparse.vstack(halves, format="csr"), y, len(d["y_train"]), kept
         if "data" in d:
             parts = (d["data"].astype(float), d["indices"], d["indptr"])
             return sparse.csr_matrix(parts, tuple(d["shape"])), recode(d["y"]), 0, kept
@@ -103,6 +116,12 @@ def read_set(name: str) -> tuple[Any, Any, int, dict[str, Any]]:
             return d["X"].astype(float), recode(d["y"]), 0, kept
         X = np.vstack([d["X_train"], d["X_test"]]).astype(float)
         return X, recode(np.concatenate([d["y_train"], d["y_test"]])), len(d["y_train"]), kept
+
+
+def read_sparse_half(arrays: Any, half: str) -> Any:
+    """The sparse rows of a published half, called such as `train_data`."""
+    parts = tuple(arrays[f"{half}_{part}"] for part in ("data", "indices", "indptr"))
+    return sparse.csr_matrix((parts[0].astype(float), *parts[1:]), tuple(arrays[f"{half}_shape"]))
 
 
 def recode(y: Any) -> Any:
@@ -184,6 +203,12 @@ def save(path: Path, cell: Cell) -> None:
     np.savez(path, y_train=cell.y, y_test=cell.y_test, **arrays, **cell.about)
 
 
+def find_budget(method: str) -> float:
+    """The seconds that a method was given to search; 0 if it has no such limit."""
+    given = (each.removeprefix("search.seconds=") for each in method.split(";")[1:])
+    return next((float(each) for each in given if each.replace(".", "", 1).isdigit()), 0.0)
+
+
 def run_alone(method: str, cell: Cell, limit: float) -> dict[str, Any]:
     """Run a method in a process of its own, for its peak of memory and its limit of time."""
     context = multiprocessing.get_context("fork")
@@ -241,7 +266,7 @@ def main(arguments: list[str] | None = None) -> None:
                 continue
             cell = cell or draw(name, split, given.rows, given.judge)
             record |= {"rows": len(cell.y), "classes": int(cell.y.max()) + 1}
-            found = run_alone(method, cell, given.limit)
+            found = run_alone(method, cell, max(given.limit, 3 * find_budget(method)))
             record |= {k: round(v, 6) if isinstance(v, float) else v for k, v in found.items()}
             record |= {"commit": commit, "date": datetime.date.today().isoformat()}
             with given.out.open("a") as file:

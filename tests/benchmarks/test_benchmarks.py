@@ -4,9 +4,13 @@ import json
 import runpy
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from dcsvm.drive.registry import default_registry
 
 HERE = Path(__file__).parent
 ROWS = {
@@ -114,6 +118,34 @@ def test_a_table_is_aligned_and_says_what_held(capsys: pytest.CaptureFixture[str
         "fit              1.000 s   2.000 s   0.50   ratio < 1.10   yes",
         "a longer name  12.000 ms  2.000 ms   6.00  beyond < 2 ms    no",
     ]
+
+
+def test_the_order_of_the_portfolio_is_the_greedy_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(HERE))
+    script = runpy.run_path(str(HERE / "portfolio_order.py"))
+    losses = np.array([[0.5, 0.4, 0.9], [0.5, 0.8, 0.1]])
+    assert script["order_greedily"](losses) == [0, 2, 1]
+    assert script["order_without_each"](losses) == [[2, 0, 1], [1, 0, 2]]
+    sets, recipes, measured = script["read_losses"]()
+    places = {
+        name: tomllib.loads(default_registry().offers["recipe", name].what)["auto"]
+        for name in recipes
+    }
+    assert len(sets) > 10
+    order = [recipes[place] for place in script["order_greedily"](measured)]
+    assert order == sorted(places, key=lambda name: places[name])
+
+
+def test_budgets_are_spread_over_sets_and_told_in_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(HERE))
+    script = runpy.run_path(str(HERE / "budgets.py"))
+    assert script["list_runs"](["a", "b", "c"], [10.0, 20.0], 4) == [
+        *(("a", 10.0), ("b", 20.0), ("c", 10.0), ("a", 20.0))
+    ]
+    record = {"set": "a", "rows": 2000, "asked": 10.0, "taken": 11.5, "kept": False, "tried": 3}
+    table = script["write_table"]([{**record, "learned": 1500, "accuracy": 0.9}, {"error": "x"}])
+    assert table[2] == "| a | 2,000 | 10 | 11.5 | **no** | 3 | 1,500 | 0.9000 |"
+    assert table[-1] == "Budgets kept within a tenth: 0 of 1."
 
 
 @pytest.mark.parametrize("start", ["import dcsvm", "from dcsvm.cli import main"])

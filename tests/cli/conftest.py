@@ -1,5 +1,6 @@
 """What tests of the command line share: a runner with a fresh registry, and small plugins."""
 
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -69,8 +70,10 @@ def plugin_text() -> str:
 
 
 @pytest.fixture
-def dcsvm():
+def dcsvm(monkeypatch: pytest.MonkeyPatch):
     """Run the command line in this process: `dcsvm("run", "iris.toml").stdout`."""
+    # However slow the machine is, no line of progress is among what a test expects.
+    monkeypatch.setattr("dcsvm.experiments.progress.FIRST_SECONDS", math.inf)
 
     def run(*arguments: str):
         return CliRunner().invoke(app, [str(each) for each in arguments])

@@ -53,6 +53,26 @@ CASES = {
         "or list the column in `categorical`\nrows.csv:5: a value is missing in column 'a' (and "
         "in 'b'); fill it in, drop the column, or say `missing = \"impute\"`",
     ),
+    "ragged rows and other mistakes": (
+        GOOD.replace("\n3,9,", "\n3,red,")
+        .replace("\n5,25,", '\n5,"2\n5,"",""",7,')
+        .replace("\n20,400,x", "\n20"),
+        "rows.csv:5: 'red' in column 'b' is not a number, but most of its values are; correct it, "
+        "or list the column in `categorical`\n"
+        "rows.csv:7: 4 values in a row, but the first line has 3\n"
+        "rows.csv:23: one value in a row, but the first line has 3",
+    ),
+    "more ragged rows than are told": (
+        GOOD.replace(",x", ",x,x"),
+        "\nerror: ".join(
+            f"rows.csv:{line}: 4 values in a row, but the first line has 3"
+            for line in range(2, 22, 2)
+        ).replace("error: ", ""),
+    ),
+    "only ragged rows": (
+        "a,b,kind\n1,x\n",
+        "rows.csv:2: 2 values in a row, but the first line has 3",
+    ),
     "a missing label": (
         GOOD.replace("\n3,9,y", "\n3,9,"),
         "rows.csv:5: the target 'kind' is missing",

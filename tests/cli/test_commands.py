@@ -35,8 +35,46 @@ def test_recipes_to_try_are_found_for_a_file(dcsvm, tmp_path):
     result = dcsvm("recipes", "--data", "rows.csv", "--target", "kind", "--json")
     assert "rows.csv: 40 rows, 2 features, 2 classes" in result.stderr
     sizes = dcsvm("recipes", "--rows", "40", "--features", "2", "--classes", "2", "--json")
-    assert json.loads(result.stdout) == json.loads(sizes.stdout)
-    assert "give the file, too" in dcsvm("recipes", "--target", "kind").stderr
+    listed = json.loads(result.stdout)
+    assert all(each.pop("why") for each in listed)
+    assert listed == json.loads(sizes.stdout)
+    for option in (["--target", "kind"], ["--set", "data.decimal=,"]):
+        assert "give the file, too" in dcsvm("recipes", *option).stderr
+
+
+def test_recipes_say_why_they_suit_a_file(dcsvm, tmp_path):
+    rows = "".join(f"{i % 7},{i % 5 or ''},{'xy'[i % 2]}\n" for i in range(40))
+    (tmp_path / "rows.csv").write_text("a,b,kind\n" + rows)
+    result = dcsvm("recipes", "--data", "rows.csv", "--json")
+    assert "assumed: the target is 'kind', the last column; --target names" in result.stderr
+    why = {each["name"]: each["why"] for each in json.loads(result.stdout)}
+    gaps = "one column has gaps: add --set data.missing=mark"
+    assert why["auto"].startswith("tries ")
+    assert why["auto"].endswith("global_svm on these rows, and keeps the best")
+    assert why["global_svm"].startswith("number ")
+    assert why["global_svm"].endswith(f" of what auto tries for this file; {gaps}")
+    assert why["td_svm"] == "40 rows: it is meant for 1,000 to 5,000,000 rows"
+    assert why["quickstart"] == gaps
+
+
+def test_the_likely_target_is_found_by_its_name(dcsvm, tmp_path):
+    rows = "".join(f"{'xy'[i % 2]},{i % 7}\n" for i in range(40))
+    (tmp_path / "rows.csv").write_text("Class,a\n" + rows)
+    result = dcsvm("recipes", "--data", "rows.csv")
+    assert "assumed: the target is 'Class', by its name; " in result.stderr
+    assert "rows.csv: 40 rows, 1 features, 2 classes" in result.stderr
+
+
+def test_recipes_read_a_file_as_set_says(dcsvm, tmp_path):
+    rows = "".join(f"{i % 7},5;{'äy'[i % 2]}\n" for i in range(40))
+    (tmp_path / "rows.csv").write_bytes(("Maß;kind\n" + rows).encode("latin-1"))
+    ways = ["--set", "data.encoding=latin-1", "--set", "data.decimal=,"]
+    assert "(--set data.encoding=latin-1)" in dcsvm("recipes", "--data", "rows.csv").stderr
+    done = dcsvm("recipes", "--data", "rows.csv", *ways)
+    assert "rows.csv: 40 rows, 1 features, 2 classes" in done.stderr
+    assert done.stdout.splitlines()[0].split()[:4] == ["name", "try", "it", "why"]
+    wrong = dcsvm("recipes", "--data", "rows.csv", "--set", "learner.C=1")
+    assert "--set of recipes takes keys of [data] only" in wrong.stderr
 
 
 def test_a_data_file_is_not_taken_for_a_recipe(dcsvm, tmp_path):
@@ -462,9 +500,17 @@ def test_completion_can_be_installed(dcsvm):
         ("dcsvm re", {"recipes", "report"}),
         ("dcsvm run --d", {"--data", "--dry-run", "--debug"}),
         ("dcsvm plugins ", {"show", "init"}),
+        ("dcsvm run sv", {"svm_forest", "svm_tree"}),
+        ("dcsvm recipes show gl", {"global_svm"}),
+        ("dcsvm plugins show ke", {"kernel_kmeans", "kernel_logistic", "kernel_svm"}),
+        ("dcsvm recipes copy td", {"td_svm"}),
+        ("dcsvm run my", {"my_recipe.toml", "my_recipes/"}),
     ],
 )
-def test_the_shell_completes_commands_and_options(words, expected):
+def test_the_shell_completes_commands_options_and_names(words, expected):
+    Path("my_recipe.toml").touch()
+    Path("my_recipes").mkdir()
+    Path("my_rows.csv").touch()
     asked = {
         "_DCSVM_COMPLETE": "complete_bash",
         "COMP_WORDS": words,

@@ -8,10 +8,13 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from dcsvm.cli.interruption import Terminated, leave, raise_on_signals
+from dcsvm.cli.run import _describe_interrupted
+from dcsvm.experiments.run.folder import RunFolder
 
 SLOW = """
 import pathlib
@@ -91,7 +94,9 @@ def test_an_interrupted_run_stops_at_once(tmp_path, jobs, releases_gil, number):
     finally:
         process.kill()
     assert process.returncode == 128 + number, messages
-    assert messages == "interrupted: dcsvm run --resume kept goes on from here\n"
+    assert messages.splitlines()[-1] == (
+        "interrupted: nothing was finished yet: dcsvm run --resume kept begins again"
+    )
     assert json.loads((tmp_path / "kept" / "status.json").read_text())["state"] == "interrupted"
     assert output == ""
     # The pipes close when the last worker is gone, so this waits for workers too.
@@ -154,3 +159,22 @@ def test_a_terminal_that_is_gone_does_not_hide_the_exit_code(monkeypatch):
     with pytest.raises(SystemExit) as left:
         leave(129)
     assert left.value.code == 129
+
+
+@pytest.mark.parametrize(
+    ("files", "sentence"),
+    [
+        ({}, "nothing was finished yet: dcsvm run --resume kept begins again"),
+        ({"parts.log": ""}, "nothing was finished yet: dcsvm run --resume kept begins again"),
+        ({"parts.log": "x"}, "dcsvm run --resume kept goes on from here"),
+        (
+            {"parts.log": "x", "model.dcsvm": "x"},
+            "dcsvm run --resume kept goes on from here; the best model so far is kept there",
+        ),
+    ],
+)
+def test_an_interrupt_says_what_is_there(tmp_path, files, sentence):
+    (tmp_path / "kept").mkdir()
+    for name, text in files.items():
+        (tmp_path / "kept" / name).write_text(text)
+    assert _describe_interrupted(RunFolder(Path("kept"))) == sentence

@@ -1,6 +1,7 @@
 """Progress: shown on a terminal only, with the time left as far as it is known."""
 
 import io
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -131,12 +132,45 @@ def test_the_time_left_is_told_in_words(elapsed, remaining, forecast, words):
     assert format_time_left(elapsed, remaining, forecast) == words
 
 
-def test_a_log_gets_a_line_every_few_seconds(monkeypatch):
-    clock = [100.0]
-    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+@pytest.fixture
+def clock(monkeypatch):
+    """What `time.monotonic` says, to be set by the test."""
+    now = [100.0]
+    monkeypatch.setattr("dcsvm.experiments.progress.time.monotonic", lambda: now[0])
+    return now
+
+
+def test_a_log_gets_its_first_line_soon_and_then_one_every_few_seconds(clock):
     progress, file = watched(terminal=False)
     progress.on_step_begin("training", 100)
     for _ in range(8):
         clock[0] += 2.0
         progress.on_rows_done(10)
-    assert file.getvalue() == "6 s: training, 30%\n12 s: training, 60%\n"
+    assert file.getvalue() == "4 s: training, 20%\n10 s: training, 50%\n16 s: training, 80%\n"
+
+
+def test_a_log_gets_lines_while_nothing_ends(clock, monkeypatch):
+    monkeypatch.setattr("dcsvm.experiments.progress.TICK", 0.001)
+    progress, file = watched(terminal=False)
+    with progress:
+        progress.on_step_begin("training one large part")
+        for seconds in (2.9, 0.2, 5.1):
+            clock[0] += seconds
+            wait_for(lambda: clock[0] < progress.due)
+    assert file.getvalue() == "3 s: training one large part\n8 s: training one large part\n"
+
+
+def wait_for(condition):
+    """Wait until another thread has made a condition true; fail after ten seconds."""
+    for _ in range(10_000):
+        if condition():
+            return
+        threading.Event().wait(0.001)
+    raise AssertionError("nothing was written")
+
+
+def test_no_thread_outlives_the_progress(clock, monkeypatch):
+    monkeypatch.setattr("dcsvm.experiments.progress.TICK", 0.001)
+    with watched(terminal=False)[0]:
+        assert "progress" in {each.name for each in threading.enumerate()}
+    wait_for(lambda: "progress" not in {each.name for each in threading.enumerate()})

@@ -473,3 +473,14 @@ def test_of_many_mistakes_the_first_are_listed(written):
     lines = str(caught.value).split("\n")
     assert len(lines) == 11
     assert lines[-1].endswith("a.csv: 4 more such mistakes")
+
+
+def test_words_of_a_category_that_count_as_missing_are_counted(tmp_path):
+    path = tmp_path / "rows.csv"
+    plans = ["none", "gold", "NA", "free", "none", ""]
+    path.write_text("plan,a,y\n" + "".join(f"{plans[i % 6]},{i % 4},{i % 2}\n" for i in range(36)))
+    facts = {fact.column: fact.words for fact in read(path, "y", missing="mark").facts}
+    assert facts == {"plan": {"none": 12, "NA": 6}, "a": {}, "y": {}}
+    levels = read(path, "y", missing="mark", missing_values=["NA"])
+    assert levels.facts[0].words == {"NA": 6}
+    assert levels.schema.features[0].levels == ("free", "gold", "none")

@@ -2,15 +2,21 @@
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from dcsvm.base.errors import RecipeError
+from dcsvm.drive.engine import Engine
+from dcsvm.drive.observers import Observer
 from dcsvm.drive.registry import default_registry
 from dcsvm.experiments.portfolio.blending import Judge, blend, select_members
-from dcsvm.experiments.portfolio.budget import Budget, Pace
+from dcsvm.experiments.portfolio.budget import Budget, Pace, forecast_report
+from dcsvm.experiments.portfolio.choice import weigh_cost
 from dcsvm.experiments.portfolio.entries import find_portfolio
+from dcsvm.experiments.portfolio.portfolio_search import choose_first_rows
+from dcsvm.experiments.portfolio.recipe_trials import Bench, TrialRows
 from dcsvm.experiments.recipe import parse
 from dcsvm.experiments.run.runner import run_recipe
 from dcsvm.experiments.run.text import list_leaderboard
@@ -101,7 +107,42 @@ def test_a_budget_keeps_time_for_what_comes_after():
     clock.now = 50.0
     budget.before = 3.0
     assert budget.left == pytest.approx(60 - 1.8 - 5 - 53)
-    assert Budget(8.0, clock, overhead=5.0).left == pytest.approx(8 - 0.24 - 2)
+    assert Budget(9.0, clock, overhead=5.0).left == pytest.approx(9 - 0.27 - 3)
+
+
+def test_all_rows_are_learned_again_only_if_the_budget_lasts():
+    clock = Clock()
+    budget = Budget(20.0, clock, overhead=2.0)
+    clock.now = 10.0
+    assert budget.can_learn_again(5.0, 4 / 3)
+    with pytest.warns(UserWarning, match=r"no time was left to learn all rows \(about 9 s\)"):
+        assert not budget.can_learn_again(6.0, 4 / 3)
+    clock.now = 30.0  # late already, but it takes next to nothing
+    assert budget.can_learn_again(0.3, 4 / 3)
+
+
+def test_small_tables_keep_less_time_for_their_report():
+    assert forecast_report(1000) == pytest.approx(1.55)
+    assert forecast_report(10**7) == 5.0
+
+
+def test_little_time_begins_with_few_rows():
+    assert [choose_first_rows(each) for each in (1.0, 10.0, 20.0, 40.0, 3600.0)] == [
+        *(500, 500, 1000, 2000, 2000)
+    ]
+
+
+def test_a_trial_is_not_begun_if_a_few_rows_take_too_long(monkeypatch):
+    entry = SimpleNamespace(name="slow", make=lambda values: None)
+    bench = Bench(
+        *(np.zeros((400, 1)), np.arange(400) % 2, Engine(1), 0, Observer()),
+        *(Budget(60.0, Clock()), "accuracy"),
+    )
+    rows = TrialRows(np.arange(320), np.arange(320, 400), 320)
+    monkeypatch.setattr(Bench, "_time_pilot", lambda *given: 1.0)
+    trial, model = bench.run(entry, rows, {}, {"learner.C": [1.0, 2.0]}, 3.0)
+    assert trial.error == "needs more than the 3.0 s it had"
+    assert model is None
 
 
 def test_forecasts_grow_as_measured():
@@ -145,3 +186,21 @@ def test_of_equal_models_the_fastest_is_chosen():
     judge, several = judged()
     assert judge.choose([several[0], several[0]], [2.0, 1.0]) == 1
     assert not judge.is_clear(several[0], several[0])
+
+
+def test_the_reason_names_what_slower_answers_gained():
+    y = np.arange(100) % 2
+    judge = Judge(y, np.array([0, 1]), "accuracy")
+    sure = np.column_stack([1.0 - y, y]) * 0.8 + 0.1
+    worse = sure.copy()
+    worse[:10] = worse[:10, ::-1]
+    gained = round(0.1 * (np.log(0.9) - np.log(0.1)), 4)
+    several, names = [sure, worse], ["slow", "quick"]
+    assert weigh_cost(judge, several, names, [1e-3, 1e-5], {0: 1.0}) == (
+        "; it answers 1,000 rows a second, quick 100,000: the price of a better accuracy by "
+        f"0.1000 and log loss by {gained:.4f}"
+    )
+    assert weigh_cost(judge, several, names, [1e-5, 1e-5], {0: 1.0}) == ""
+    assert "it answers 990 rows" in weigh_cost(
+        judge, several, names, [1e-3, 1e-5], {0: 0.5, 1: 0.5}
+    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dcsvm.experiments.run.text import compute_nsv_ratios
+from dcsvm.experiments.run.text import compute_nsv_ratios, describe_columns
 
 
 def model(parts, evaluations):
@@ -30,3 +30,18 @@ def model(parts, evaluations):
 )
 def test_models_are_held_against_the_undivided_one(models, ratios):
     assert compute_nsv_ratios(models) == ratios
+
+
+def test_words_that_counted_as_missing_are_told_with_the_setting():
+    columns = [
+        {"column": "Plan", "kind": "category", "about": "2 different, 1,373 missing"},
+        {"column": "Tarif", "kind": "category", "words": {"none": 1373, "NA": 2}},
+        {"column": "Art", "kind": "category", "words": {"none": 5}},
+        {"column": "wer", "kind": "id", "words": {"none": 1}},
+    ]
+    (told,) = [each for each in describe_columns(columns) if each.startswith("counted")]
+    assert told == (
+        "counted as missing: 'none' in Tarif (1,373), Art (5); 'NA' in Tarif (2); if that is a "
+        "level, list only what is missing in `missing_values` "
+        '(--set \'data.missing_values=["?", "n/a", "nan", "null"]\')'
+    )

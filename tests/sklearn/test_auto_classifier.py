@@ -29,6 +29,14 @@ def test_it_passes_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
+@parametrize_with_checks(
+    [AutoClassifier(seconds=0.5, random_state=0)], expected_failed_checks=why_not
+)
+def test_it_passes_them_with_the_whole_portfolio_and_little_time(estimator, check):
+    check(estimator)
+
+
 def table(n=300, seed=0):
     """Numbers with gaps, texts and categories, and labels that are texts."""
     generator = np.random.default_rng(seed)

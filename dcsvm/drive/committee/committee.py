@@ -381,7 +381,8 @@ def _by_member(routing: Routing) -> Iterator[tuple[int, IntArray]]:
     """Each queried member, and its positions in the routing."""
     order = np.argsort(routing.member, kind="stable")
     queried, first = np.unique(routing.member[order], return_index=True)
-    for number, places in zip(queried, np.split(order, first[1:]), strict=True):
+    several = np.split(order, first[1:])[: len(queried)]  # of no rows, one empty piece
+    for number, places in zip(queried, several, strict=True):
         yield int(number), places
 
 

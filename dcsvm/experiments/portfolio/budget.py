@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable
 
 import attrs
@@ -16,6 +17,11 @@ from dcsvm.drive.observers import Observer
 UNDIVIDED, USUAL, GROWING = 1.8, 1.1, 0.5
 #: The share of the budget that is kept for what nobody measures.
 KEPT_SHARE = 0.03
+#: Seconds of the last fit grow like this power of the rows, or less; a portfolio learns all rows
+#: if this share of its budget more is enough.
+REFIT_POWER, REFIT_SLACK = 1.5, 0.03
+#: The seconds of writing a run folder with its report: at least, by row, at the most.
+REPORT, REPORT_BY_ROW, LONGEST_REPORT = 1.5, 5e-5, 5.0
 
 
 class TimeUpError(Exception):
@@ -34,7 +40,7 @@ class Budget:
     before : float
         Seconds that were spent before the run was resumed.
     overhead : float
-        Seconds for what comes after the last fit, such as a report; a quarter of all at the most.
+        Seconds for what comes after the last fit, such as a report; a third of all at the most.
     """
 
     seconds: float
@@ -52,8 +58,25 @@ class Budget:
     @property
     def left(self) -> float:
         """The seconds that trials and the last fits may still take."""
-        kept = KEPT_SHARE * self.seconds + min(self.overhead, self.seconds / 4)
+        kept = KEPT_SHARE * self.seconds + min(self.overhead, self.seconds / 3)
         return self.seconds - kept - self.spent
+
+    def can_learn_again(self, seconds: float, times: float) -> bool:
+        """Whether so many times the rows of a fit can be learned, too; warn if they cannot."""
+        needed = seconds * times**REFIT_POWER
+        if needed <= max(self.left, 0.0) + REFIT_SLACK * self.seconds:
+            return True
+        warnings.warn(
+            f"no time was left to learn all rows (about {needed:.0f} s): the model that was "
+            "measured is kept",
+            stacklevel=2,
+        )
+        return False
+
+
+def forecast_report(n_rows: int) -> float:
+    """The seconds that writing a run folder with its report takes, about."""
+    return min(REPORT + REPORT_BY_ROW * n_rows, LONGEST_REPORT)
 
 
 @attrs.frozen

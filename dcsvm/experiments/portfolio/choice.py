@@ -17,6 +17,8 @@ from dcsvm.numeric.array_types import FloatArray
 
 #: Forecasts of the last fit that differ by this factor are alike.
 NEARLY = 1.2
+#: A model that answers so many times faster than what was chosen is told of.
+FASTER = 1.5
 
 
 @attrs.frozen(eq=False)
@@ -64,11 +66,13 @@ class Choice:
         chosen = {pool[place].entry.name: weight for place, weight in weights.items()}
         board = self._list_standings(chosen)
         values = self._describe([(pool[place], weight) for place, weight in weights.items()])
+        names = [each.entry.name for each in pool]
+        reason = _explain(judge, shares, names, first, weights)
         return SearchResult(
             values=values,
             score=judge.rate_by(self.bench.score, blend(shares, weights)),
             tried=self._list_trials(),
-            stopped=_explain(judge, shares, [each.entry.name for each in pool], first, weights),
+            stopped=reason + weigh_cost(judge, shares, names, answers, weights),
             n_rows=len(self.tournament.train),
             scored_by=self.bench.score,
             seconds=self.bench.budget.spent,
@@ -171,4 +175,33 @@ def _explain(
         f"{alone} {judged}; {names[second]} comes next, {abs(gain):.1f} standard errors "
         f"{'behind' if gain >= 0 else 'ahead, a tie'} and {abs(loss):.1f} "
         f"{'behind' if loss >= 0 else 'ahead'} in log-loss; no blend was clearly better"
+    )
+
+
+def weigh_cost(
+    judge: Judge,
+    shares: Sequence[FloatArray],
+    names: Sequence[str],
+    answers: Sequence[float],
+    weights: dict[int, float],
+) -> str:
+    """Say what was gained for slower answers; empty if nothing that was judged is far faster.
+
+    `answers` are the seconds that each model takes for a row.
+    """
+    spent = sum(answers[place] for place in weights)
+    faster = [place for place, seconds in enumerate(answers) if FASTER * seconds < spent]
+    if not faster:
+        return ""
+    other = max(faster, key=lambda place: judge.rate(shares[place]))
+    mixed = blend(shares, weights)
+    gains = [
+        f"{name.replace('_', ' ')} by {gain:.4f}"
+        for name in dict.fromkeys((judge.score, "log_loss"))
+        if (gain := judge.rate_by(name, mixed) - judge.rate_by(name, shares[other])) > 0
+    ]
+    speeds = [f"{float(f'{1 / max(each, 1e-9):.2g}'):,.0f}" for each in (spent, answers[other])]
+    return (
+        f"; it answers {speeds[0]} rows a second, {names[other]} {speeds[1]}: the price of a "
+        f"better {' and '.join(gains) or 'ranking'}"
     )

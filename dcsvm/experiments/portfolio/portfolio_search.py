@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from dcsvm.base.row_splitting import hold_out
 from dcsvm.datasets.dataset import Dataset
-from dcsvm.experiments.portfolio.budget import Budget
+from dcsvm.experiments.portfolio.budget import Budget, forecast_report
 from dcsvm.experiments.portfolio.choice import Choice
 from dcsvm.experiments.portfolio.entries import (
     Entry,
@@ -30,8 +30,8 @@ from dcsvm.numeric.array_types import IntArray
 FIRST_ROWS, FACTOR, FEW_JUDGES = 2000, 4, 5000
 #: The last recipes of a halving are judged by all folds, as far as there is time.
 FINALISTS = 3
-#: The seconds that writing a run folder with its report takes.
-REPORT = 5.0
+#: With fewer seconds than these, the first trials have fewer rows, but at least so many.
+FULL_SECONDS, LEAST_ROWS = 40.0, 500
 #: The most of the time left that is kept for the last fits while a recipe is tried first.
 RESERVED = 0.6
 #: The share of the time left that one trial may take where nothing is known about it, and that a
@@ -84,7 +84,7 @@ class PortfolioSearch:
     def _list_rungs(self) -> Sequence[TrialRows]:
         """The rows of each halving: samples of the rows outside the first fold, then all."""
         whole = self.tournament.deal(0)
-        sizes, size = [], FIRST_ROWS
+        sizes, size = [], choose_first_rows(self.bench.budget.seconds)
         while size * 2 <= len(whole.learned):
             sizes.append(size)
             size *= FACTOR
@@ -198,6 +198,11 @@ class PortfolioSearch:
         return sum(ranked[-self.members :])
 
 
+def choose_first_rows(seconds: float) -> int:
+    """The rows of the first trials: fewer where there is little time."""
+    return int(max(LEAST_ROWS, min(1.0, seconds / FULL_SECONDS) * FIRST_ROWS))
+
+
 def search_portfolio(
     recipe: Recipe,
     data: Dataset,
@@ -208,6 +213,7 @@ def search_portfolio(
     """Search the portfolio that a recipe asks for, with the rows `train`; see PortfolioSearch."""
     own, asked = recipe.candidates[0], recipe.search
     assert asked.seconds is not None
+    overhead = forecast_report(data.n_rows) * context.keeps_model
     entries = [
         Entry(
             *(each, data, recipe.data.missing, own.classifier.class_weight),
@@ -217,7 +223,7 @@ def search_portfolio(
     ]
     bench = Bench(
         *(data.X, data.y, context.engine, context.seed, context.observer),
-        Budget(asked.seconds, began=context.began, overhead=REPORT * context.keeps_model),
+        Budget(asked.seconds, began=context.began, overhead=overhead),
         asked.score,
     )
     tournament = Tournament(bench, train, finals)

@@ -20,6 +20,7 @@ from dcsvm.experiments.portfolio.budget import (
     USUAL,
     Budget,
     Deadline,
+    Pace,
     TimeUpError,
 )
 from dcsvm.experiments.portfolio.entries import Entry
@@ -33,6 +34,10 @@ from dcsvm.numeric.mapped_rows import select_rows
 Grid = Mapping[str, list[Any]]
 #: One row in so many is learned once more, to see how seconds grow.
 PILOT = 4
+#: One row in so many is learned first; no fit is begun whose forecast is so many times too long.
+PROBE, TOO_LONG = 8, 2.0
+#: A probe has at least so many rows.
+FEWEST = 20
 
 
 @attrs.frozen(eq=False)
@@ -126,6 +131,8 @@ class Bench:
             self.engine, observers=(*self.engine.observers, deadline), checkpoints=None
         )
         try:
+            if not given and len(rows.learned) >= PROBE * FEWEST:
+                self._probe(entry, rows, grid, seconds, engine)
             found = self._choose(entry, rows, given, grid, seconds, engine)
             values = {**given, **({} if found is None else found.values)}
             began = time.perf_counter()
@@ -135,7 +142,7 @@ class Bench:
             said = predict_in_blocks(model, self.X, rows.judged, Observer(), cost=False)
             pilot = 0.0 if given else self._time_pilot(entry.make(values), rows, engine)
         except TimeUpError:
-            return attrs.evolve(trial, error=f"took more than the {seconds:.1f} s it had"), None
+            return attrs.evolve(trial, error=f"needs more than the {seconds:.1f} s it had"), None
         except DcsvmError as error:
             return attrs.evolve(trial, error=str(error)), None
         trial = attrs.evolve(
@@ -174,9 +181,20 @@ class Bench:
         )
         return attrs.evolve(found, seconds=context.spent)
 
-    def _time_pilot(self, model: Pipeline, rows: TrialRows, engine: Engine) -> float:
-        """The seconds of a quarter of the rows, to see how they grow; 0 if there are none."""
-        some = rows.learned[::PILOT]
+    def _probe(
+        self, entry: Entry, rows: TrialRows, grid: Grid, seconds: float, engine: Engine
+    ) -> None:
+        """Raise if a single fit would take far longer than there is time."""
+        middle = {name: values[(len(values) - 1) // 2] for name, values in grid.items()}
+        spent = self._time_pilot(entry.make(middle), rows, engine, PROBE)
+        if spent and Pace().add(1, spent).forecast(PROBE) > TOO_LONG * seconds:
+            raise TimeUpError
+
+    def _time_pilot(
+        self, model: Pipeline, rows: TrialRows, engine: Engine, nth: int = PILOT
+    ) -> float:
+        """The seconds of every n-th row, to see how they grow; 0 if they cannot be learned."""
+        some = rows.learned[::nth]
         began = time.perf_counter()
         try:
             fit_pipeline(model, engine, select_rows(self.X, some), self.y[some])

@@ -43,6 +43,33 @@ def describe_mismatch(name: str, suits: Ranges, sizes: Mapping[str, int]) -> str
     if not beyond:
         return ""
     meant = " and ".join(describe_range(key, suits[key]) for key in beyond)
-    there = " and ".join(f"{sizes[key]:,} {key}" for key in beyond)
+    there = _describe_sizes(beyond, sizes)
     asked = " ".join(f"--{key} {sizes[key]}" for key in SIZES)
     return f"{name} is meant for {meant}, not for {there}: see dcsvm recipes {asked}"
+
+
+def explain(
+    suits: Ranges, sizes: Mapping[str, int], tried: Sequence[str], place: int, gaps: int
+) -> str:
+    """Say why a recipe suits a file or does not.
+
+    `tried` are the recipes that it tries itself, `place` is its own place among those of `auto`
+    (0: none), and `gaps` is the number of columns with missing values that it refuses.
+    """
+    beyond = find_unsuitable(suits, sizes)
+    if beyond:
+        meant = " and ".join(describe_range(key, suits[key]) for key in beyond)
+        return f"{_describe_sizes(beyond, sizes)}: it is meant for {meant}"
+    within = [key for key in sizes if key in suits]
+    reasons = [f"tries {', '.join(tried)} on these rows, and keeps the best"] if tried else []
+    reasons += [f"number {place} of what auto tries for this file"] if place else []
+    if within and not reasons:
+        reasons.append(f"{_describe_sizes(within, sizes)} is what it is meant for")
+    if gaps:
+        columns = "one column has" if gaps == 1 else f"{gaps} columns have"
+        reasons.append(f"{columns} gaps: add --set data.missing=mark")
+    return "; ".join(reasons) or "meant for any size"
+
+
+def _describe_sizes(keys: Sequence[str], sizes: Mapping[str, int]) -> str:
+    return " and ".join(f"{sizes[key]:,} {key}" for key in keys)

@@ -85,7 +85,10 @@ class Split:
         "auto: as published where they are",
     )
     test: float | None = setting(
-        None, above=0, below=1, help="share of the rows held out; a quarter if not given"
+        None,
+        at_least=0,
+        below=1,
+        help="share of the rows held out; a quarter if not given; 0: none, all are learned",
     )
     validation: float | None = setting(
         None, above=0, below=1, help="share of the other rows to choose parameters by; a fifth"

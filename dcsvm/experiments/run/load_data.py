@@ -14,12 +14,17 @@ from sklearn.pipeline import Pipeline
 from dcsvm.base.errors import DataError, did_you_mean
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.datasets.dataset import Dataset
-from dcsvm.datasets.loading import MAPPED_BYTES, count_bytes, read
+from dcsvm.datasets.file_formats import find_suffix
+from dcsvm.datasets.loading import MAPPED_BYTES, NEED_TARGET, count_bytes, open_table, read
+from dcsvm.datasets.raw_table import Table
 from dcsvm.drive.engine import Engine
 from dcsvm.experiments.recipe import Data, Recipe
 from dcsvm.experiments.recipe.applicability import SIZES, describe_mismatch
 from dcsvm.numeric.mapped_rows import make_spill_folder
 from dcsvm.toolbox.table_preparation import TablePreparation
+
+#: Names of columns that are likely to hold the classes.
+TARGETS = ("target", "class", "label")
 
 
 def load(given: Data, memory: float | None = None) -> Dataset:
@@ -59,6 +64,23 @@ def _read(given: Data, source: Path | str, spill: str | None) -> Dataset:
         decimal=given.decimal,
         spill=spill,
     )
+
+
+def guess_target(path: Path, said: Mapping[str, Any]) -> tuple[str | None, str]:
+    """Return the column that is likely to hold the classes, and why; `said` is [data] so far.
+
+    It is the only one called target, class or label, or else the last one; None where the file
+    itself says which it is.
+    """
+    if not path.is_dir() and find_suffix(path) not in NEED_TARGET:
+        return None, ""
+    kept = {key: said[key] for key in ("header", "encoding", "decimal") if key in said}
+    table = open_table(path, **kept)
+    assert isinstance(table, Table)
+    named = [name for name in table.names if name.strip().lower() in TARGETS]
+    if len(named) == 1:
+        return named[0], "by its name"
+    return table.names[-1], "the last column"
 
 
 def warn_of_unsuited(recipe: Recipe, data: Dataset) -> None:

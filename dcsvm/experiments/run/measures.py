@@ -27,7 +27,7 @@ UNKNOWN = float("nan")
 
 @attrs.frozen
 class Measures:
-    """Scores, time, cost and structure of one model; NaN means unknown.
+    """Scores, time, cost and structure of one model; NaN means unknown, as without test rows.
 
     `baseline_accuracy` is the accuracy of always predicting the largest class, and
     `homogeneous_share` the share of parts that hold one class only. `more` holds the scores that
@@ -127,6 +127,8 @@ def predict_in_blocks(
         if cost:
             costs.append(classifier.cost(prepared))
         observer.on_rows_done(block.shape[0])
+    if not answers:  # no rows are held out
+        return Predictions(classifier.classes_[:0], UNKNOWN, ())
     known = np.concatenate(shares) if probable else None
     return Predictions(np.concatenate(answers), seconds, tuple(costs), known)
 

@@ -58,6 +58,11 @@ def resume_command(folder: Path) -> str:
     return f"dcsvm run --resume {shlex.quote(str(folder))}"
 
 
+def has_finished(folder: Path) -> bool:
+    """Whether parts or trials are finished that a resumed run takes over."""
+    return (folder / FINISHED).is_file() and (folder / FINISHED).stat().st_size > 0
+
+
 def _read_status(folder: Path) -> dict[str, Any]:
     path = folder / STATUS
     try:

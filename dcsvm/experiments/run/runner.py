@@ -14,6 +14,7 @@ from dcsvm.datasets.dataset import Dataset
 from dcsvm.drive.engine import Engine
 from dcsvm.drive.observers import Observer
 from dcsvm.drive.validation import find_costs
+from dcsvm.experiments.portfolio.budget import Budget, forecast_report
 from dcsvm.experiments.recipe import Candidate, Recipe
 from dcsvm.experiments.recipe.sections import CLASS_WEIGHT
 from dcsvm.experiments.run.grid_search import search
@@ -35,6 +36,7 @@ from dcsvm.experiments.run.scores import (
     compute_baseline,
     list_scores,
     score_classes,
+    score_folds,
 )
 from dcsvm.experiments.run.search_result import SearchContext, SearchResult
 from dcsvm.experiments.run.splitting import split_rows
@@ -243,7 +245,8 @@ class _CandidateRun:
             model, _ = self._fit(train, chosen, len(self.splits))
         answers = Predictions.concatenate(said)
         measures = self._measure(model, train, answers, fitting, searching)
-        refitted = self._refit(found[-1] if found else None) if self.is_refitted else None
+        refits = self.is_refitted and self._has_time(fitting)
+        refitted = self._refit(found[-1] if found else None) if refits else None
         return TrainedCandidate(
             measures, model, answers.answers, tuple(found), answers.shares, refitted
         )
@@ -253,7 +256,15 @@ class _CandidateRun:
         """Whether it learns all rows after it was measured; with folds, it has already."""
         is_own = self.candidate is self.recipe.candidates[0]
         asked = self.session.keeps_model and self.recipe.split.refit
-        return asked and is_own and len(self.splits) == 1
+        return asked and is_own and len(self.splits) == 1 and len(self.splits[0].test) > 0
+
+    def _has_time(self, fit_seconds: float) -> bool:
+        """Whether a portfolio's budget lasts to learn all rows, judged by the fit before."""
+        seconds, n_rows = self.recipe.search.seconds, self.data.n_rows
+        if not self._searches_portfolio or seconds is None:
+            return True
+        budget = Budget(seconds, began=self.session.began, overhead=forecast_report(n_rows))
+        return budget.can_learn_again(fit_seconds, n_rows / len(self.splits[0].train))
 
     def _refit(self, chosen: SearchResult | None) -> Pipeline:
         n_rows = self.data.n_rows
@@ -347,8 +358,10 @@ class _CandidateRun:
         fitting: float,
         searching: float,
     ) -> Measures:
-        truth = self.data.y[np.concatenate([rows.test for rows in self.splits])]
-        accuracy = float(np.mean(said.answers == truth))
+        tests = [rows.test for rows in self.splits]
+        truth = self.data.y[np.concatenate(tests)]
+        answered = Answered(truth, said.answers, model.classes_, said.shares)
+        accuracy = compute_score("accuracy", answered)
         train_accuracy = float("nan")
         if self.recipe.measure.train:
             title = f"predicting what {self.candidate.name} learned"
@@ -372,26 +385,6 @@ class _CandidateRun:
             n_test=len(truth),
             **measure_structure(model[-1]),
             **cost,
-            more=score_classes(Answered(truth, said.answers, model.classes_, said.shares), asked),
-            by_fold=self._score_folds(said, model.classes_, asked),
+            more=score_classes(answered, asked),
+            by_fold=score_folds(self.data.y, tests, answered, asked),
         )
-
-    def _score_folds(
-        self, said: Predictions, classes: Any, asked: list[str]
-    ) -> dict[str, list[float]]:
-        if len(self.splits) < 2:
-            return {}
-        tests = [rows.test for rows in self.splits]
-        edges = np.cumsum([len(test) for test in tests])[:-1]
-        labels = np.split(said.answers, edges)
-        shares: list[Any] = [None] * len(tests)
-        if said.shares is not None:
-            shares = np.split(said.shares, edges)
-        folds = [
-            Answered(self.data.y[test], answers, classes, table)
-            for test, answers, table in zip(tests, labels, shares, strict=True)
-        ]
-        return {
-            f"test_{name}": [compute_score(name, fold) for fold in folds]
-            for name in ("accuracy", *asked)
-        }

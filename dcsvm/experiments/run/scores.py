@@ -16,8 +16,10 @@ from dcsvm.numeric.probability_scores import needs_probabilities
 def score_classes(rated: Answered, scores: Sequence[str]) -> dict[str, float]:
     """Precision, recall and F1 of every class, and the given scores.
 
-    With probabilities, log-loss and Brier score are measured in any case.
+    With probabilities, log-loss and Brier score are measured in any case; without rows, nothing.
     """
+    if not len(rated.truth):
+        return {}
     truth, answers = rated.truth, rated.labels
     classes = np.unique(np.concatenate([truth, answers]))
     table = metrics.precision_recall_fscore_support(
@@ -31,6 +33,27 @@ def score_classes(rated: Answered, scores: Sequence[str]) -> dict[str, float]:
     always = [] if rated.shares is None else ["log_loss", "brier"]
     names = dict.fromkeys([*scores, *always])
     return found | {f"test_{name}": compute_score(name, rated) for name in names}
+
+
+def score_folds(
+    y: Any, tests: Sequence[Any], rated: Answered, scores: Sequence[str]
+) -> dict[str, list[float]]:
+    """Accuracy and the given scores, fold by fold; empty for a single split."""
+    if len(tests) < 2:
+        return {}
+    edges = np.cumsum([len(test) for test in tests])[:-1]
+    labels = np.split(rated.labels, edges)
+    shares: list[Any] = [None] * len(tests)
+    if rated.shares is not None:
+        shares = np.split(rated.shares, edges)
+    folds = [
+        Answered(y[test], answers, rated.classes, table)
+        for test, answers, table in zip(tests, labels, shares, strict=True)
+    ]
+    return {
+        f"test_{name}": [compute_score(name, fold) for fold in folds]
+        for name in ("accuracy", *scores)
+    }
 
 
 def list_scores(measure: Measure, search: Search, searched: bool) -> list[str]:
@@ -57,5 +80,7 @@ def check_scores(recipe: Recipe, candidate: Candidate, n_classes: int) -> None:
 
 
 def compute_baseline(truth: Any) -> float:
-    """The accuracy of always predicting the largest class."""
+    """The accuracy of always predicting the largest class; NaN without rows."""
+    if not len(truth):
+        return float("nan")
     return float(np.unique(truth, return_counts=True)[1].max() / len(truth))

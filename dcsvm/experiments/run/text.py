@@ -1,5 +1,6 @@
 """Sentences that the terminal and reports share, on columns, rare classes and cost ratios."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,6 +10,8 @@ import numpy as np
 from sklearn.metrics import average_precision_score
 
 from dcsvm.classifier import DivideAndConquerClassifier
+from dcsvm.datasets.dataset import Dataset
+from dcsvm.datasets.field_parsing import MISSING
 from dcsvm.drawing import shorten
 from dcsvm.experiments.run.search_result import SearchResult
 from dcsvm.numeric.array_types import FloatArray
@@ -19,6 +22,8 @@ RARE = 10
 UNCOMMON, HALF = 0.05, 0.5
 #: Names that are listed before "and so many more".
 LISTED = 6
+#: Repeated rows are told from this share on, of so many rows at the most.
+REPEATED, MOST_ROWS = 0.01, 20000
 #: Kinds of columns that are no features, and why they are none.
 LEFT_OUT = {
     "id": "a value of its own in nearly every row",
@@ -88,9 +93,11 @@ def find_rarest_class(
 ) -> RarestClass | None:
     """The rarest class of the test rows, if it has less than UNCOMMON of them."""
     labels, counts = np.unique(truth, return_counts=True)
+    if len(labels) < 2:
+        return None
     place = int(counts.argmin())
     share = float(counts[place] / len(truth))
-    if share >= UNCOMMON or len(labels) < 2:
+    if share >= UNCOMMON:
         return None
     mine, said = truth == labels[place], answers == labels[place]
     right = float(np.count_nonzero(mine & said))
@@ -136,7 +143,7 @@ def describe_decision(model: DivideAndConquerClassifier) -> str:
     return f"labels: {model.classes_[rarer]} from a probability of {threshold:.3g} on{how}"
 
 
-def describe_columns(columns: Sequence[Mapping[str, str]]) -> Iterator[str]:
+def describe_columns(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """The columns of a file in a sentence or two: what they were taken for, what was left out."""
     kinds: dict[str, list[str]] = {}
     for column in columns:
@@ -159,11 +166,28 @@ def describe_columns(columns: Sequence[Mapping[str, str]]) -> Iterator[str]:
     ]
     if gaps:
         yield f"missing values filled in: {join_names(gaps)}"
+    yield from _describe_words(columns)
     left_out = [
         f"{join_names(kinds[kind])} ({why})" for kind, why in LEFT_OUT.items() if kind in kinds
     ]
     if left_out:
         yield f"left out: {'; '.join(left_out)}"
+
+
+def _describe_words(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Say which words of categories counted as missing: each of them may be a level."""
+    places: dict[str, list[str]] = {}
+    for column in columns:
+        if column["kind"] == "category":
+            for word, count in (column.get("words") or {}).items():
+                places.setdefault(word, []).append(f"{shorten(column['column'])} ({count:,})")
+    if places:
+        told = "; ".join(f"{word!r} in {join_names(names)}" for word, names in places.items())
+        others = json.dumps(sorted(MISSING - {"", *(word.lower() for word in places)}))
+        yield (
+            f"counted as missing: {told}; if that is a level, list only what is missing in "
+            f"`missing_values` (--set 'data.missing_values={others}')"
+        )
 
 
 def compute_nsv_ratios(models: Sequence[Mapping[str, Any]]) -> list[float | None]:
@@ -218,3 +242,35 @@ def list_leaderboard(found: SearchResult) -> tuple[tuple[str, ...], list[list[st
     if found.scored_by == "log_loss":
         header, lines = header[:1] + header[2:], [line[:1] + line[2:] for line in lines]
     return header, lines
+
+
+def describe_first_look(data: Dataset, score: str) -> Iterator[str]:
+    """Sentences about uneven classes, with a score that sees them, and about repeated rows."""
+    labels, counts = np.unique(data.y, return_counts=True)
+    shares = counts / len(data.y)
+    small, large = int(shares.argmin()), int(shares.argmax())
+    if shares[small] < UNCOMMON:
+        advice = ""
+        if score == "accuracy":
+            advice = (
+                "; accuracy hardly sees it: --score balanced_accuracy counts all classes alike"
+            )
+        yield (
+            f"uneven classes: {shorten(str(labels[large]))} has {shares[large]:.1%} of the rows, "
+            f"{shorten(str(labels[small]))} {shares[small]:.1%}{advice}"
+        )
+    repeated = measure_repeats(data)
+    if repeated >= REPEATED:
+        yield (
+            f"{repeated:.0%} of the rows have the features of another row: where copies are both "
+            "learned and tested, scores are too high"
+        )
+
+
+def measure_repeats(data: Dataset) -> float:
+    """The share of rows that have the features of an earlier one; 0 for sparse rows."""
+    if not hasattr(data.X, "shape") or hasattr(data.X, "indptr"):
+        return 0.0
+    rows = np.ascontiguousarray(data.X[np.arange(min(data.n_rows, MOST_ROWS))]) + 0.0
+    whole = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))
+    return 1.0 - len(np.unique(whole)) / len(rows)
