@@ -20,19 +20,38 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_info
+
+from dcsvm.numeric.native import instruction_set
+
 ROOT = Path(__file__).resolve().parents[1]
 #: What the records of each reproduction depend on, beside the solvers and kernels.
 PLUGINS = ROOT / "plugins/dcsvm_plugins"
+SUBSPACES = ("rd", "pca", "dca", "bcd", "abd")
 MODULES: dict[str, tuple[str, ...]] = {
-    "reproduce_hlsvm": ("decomposers/oblique_tree", "decomposers/piecewise_tree.py"),
-    "reproduce_td": ("decomposers/tree", "decomposers/growing_bags.py", "learners/kernel_svm"),
+    "reproduce_hlsvm": (
+        *("decomposers/oblique_tree", "decomposers/piecewise_tree.py", "decomposers/svm_tree.py"),
+        *("decomposers/class_pairs.py", "combiners/dag"),
+        *("learners/kernel_svm", "learners/linear_svm.py"),
+    ),
+    "reproduce_td": (
+        *("decomposers/tree", "decomposers/growing_bags.py", "decomposers/concept_boundary.py"),
+        *("learners/kernel_svm", "learners/krr", "learners/linear_svm.py"),
+    ),
     "reproduce_cascade": (
-        "decomposers/cascade.py",
-        "decomposers/dc_svm.py",
+        *("decomposers/cascade.py", "decomposers/graf_cascade.py", "decomposers/dc_svm.py"),
         "learners/kernel_svm",
     ),
-    "reproduce_dag": ("decomposers/class_pairs.py", "combiners/dag", "learners/kernel_svm"),
-    "reproduce_fsd": ("decomposers/rd_subspaces.py", "combiners/fusion.py", "learners/krr"),
+    "reproduce_dag": (
+        *("decomposers/class_pairs.py", "decomposers/class_rest.py", "combiners/dag"),
+        "learners/kernel_svm",
+    ),
+    "reproduce_fsd": (
+        *(f"decomposers/{name}_subspaces.py" for name in SUBSPACES),
+        *("decomposers/dc_svm.py", "combiners/fusion.py", "learners/krr"),
+        *("learners/kernel_svm", "learners/linear_svm.py", "learners/rbf_network.py"),
+        *("learners/fastfood.py", "learners/lasvm.py", "learners/spsvm.py"),
+    ),
 }
 #: What of the repository is code, not its outcome.
 CODE = ("--", ".", ":!docs", ":!examples/*/measured")
@@ -46,7 +65,12 @@ def certify(example: str, seed: int = 0) -> dict[str, Any]:
         + ("+" if _git("diff", "HEAD", *CODE) else ""),
         "versions": {name: version(name) for name in ("dcsvm", "numpy", "scipy", "scikit-learn")}
         | {"python": platform.python_version()},
-        "machine": {"cores": os.cpu_count(), "processor": _processor()},
+        "machine": {
+            "cores": os.cpu_count(),
+            "processor": _processor(),
+            "blas": blas_architecture(),
+            "dcsvm": instruction_set() or "numpy",
+        },
         "date": datetime.now(UTC).date().isoformat(),
         "command": " ".join(["python", _relative(sys.argv[0]), *sys.argv[1:]]),
         "code": fingerprint(example),
@@ -63,6 +87,13 @@ def fingerprint(example: str) -> str:
         digest.update(str(file.relative_to(ROOT)).encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
+
+
+@cache
+def blas_architecture() -> str:
+    """The kind of processor whose kernels the BLAS has chosen: it decides on rounding."""
+    found = {str(one.get("architecture")) for one in threadpool_info() if one["user_api"] == "blas"}
+    return ", ".join(sorted(found)) or "unknown"
 
 
 def describe(example: str) -> str:
