@@ -92,7 +92,9 @@ def fingerprint(example: str) -> str:
 @cache
 def blas_architecture() -> str:
     """The kind of processor whose kernels the BLAS has chosen: it decides on rounding."""
-    found = {str(one.get("architecture")) for one in threadpool_info() if one["user_api"] == "blas"}
+    found = {
+        str(one.get("architecture")) for one in threadpool_info() if one["user_api"] == "blas"
+    }
     return ", ".join(sorted(found)) or "unknown"
 
 
