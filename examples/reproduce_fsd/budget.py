@@ -21,7 +21,7 @@ from data import covertype
 NAME = "budget"
 RIVALS: Mapping[str, Callable[[int], Any]] = {
     "nystroem_svm (LLSVM)": llsvm,
-    "random_features_svm (FastFood row)": random_features,
+    "random_features_svm (RBFSampler)": random_features,
     "rbf_network (LTPU)": rbf_network,
     "fastfood (FastFood)": fastfood,
 }

@@ -106,7 +106,7 @@ def methods(
     """What the table compares, quickest first."""
     return {
         "nystroem_svm (LLSVM)": llsvm,
-        "random_features_svm (FastFood row)": random_features,
+        "random_features_svm (RBFSampler)": random_features,
         "rbf_network (LTPU)": rbf_network,
         "fastfood (FastFood)": fastfood,
         "spsvm (SpSVM)": spsvm,
