@@ -114,16 +114,21 @@ def without_births(page: str) -> str:
 
 HEADING = "## Birth certificates"
 EXPLANATION = """\
-The certificate of a record names the commit, versions, kind of machine, date, command and seed
-that made it, and a fingerprint of the numeric kernels and components that it measured. Records
-from before there were certificates are *dated by history*: they were made at the first commit
-that holds them, or before (`python examples/record_history.py`). *Older than the code*: kernels
-or components have changed since, which need not change the figures. Rows that were measured again
-keep the times of their first measurement, when the machine was idle.
-`python examples/remeasure.py` measures all cheap rows again and compares."""
+The certificate of a record names the commit, versions, kind of machine (with the BLAS kernels and
+the instruction set that were used), date, command and seed that made it, and a fingerprint of the
+numeric kernels and components that it measured. The fingerprint says which code it was: commits
+are rewritten when a branch lands, and then the one that is named is *not in this history*; a
+commit with a + had changes on top. Records from before there were certificates are *dated by
+history*: they were made at the first commit that holds them, or before
+(`python examples/record_history.py`). *Older than the code*: kernels or components have changed
+since, which need not change the figures. Rows that were measured again keep the times of their
+first measurement, when the machine was idle. `python examples/remeasure.py` measures all cheap
+rows again and compares: to the last digit where the BLAS has the same kernels, loosely elsewhere,
+since rounding decides there how solvers get to their answers."""
 HEAD = """\
-| records | number | oldest | dated by history | older than the code | up to date |
-|---|---|---|---|---|---|"""
+| records | number | oldest | commit not in this history | dated by history | older than the code \
+| up to date |
+|---|---|---|---|---|---|---|"""
 
 
 def _count(example: str, path: Path) -> str:
@@ -132,11 +137,18 @@ def _count(example: str, path: Path) -> str:
     born = [record["born"] for record in records]
     oldest = min(born, key=lambda birth: str(birth["date"]))
     current = sum(birth.get("code") == fingerprint(example) for birth in born)
+    lost = sum(not is_in_history(birth["commit"]) for birth in born)
     return (
         f"| {path.stem} | {len(born):,} | {oldest['date']}, commit {oldest['commit']} "
-        f"| {sum('known' in birth for birth in born):,} | {len(born) - current:,} "
+        f"| {lost:,} | {sum('known' in birth for birth in born):,} | {len(born) - current:,} "
         f"| {current:,} |"
     )
+
+
+@cache
+def is_in_history(commit: str) -> bool:
+    """Whether this repository has a commit, with changes on top of it or not."""
+    return bool(_git("rev-parse", "--verify", "--quiet", f"{commit.rstrip('+')}^{{commit}}"))
 
 
 def _sources(path: Path) -> list[Path]:

@@ -9,9 +9,10 @@
 A row is cheap if it took less than `--seconds` of the processor. Times and memory are not
 compared; with `--loose`, counts may differ by a sixth and errors by half a point, as on another
 processor. Rows whose certificate names another BLAS architecture than this machine's, or none, are
-always compared loosely: rounding decides there how solvers get to their answers. `--keep` stores the new row, with its birth certificate, in place of the old one, whose
-times and memory it keeps unless `--times` is given: a machine with other work to do would spoil
-them. The exit code is 1 if a row differs.
+always compared loosely: rounding decides there how solvers get to their answers. `--keep` stores
+the new row, with its birth certificate, in place of the old one, whose times and memory it keeps
+unless `--times` is given: a machine with other work to do would spoil them. The exit code is 1 if
+a row differs.
 """
 
 from __future__ import annotations

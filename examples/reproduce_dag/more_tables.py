@@ -1,4 +1,4 @@
-"""Tables of the page on DAGSVM that are not the paper's: the AND gate, equations (1) and (2), lists."""
+"""Tables of the page on DAGSVM beside the paper's: the AND gate, equations (1) and (2), lists."""
 
 from __future__ import annotations
 

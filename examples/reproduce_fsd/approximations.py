@@ -1,4 +1,4 @@
-"""What the page on the feature space says about rivals: components, equal budgets, missing rows."""
+"""What the page on the feature space says about rivals: components, budgets, missing rows."""
 
 from __future__ import annotations
 

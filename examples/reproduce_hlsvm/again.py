@@ -14,7 +14,7 @@ from remeasure import Measure, NotAloneError, Record
 def measure_test(row: Record) -> None:
     if row["method"].endswith("first_grid"):
         raise NotAloneError("its settings are no longer defaults")
-    run.tested(row["data_set"], row["method"], row["seed"], row["cell"])
+    run.tested(row["data_set"], row["method"], row["seed"], row["cell"], None)
 
 
 def measure_bound(row: Record) -> Record:

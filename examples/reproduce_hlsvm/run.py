@@ -157,9 +157,7 @@ def cross_validated(name: str, method: str, cell: dict[str, Any], rows: Rows) ->
         )
 
 
-def tested(
-    name: str, method: str, seed: int, cell: dict[str, Any], kept: Path | None = None
-) -> None:
+def tested(name: str, method: str, seed: int, cell: dict[str, Any], kept: Path | None) -> None:
     """Learn all training rows with the chosen cell, and ask for the test rows.
 
     With a file `kept`, the model is stored there before rows are asked for, or read from there.

@@ -1,4 +1,4 @@
-"""Table 6 of the H-LSVM paper: seconds of training and of an answer, beside those measured here."""
+"""Table 6 of the H-LSVM paper: seconds of training and of an answer, beside those from here."""
 
 from __future__ import annotations
 

@@ -81,3 +81,27 @@ def test_no_test_row_is_read_before_something_was_chosen(module, monkeypatch, tm
         record = {"kind": "choice", "folds": folds, "ridge": 1.0, "error": error}
         covertype.measured.append("ablation", record)
     assert covertype.chosen() == {"folds": 2, "ridge": 1.0}
+
+
+def test_hours_of_missing_rows_follow_the_power_of_the_sizes_measured(module):
+    approximations = module("approximations")
+    rows = approximations.ALL
+    cubic = [(10_000, 1.0, 0.0), (20_000, 8.0, 0.0)]
+    assert approximations._hours(cubic) == pytest.approx((rows / 10_000) ** 3 / 3600)
+    assert approximations._hours(cubic[:1]) == pytest.approx((rows / 10_000) ** 2 / 3600)
+
+
+def test_an_approximation_says_what_ended_its_growth(module):
+    approximations = module("approximations")
+    sizes = [
+        {"validation": error, "training": {"cpu_seconds": seconds}}
+        for error, seconds in ((30.0, 1.0), (20.0, 9.0), (19.8, 3.0))
+    ]
+    assert approximations._reason(sizes[:1], 10.0) == "memory"
+    assert approximations._reason(sizes[:2], 10.0) == "time"
+    assert approximations._reason(sizes, 10.0) == "gain"
+
+
+def test_components_are_told_as_the_pipelines_have_them(module):
+    told = module("approximations").tell_components()
+    assert "Nystroem 300, RBFSampler 1,000, the RBF network 1,000" in told
