@@ -336,13 +336,11 @@ def widths() -> Iterator[str]:
     tried = measured.read("dc_svm_early_choice")
     if not tried:
         return
-    share = "Many"
-    for one in measured.read("dc_svm_early", width=32.0):
-        share = f"{one['largest_part'] / one['learned']:.0%} of the"
+    (one,) = measured.read("dc_svm_early", width=32.0, early=3)
     yield from prose(
-        f"{share} rows end in one of the clusters at gamma = 32, where rows are far from every "
-        "centre. The test rows were used with these clusters first; then a width was chosen on "
-        f"training rows only ({tried[0]['chosen_on']:,} for training, others for validation):"
+        f"{one['largest_part'] / one['learned']:.0%} of the rows end in one of the clusters at "
+        "gamma = 32, where rows are far from every centre. Test rows were used with these "
+        f"clusters first; then a width was chosen on {tried[0]['chosen_on']:,} training rows:"
     )
     yield from table(
         ["gamma of the clusters", "right, %", "CPU s"],
