@@ -83,12 +83,11 @@ def test_no_test_row_is_read_before_something_was_chosen(module, monkeypatch, tm
     assert covertype.chosen() == {"folds": 2, "ridge": 1.0}
 
 
-def test_hours_of_missing_rows_follow_the_power_of_the_sizes_measured(module):
+def test_hours_of_missing_rows_are_those_of_a_size_by_a_power_of_the_rows(module):
     approximations = module("approximations")
-    rows = approximations.ALL
-    cubic = [(10_000, 1.0, 0.0), (20_000, 8.0, 0.0)]
-    assert approximations._hours(cubic) == pytest.approx((rows / 10_000) ** 3 / 3600)
-    assert approximations._hours(cubic[:1]) == pytest.approx((rows / 10_000) ** 2 / 3600)
+    tenth = (approximations.ALL // 10, 36.0, 0.0)
+    assert approximations.extend(tenth, 2.0) == pytest.approx(1.0)
+    assert approximations.extend(tenth, 3.0) == pytest.approx(10.0)
 
 
 def test_an_approximation_says_what_ended_its_growth(module):
