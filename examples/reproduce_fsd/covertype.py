@@ -27,7 +27,6 @@ NAME = "covertype"
 SEVERAL = "DC-DCSVM-TRBF2KRR, several widths"
 #: The rows that a method is given at most: beyond, it takes hours.
 MOST = {
-    "spsvm (SpSVM)": 50_000,
     "kernel_svm (LibSVM)": 20_000,
     "cascade (CascadeSVM)": 20_000,
     "lasvm (LaSVM)": 10_000,

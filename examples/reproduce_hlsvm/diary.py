@@ -7,11 +7,13 @@ from typing import Any
 
 import measured
 import numpy as np
+from grids import FIRST_FOLD
 
 
 def write_diary(paper: Mapping[str, tuple[Any, ...]]) -> str:
     """The diary, and which errors of the paper the published algorithm did not reach."""
-    return f"{DIARY}\n\n{write_missed(paper)}"
+    single = [name for name in paper if (name, "h_lsvm_published") in FIRST_FOLD]
+    return f"{DIARY.format(single=', '.join(single))}\n\n{write_missed(paper)}"
 
 
 def write_missed(paper: Mapping[str, tuple[Any, ...]]) -> str:
@@ -69,9 +71,11 @@ DIARY = """## Diary of the search for the published algorithm
    in [0, 1] and lambda = 10^-5, 15 with [-1, 1] (LIBSVM's
    files are in [-1, 1]); 10^-7, the paper's choice, is best.
 
-Not to the letter: one fold of five chooses instead of the mean of five, and grids of lambda have
-one to four of the paper's 13 values, around those of its table 3, since a tree takes up to
-minutes. RBF and linear SVMs have smaller grids than the paper's, too. The
-maximum number of steps is the column's `iterations`; it is the paper's 10^7 on
-ijcnn1 only. Pruning rows are drawn by class. Not tried with the published algorithm here: M3VOM8
-and Vehicle, whose data are not at hand; the paper's faces, for which CBCL's stand in."""
+Not to the letter: on {single} one fold of five chooses instead of the mean of
+five, or there is one cell only. Grids of lambda have one to four of the paper's 13 values, around
+those of its table 3, since a tree takes up to minutes. RBF and linear SVMs have smaller grids than
+the paper's, too. The maximum number of steps is the column's `iterations`; it is the paper's 10^7
+on ijcnn1 only. Pruning rows are drawn by class. Banana was tested a second time, after five folds
+had chosen another share to prune by; the first test is in the table as well. Not tried with the
+published algorithm here: M3VOM8 and Vehicle, whose data are not at hand; the paper's faces, for
+which CBCL's stand in."""

@@ -174,10 +174,8 @@ def test_the_rows_of_table_5_that_take_too_long(tables):
     assert "since each takes hours" in (ROOT / page(FSD)).read_text().replace("\n", " ")
     rows = tables.read_rows(FSD, "Table 5", 1)
     assert {"LibSVM", "DC-SVM"} <= {row["method"] for row in rows}
-    done = {row["rows"] for row in tables.read_rows(FSD, "Table 5") if "SVM)" in row["method"]}
     for row in rows:
         assert tables.number_in(row["estimated hours"]) >= 1, row["method"]
-    assert done
 
 
 def test_the_two_errors_for_one_setting(tables):
