@@ -112,7 +112,9 @@ def _reason(found: list[dict[str, Any]], limit: float) -> str:
     if found[-1]["training"]["cpu_seconds"] > limit / 2:
         return "time"
     errors = [100.0, *(one["validation"] for one in found)]
-    return "gain" if errors[-2] - errors[-1] < GAIN else "memory"
+    if errors[-2] - errors[-1] < GAIN:
+        return "gain"
+    return "memory" if found[-1]["components"] == SIZES[-1] else "not measured further"
 
 
 def draw_budget() -> None:

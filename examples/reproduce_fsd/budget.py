@@ -40,9 +40,13 @@ def ours(rows: int) -> float:
 def main() -> None:
     reader = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     reader.add_argument("--rows", type=int, default=50_000)
-    rows = reader.parse_args().rows
+    reader.add_argument("--only", default="", help="methods whose name has this in it")
+    given = reader.parse_args()
+    rows = given.rows
     split, limit = covertype(rows), ours(rows)
     for method, make in RIVALS.items():
+        if given.only not in method:
+            continue
         before = 100.0
         for components in SIZES:
             key = {"method": method, "rows": rows, "components": components}

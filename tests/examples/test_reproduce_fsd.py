@@ -93,10 +93,12 @@ def test_hours_of_missing_rows_are_those_of_a_size_by_a_power_of_the_rows(module
 def test_an_approximation_says_what_ended_its_growth(module):
     approximations = module("approximations")
     sizes = [
-        {"validation": error, "training": {"cpu_seconds": seconds}}
-        for error, seconds in ((30.0, 1.0), (20.0, 9.0), (19.8, 3.0))
+        {"validation": error, "training": {"cpu_seconds": seconds}, "components": size}
+        for error, seconds, size in ((30.0, 1.0, 2000), (20.0, 9.0, 500), (19.8, 3.0, 500))
     ]
     assert approximations._reason(sizes[:1], 10.0) == "memory"
+    assert approximations._reason(sizes[:1], 100.0) == "memory"
+    assert approximations._reason(sizes[:2], 100.0) == "not measured further"
     assert approximations._reason(sizes[:2], 10.0) == "time"
     assert approximations._reason(sizes, 10.0) == "gain"
 
