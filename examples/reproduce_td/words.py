@@ -119,5 +119,6 @@ other work.
 """
 
 FOREST = """\
-Not measured: {left}. Each takes 20 to 60 minutes of an idle core.
+Not measured: {left}.
+Each takes an estimated 20 to 60 minutes of an idle core.
 """
