@@ -94,7 +94,7 @@ def test_an_approximation_says_what_ended_its_growth(module):
     approximations = module("approximations")
     sizes = [
         {"validation": error, "training": {"cpu_seconds": seconds}, "components": size}
-        for error, seconds, size in ((30.0, 1.0, 2000), (20.0, 9.0, 500), (19.8, 3.0, 500))
+        for error, seconds, size in ((30.0, 1.0, 4000), (20.0, 9.0, 500), (19.8, 3.0, 500))
     ]
     assert approximations._reason(sizes[:1], 10.0) == "memory"
     assert approximations._reason(sizes[:1], 100.0) == "memory"
