@@ -60,6 +60,17 @@ def write_missing() -> Iterator[str]:
             hours = " to ".join(f"{extend(sizes[-1], power):.0f}" for power in powers)
             yield f"| {title} | {paper} | {shown} | {hours} |"
     yield ""
+    sparse = {
+        one["training_rows"]: one["training"]["cpu_seconds"]
+        for one in measured.read("covertype", method="spsvm (SpSVM)")
+    }
+    if sparse and ALL not in sparse:
+        times = " and ".join(f"{seconds:.0f} s for {n:,}" for n, seconds in sorted(sparse.items()))
+        yield from told(
+            f"SpSVM takes {times} rows, so all of them would take minutes; not run yet: "
+            "`python examples/reproduce_fsd/covertype.py --rows all --only spsvm`. Fastfood was "
+            "not run on all rows for its memory: 2,000 features of them hold 7.4 GB."
+        )
 
 
 def _sizes(method: str, level: str) -> Iterator[tuple[int, float, float]]:

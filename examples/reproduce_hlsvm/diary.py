@@ -75,7 +75,7 @@ Not to the letter: on {single} one fold of five chooses instead of the mean of
 five, or there is one cell only. Grids of lambda have one to four of the paper's 13 values, around
 those of its table 3, since a tree takes up to minutes. RBF and linear SVMs have smaller grids than
 the paper's, too. The maximum number of steps is the column's `iterations`; it is the paper's 10^7
-on ijcnn1 only. Pruning rows are drawn by class. Banana was tested a second time, after five folds
-had chosen another share to prune by; the first test is in the table as well. Not tried with the
-published algorithm here: M3VOM8 and Vehicle, whose data are not at hand; the paper's faces, for
-which CBCL's stand in."""
+on ijcnn1 only. Pruning rows are drawn by class. Banana and the faces were tested a second time,
+after five folds had chosen other cells; the first tests are in the table as well. Not tried with
+the published algorithm here: M3VOM8 and Vehicle, whose data are not at hand; the paper's faces,
+for which CBCL's stand in."""
