@@ -101,8 +101,8 @@ def write_budget() -> Iterator[str]:
         f"Components are doubled from {SIZES[0]} to {SIZES[-1]:,} at most, as long as that gains "
         f"{GAIN} points of validation error and takes less than half of the "
         f"{ours['training']['cpu_seconds']:.0f} processor seconds of DC-DCSVM-TRBF2KRR, whose "
-        f"error is {ours['error']:.2f}. More than {SIZES[-1]:,} components need more memory than "
-        "it does. Seconds are of a machine with other work."
+        f"error is {ours['error']:.2f}. Growth ends at {SIZES[-1]:,} components (memory), which "
+        "need more than it does. Seconds are of a machine with other work."
     )
     yield "| method | components | validation error % | test error % | train s (CPU) | ended by |"
     yield "|---|---|---|---|---|---|"
