@@ -8,9 +8,11 @@
 
 A row is cheap if it took less than `--seconds` of the processor. Times and memory are not
 compared; with `--loose`, counts may differ by a sixth and errors by half a point, as on another
-processor. `--keep` stores the new row, with its birth certificate, in place of the old one, whose
-times and memory it keeps unless `--times` is given: a machine with other work to do would spoil
-them. The exit code is 1 if a row differs.
+processor. Rows whose certificate names another BLAS architecture than this machine's, or none, are
+always compared loosely: rounding decides there how solvers get to their answers. `--keep` stores
+the new row, with its birth certificate, in place of the old one, whose times and memory it keeps
+unless `--times` is given: a machine with other work to do would spoil them. The exit code is 1 if
+a row differs.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from births import certify, fingerprint
+from births import blas_architecture, certify, fingerprint
 
 Record: TypeAlias = dict[str, Any]
 #: Measures a stored record anew: returns what it found, or appends it to its file.
@@ -97,6 +99,12 @@ def is_current(record: Record, example: str) -> bool:
     return record.get("born", {}).get("code") == fingerprint(example)
 
 
+def knows_rounding(record: Record) -> bool:
+    """Whether a record was made with the BLAS kernels of this machine."""
+    machine = record.get("born", {}).get("machine", {})
+    return bool(machine.get("blas") == blas_architecture())
+
+
 def fits(record: Record, wanted: Mapping[str, str]) -> bool:
     return all(str(record.get(key)) == value for key, value in wanted.items())
 
@@ -130,8 +138,10 @@ def measure_row(
     except NotAloneError as reason:
         print(f"{name}: {title}: left out, {reason}", flush=True)
         return None
-    differences = list(differ(old, new, loosely if given.loose else equal))
-    print(f"{name}: {title}: {'; '.join(differences) or 'same'}", flush=True)
+    strict = not given.loose and knows_rounding(old)
+    differences = list(differ(old, new, equal if strict else loosely))
+    same = "same" if strict else "the same, loosely"
+    print(f"{name}: {title}: {'; '.join(differences) or same}", flush=True)
     if given.keep:
         # Read again: other rows may have been added while this one was measured.
         records = read(path)

@@ -2,9 +2,9 @@
 
     python examples/reproduce_cascade/dc_svm_early.py [--rows 50000] [--widths 32]
 
-The DC-SVM paper has 64 clusters (three levels of four). With the machine's own gamma most rows
-are far from all centres, and those end in one cluster; so the clusters have a width of their own,
-chosen by 20,000 training rows after learning from 80,000 others. `--widths` gives the ones to
+The DC-SVM paper has 64 clusters (three levels of four). With the machine's own gamma rows are far
+from all centres, and a third of them ends in one cluster; so the clusters have a width of their
+own, chosen by 20,000 training rows after learning from 80,000 others. `--widths` gives the ones to
 choose from, `--level 2` stops at 16 clusters, `--rows` learns from fewer.
 """
 

@@ -15,6 +15,7 @@ from again import CS, FOLDS, GAMMAS
 from births import describe
 from choose import GAUSSIAN, METHODS, POLYNOMIAL_C, PROMISING, chosen
 from data import SPLITS
+from more_tables import write_more
 from paper import PAPER
 from remarks import ratios, write_remarks
 
@@ -31,7 +32,7 @@ FEWER = 1.6
 def main() -> None:
     PAGE.parent.mkdir(parents=True, exist_ok=True)
     sections = [INTRODUCTION, table1(), asked(), differences(), choice(), again(), speed()]
-    sections += [bounds(), *write_remarks(), describe("reproduce_dag")]
+    sections += [bounds(), *write_more(), *write_remarks(), describe("reproduce_dag")]
     PAGE.write_text("\n\n".join(sections) + "\n", encoding="utf-8")
     print(PAGE.name)
 
@@ -50,6 +51,9 @@ in its `measured/`. What a row is missing was not measured yet.
 | a second choice for Letter | `python examples/reproduce_dag/again.py` |
 | a list of classes for Covertype | `python examples/reproduce_dag/lists.py` |
 | times compared with SVC and Max Wins | `python examples/reproduce_dag/speed.py --data-set NAME` |
+| the AND gate | `python examples/reproduce_dag/and_gate.py --data-set NAME` |
+| equations (1) and (2) | `python examples/reproduce_dag/training_times.py --data-set NAME` |
+| a list of classes by search | `python examples/reproduce_dag/order_search.py --data-set NAME` |
 
 USPS: 7,291 rows to learn, 2,007 to test on, pixels as they are. Letter: the first 16,000 and the
 last 4,000, scaled to [-1, 1]. Covertype: the first 11,340 rows to learn, the next 3,780 to choose

@@ -10,8 +10,8 @@ from dcsvm import Combiner, Decomposer, DivideAndConquerClassifier, LocalLearner
 KINDS = ("rd", "pca", "dca", "bcd", "abd")
 #: Table 2's features in one subspace of covertype.
 COVERTYPE_FEATURES = {"rd": 40, "pca": 40, "dca": 40, "bcd": 27, "abd": 27}
-#: Table 5's C and gamma. At gamma = 32 most rows are far from all centres and end in one cluster
-#: with half of all rows, so clusters are made with a wider kernel (the ablation shows both).
+#: Table 5's C and gamma. At gamma = 32 rows are far from all centres, and more than a third of
+#: them ends in one cluster, so clusters are made with a wider kernel (the ablation shows both).
 COVERTYPE = {"C": 32.0, "gamma": 32.0, "clusters": 1.0}
 
 

@@ -32,8 +32,9 @@ def measure_adult(row: Record) -> None:
 
 
 def measure_covertype(row: Record) -> None:
-    rows = "50000" if row["training_rows"] == 50_000 else "all"
-    run_script(covertype.main, "--rows", rows, "--only", row["method"])
+    rows = row["training_rows"]
+    words = "all" if rows == 464_810 else str(rows)
+    run_script(covertype.main, "--rows", words, "--only", row["method"])
 
 
 def measure_alone(row: Record) -> None:

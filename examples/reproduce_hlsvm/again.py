@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 
 import bound
 import run
@@ -14,7 +15,7 @@ from remeasure import Measure, NotAloneError, Record
 def measure_test(row: Record) -> None:
     if row["method"].endswith("first_grid"):
         raise NotAloneError("its settings are no longer defaults")
-    run.tested(row["data_set"], row["method"], row["seed"], row["cell"])
+    run.tested(row["data_set"], row["method"], row["seed"], row["cell"], None)
 
 
 def measure_bound(row: Record) -> Record:
@@ -22,6 +23,10 @@ def measure_bound(row: Record) -> Record:
 
 
 def measure_scaling(row: Record) -> Record:
+    if row["method"] == "h_lsvm_before":
+        raise NotAloneError("its code is gone")
+    if row["method"] == "lightgbm" and not find_spec("lightgbm"):
+        raise NotAloneError("lightgbm is not installed")
     rows = split("covertype")
     if row["method"] == "h_lsvm":
         return scaling.grown(rows, row["rows"], row["repeat"])

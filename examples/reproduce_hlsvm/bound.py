@@ -7,6 +7,7 @@ Trees of falling delta on ijcnn1 and on CBCL's faces; appended to measured/bound
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import attrs
@@ -37,10 +38,13 @@ def gap(rows: Any, delta: float) -> dict[str, float]:
     scaling = Scaling("minmax").fit(X)
     tree = build("decomposer", "oblique_tree", **GREEDY, smallest=delta, merge="majority")
     model = DivideAndConquerClassifier(tree, "majority", random_state=0)
+    started = time.process_time()
     model.fit(scaling.apply(X), y)
+    seconds = round(time.process_time() - started, 3)
     X_test, y_test = rows.test()
     error = float((model.predict(scaling.apply(X_test)) != y_test).mean())
-    return {"error": error, **attrs.asdict(plane_terms(model, scaling.apply(X), y))}
+    terms = attrs.asdict(plane_terms(model, scaling.apply(X), y))
+    return {"error": error, "fit_seconds": seconds, **terms}
 
 
 if __name__ == "__main__":

@@ -181,6 +181,13 @@ SMALLER: Mapping[tuple[str, str], Mapping[str, list[Any]]] = {
     ("mnist", "linear"): {"scale": ["minmax"], "C": [0.01, 0.1, 1.0]},
     ("covertype", "linear"): {"scale": ["standard"], "C": [1.0]},
     ("mnist", "rbf"): {"scale": ["minmax"], "C": [100.0], "gamma": [0.01, 0.04]},
+    # The paper's cell. Half of the rows are support vectors.
+    ("covertype", "rbf"): {
+        "scale": ["minmax"],
+        "C": [1.0],
+        "gamma": [0.346],
+        "cache_size": [4000.0],
+    },
     ("mnist", "svm_tree"): {"scale": ["minmax"], "C": [0.01, 0.1], "nodes": [4]},
     ("covertype", "svm_tree"): {"scale": ["standard"], "C": [1.0], "nodes": [4]},
 }
@@ -199,7 +206,7 @@ FOLDS: Mapping[Any, tuple[int, int]] = {
 }
 #: Where the first of the folds has to do: a fifth of the rows to choose on.
 FIRST_FOLD = {
-    *((name, "h_lsvm_published") for name in TASKS),
+    *((name, "h_lsvm_published") for name in ("ijcnn1", "mnist", "covertype")),
     *((name, "h_lsvm_nystroem") for name in TASKS),
 }
 #: Who combines the answers of pairs of classes, by method. Votes of contests ask five times as

@@ -14,7 +14,7 @@ import rivals
 import td
 from births import describe
 from data import NAMES, SEED
-from words import ASKED, BEYOND, BOUNDS, BUDGETS, CEILINGS, INTRODUCTION
+from words import ASKED, BEYOND, BOUNDS, BUDGETS, CEILINGS, FOREST, INTRODUCTION, LEAVES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reproduction" / "tree_decomposition.md"
 TRAININGS = ("1A1", "1AO")
@@ -44,6 +44,7 @@ def page() -> Iterable[str]:
     yield from forest()
     yield from error_bounds()
     yield from beyond()
+    yield from leaves()
     yield "\n" + describe("reproduce_td")
 
 
@@ -293,6 +294,11 @@ def forest() -> Iterable[str]:
         )
     heads = ["search", "cpu seconds", "on the wall", "cores busy", "NSV", "accuracy", "peak MB"]
     yield from table(heads, rows)
+    done = {(one["training"], one["variant"]) for one in measured.read("td", data_set="covertype")}
+    left = [f"{each}, paper" for each in TRAININGS if (each, "paper") not in done]
+    left += ["1AO, local scaling"] * (("1AO", "local scaling") not in done)
+    if left:
+        yield "\n" + FOREST.format(left="; ".join(left))
 
 
 def error_bounds() -> Iterable[str]:
@@ -346,6 +352,23 @@ def beyond() -> Iterable[str]:
                 )
     heads = ["data", "setting", "ceiling", "validation", "test", "NSV", "seconds"]
     yield from table(heads, rows)
+
+
+def leaves() -> Iterable[str]:
+    """Trees with other learners in their leaves."""
+    rows = [
+        [
+            *(NAMES[one["data_set"]], one["learner"], str(one["cells"])),
+            ", ".join(f"{key} {number:g}" for key, number in one["chosen"].items()),
+            *(_percent(one["validation_accuracy"]), _percent(one["test_accuracy"])),
+            *(shown(one["nsv"]), shown(one["cpu_seconds"])),
+        ]
+        for one in measured.read("leaf_learners")
+    ]
+    if rows:
+        yield LEAVES
+        heads = ["data", "learner", "cells", "chosen", "validation", "test"]
+        yield from table([*heads, "kernel evaluations", "seconds"], rows)
 
 
 def of_variants(name: str, training: str) -> list[dict[str, Any]]:

@@ -52,6 +52,58 @@ def test_a_row_that_differs_is_told_and_ends_with_one(remeasure, measured, capsy
     assert "error is 0.4, stored 0.5" in capsys.readouterr().out
 
 
+def test_only_rows_of_the_same_blas_are_compared_to_the_last_digit(remeasure, measured, capsys):
+    path = measured.FOLDER / "tests.jsonl"
+    here = {"machine": {"blas": remeasure.blas_architecture()}}
+    for born, code in ((here, 1), ({"machine": {"blas": "Z80"}}, 0), ({}, 0)):
+        row = {"method": "one", "error": 0.25, "seconds": 0.1, "born": born}
+        remeasure.write(path, [row])
+        assert again(remeasure, measured, found={"one": 0.251}) == code
+    told = capsys.readouterr().out
+    assert "error is 0.251, stored 0.25" in told
+    assert told.count("the same, loosely") == 2
+
+
+def test_a_certificate_names_what_decides_on_rounding(remeasure):
+    import births
+
+    machine = births.certify("reproduce_dag")["machine"]
+    assert machine["blas"] not in ("", "unknown")
+    assert machine["dcsvm"] in ("base", "avx2", "avx512", "numpy")
+
+
+def test_a_fingerprint_changes_with_every_component_that_is_measured(
+    remeasure, monkeypatch, tmp_path
+):
+    import births
+
+    for example, modules in births.MODULES.items():
+        assert modules
+        assert all((births.PLUGINS / name).exists() for name in modules), example
+    file = tmp_path / "plugins" / "one.py"
+    file.parent.mkdir()
+    monkeypatch.setattr(births, "ROOT", tmp_path)
+    monkeypatch.setattr(births, "PLUGINS", file.parent)
+    monkeypatch.setitem(births.MODULES, "some", ("one.py",))
+    found = set()
+    for text in ("x = 1", "x = 2"):
+        file.write_text(text)
+        births.fingerprint.cache_clear()
+        found.add(births.fingerprint("some"))
+    births.fingerprint.cache_clear()
+    assert len(found) == 2
+
+
+@pytest.mark.skipif(not (EXAMPLES.parent / ".git").exists(), reason="no history here")
+def test_a_commit_that_was_rewritten_is_not_in_this_history(remeasure):
+    import births
+
+    head = births._git("rev-parse", "--short=12", "HEAD")
+    assert births.is_in_history(head)
+    assert births.is_in_history(f"{head}+")
+    assert not births.is_in_history("0" * 12)
+
+
 def test_only_the_rows_asked_for_are_measured(remeasure, measured, capsys):
     assert again(remeasure, measured, "--again", "tests", "method=three") == 0
     assert "1 of 1 rows" in capsys.readouterr().out

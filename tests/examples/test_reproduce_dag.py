@@ -17,6 +17,11 @@ MODULES = (
     "lists",
     "bounds",
     "paper",
+    "and_gate",
+    "order_search",
+    "training_times",
+    "more_tables",
+    "remarks",
     "tables",
 )
 
@@ -204,3 +209,45 @@ def test_of_two_lists_the_cheaper_is_taken_and_read_beside_the_first(reproductio
     assert found["taken"] == min(asked, key=asked.get) or found["p_value"] < 0.05
     read = measured.find("again", data_set="covertype")
     assert [record["order"] for record in read] == [found["taken"]] * (found["taken"] != "natural")
+
+
+def test_the_gate_answers_where_a_class_wins_all_its_pairs(reproduction, monkeypatch):
+    measured = reproduction["measured"]
+    for name in ("choose", "and_gate", "and_gate"):
+        run(reproduction, monkeypatch, name)
+    (found,) = measured.find("and_gate")
+    parts = (found["unanswered"], 1 - found["unanswered"])
+    errors = (found["error_of_max_wins_elsewhere"], found["error_of_answered"])
+    whole = sum(part * error for part, error in zip(parts, errors, strict=True) if part)
+    assert whole == pytest.approx(found["error_of_max_wins"])
+    (section,) = reproduction["more_tables"].write_more()
+    assert f"| Letter | 100 | {100 * found['unanswered']:.2f} |" in section
+
+
+def test_a_list_found_by_search_is_no_worse_on_validation_rows(reproduction, monkeypatch):
+    for name in ("choose", "final", "order_search"):
+        run(reproduction, monkeypatch, name)
+    (found,) = reproduction["measured"].find("order_search")
+    natural, searched = found["natural"], found["validation"]
+    assert searched["errors"] <= natural["errors"]
+    assert searched["kernel_evaluations"] <= natural["kernel_evaluations"]
+    assert sorted(found["order"]) == list(range(len(found["order"])))
+    (section,) = reproduction["more_tables"].write_more()
+    assert section.startswith("## A list of classes by search")
+    assert f"| {100 * found['error']:.2f} |" in section
+
+
+def test_the_equations_say_what_a_power_law_takes(reproduction, monkeypatch):
+    times = reproduction["training_times"]
+    run(reproduction, monkeypatch, "choose")
+    clock = iter(
+        [1e-6 * size**2 for size in (38, 75, 150, 225, 300) for _ in range(3)] + [3.0, 4.0]
+    )
+    monkeypatch.setattr(times, "seconds", lambda fit: next(clock))
+    found = times.measure("letter", "SVC")
+    classes = len(np.unique(reproduction["data"].split("letter").training[1]))
+    assert found["gamma"] == pytest.approx(2.0)
+    assert found["rest_expected"] == pytest.approx(1e-6 * classes * 300**2)
+    pairs = classes * (classes - 1) / 2 * 1e-6 * (600 / classes) ** 2
+    assert found["pairs_expected"] == pytest.approx(pairs)
+    assert (found["rest_seconds"], found["pairs_seconds"]) == (3.0, 4.0)

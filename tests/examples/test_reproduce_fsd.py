@@ -81,3 +81,28 @@ def test_no_test_row_is_read_before_something_was_chosen(module, monkeypatch, tm
         record = {"kind": "choice", "folds": folds, "ridge": 1.0, "error": error}
         covertype.measured.append("ablation", record)
     assert covertype.chosen() == {"folds": 2, "ridge": 1.0}
+
+
+def test_hours_of_missing_rows_are_those_of_a_size_by_a_power_of_the_rows(module):
+    approximations = module("approximations")
+    tenth = (approximations.ALL // 10, 36.0, 0.0)
+    assert approximations.extend(tenth, 2.0) == pytest.approx(1.0)
+    assert approximations.extend(tenth, 3.0) == pytest.approx(10.0)
+
+
+def test_an_approximation_says_what_ended_its_growth(module):
+    approximations = module("approximations")
+    sizes = [
+        {"validation": error, "training": {"cpu_seconds": seconds}, "components": size}
+        for error, seconds, size in ((30.0, 1.0, 4000), (20.0, 9.0, 500), (19.8, 3.0, 500))
+    ]
+    assert approximations._reason(sizes[:1], 10.0) == "memory"
+    assert approximations._reason(sizes[:1], 100.0) == "memory"
+    assert approximations._reason(sizes[:2], 100.0) == "not measured further"
+    assert approximations._reason(sizes[:2], 10.0) == "time"
+    assert approximations._reason(sizes, 10.0) == "gain"
+
+
+def test_components_are_told_as_the_pipelines_have_them(module):
+    told = module("approximations").tell_components()
+    assert "Nystroem 300, RBFSampler 1,000, the RBF network 1,000" in told

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "reproduce_hlsvm"
-MODULES = ("measured", "data", "grids", "diary", "run", "tables")
+MODULES = ("measured", "data", "grids", "diary", "notes", "seconds", "run", "tables")
 
 
 @pytest.fixture
@@ -93,3 +93,29 @@ def test_the_page_tells_what_was_measured_and_whether_it_was_asked_for(reproduct
         row = next(line for line in lines if line.startswith("| usps | optimized tree |"))
         assert f"| {100 * error:.2f} |" in row
         assert word is None or f"| {word} |" in row
+
+
+def test_a_model_that_was_kept_is_not_learned_again(reproduction, tmp_path, monkeypatch):
+    run_, kept = reproduction["run"], tmp_path / "model.dcsvm"
+    cell = {"scale": "minmax", "C": 1.0, "gamma": 0.05}
+    run_.tested("usps", "rbf", 0, cell, kept)
+    (first,) = reproduction["measured"].find("tests")
+    (reproduction["measured"].FOLDER / "tests.jsonl").unlink()
+    monkeypatch.setattr(run_.DivideAndConquerClassifier, "fit", None)
+    run_.tested("usps", "rbf", 0, cell, kept)
+    (second,) = reproduction["measured"].find("tests")
+    for key in ("error", "training_error", "fit_seconds", "support_vectors"):
+        assert first[key] == second[key]
+
+
+def test_seconds_stand_beside_those_of_table_6(reproduction):
+    reproduction["run"].tested("usps", "linear", 0, {"scale": "minmax", "C": 0.1}, None)
+    (found,) = reproduction["measured"].find("tests")
+    (row,) = [
+        line
+        for line in reproduction["seconds"].write_seconds().splitlines()
+        if line.startswith("| usps")
+    ]
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[1:4] == ["linear SVM", f"{found['fit_seconds']:.2f}", "5.46"]
+    assert cells[4:] == [f"{1e6 * found['predict_seconds_per_row']:.2f}", "3.58"]
