@@ -10,9 +10,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 
+import and_gate
 import bounds
 import lists
 import measured
+import order_search
 from data import split
 from final import tested
 from remeasure import Measure, Record, run_again
@@ -35,11 +37,21 @@ def measure_lists(row: Record) -> Record:
     return lists.tried(split(row["data_set"]), row["cell"])
 
 
+def measure_gate(row: Record) -> Record:
+    return and_gate.measure(row["data_set"])
+
+
+def measure_search(row: Record) -> Record:
+    return order_search.measure(row["data_set"])
+
+
 MEASURES: Mapping[str, Measure] = {
     "tests": measure_test,
     "again": measure_again,
     "bounds": measure_bounds,
     "lists": measure_lists,
+    "and_gate": measure_gate,
+    "order_search": measure_search,
 }
 
 

@@ -12,10 +12,13 @@ from collections.abc import Callable, Mapping
 
 import ablation
 import adult
+import budget
 import covertype
+import draws
 import measured
 import text
 import widths
+from data import covertype as covertype_rows
 from data import generated, reuters
 from remeasure import Measure, NotAloneError, Record, run_again
 from sklearn.metrics import f1_score
@@ -60,12 +63,23 @@ def measure_widths(row: Record) -> None:
     run_script(widths.main, "--rows", str(row["rows"]), "--level", str(row["level"]))
 
 
+def measure_draws(row: Record) -> Record:
+    return {"error": draws.measure(covertype_rows(row["rows"]), 3, row["draws"], row["seed"])}
+
+
+def measure_budget(row: Record) -> Record:
+    key = {name: row[name] for name in ("method", "rows", "components")}
+    return budget.measure(key, budget.RIVALS[row["method"]], covertype_rows(row["rows"]))
+
+
 MEASURES: Mapping[str, Measure] = {
     "adult": measure_adult,
     "covertype": measure_covertype,
     "ablation": measure_alone,
     "text": measure_text,
     "widths": measure_widths,
+    "draws": measure_draws,
+    "budget": measure_budget,
 }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import bounds
 import global_svm
+import leaf_learners
 import rivals
 import td
 from data import split
@@ -37,10 +38,15 @@ def measure_bounds(row: Record) -> None:
     bounds.run(row["data_set"], row["training"])
 
 
+def measure_leaves(row: Record) -> Record:
+    return leaf_learners.measure(row["data_set"], row["learner"])
+
+
 MEASURES: Mapping[str, Measure] = {
     "td": measure_td,
     "rivals": measure_rival,
     "global_svm": measure_cell,
     "global_test": measure_global,
     "bounds": measure_bounds,
+    "leaf_learners": measure_leaves,
 }
