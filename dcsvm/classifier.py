@@ -20,8 +20,9 @@ from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.errors import DataError, SettingError, did_you_mean
 from dcsvm.base.learner import LocalLearner, Steps
 from dcsvm.base.models import Cost, LocalModel
-from dcsvm.base.problem import DIVISION, PARTS, Problem, Seed
+from dcsvm.base.problem import Problem
 from dcsvm.base.routing import Division
+from dcsvm.base.seed import DIVISION, PARTS, Seed
 from dcsvm.base.stages import StagedDivision
 from dcsvm.base.subproblem import FitResult, Record, Subproblem, record_results, subproblems
 from dcsvm.drive.committee.committee import Committee

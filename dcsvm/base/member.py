@@ -144,7 +144,10 @@ class Member(Stored):
         return np.concatenate([first if len(first) else second, second if len(second) else first])
 
     def lower(self, plan: Plan, n_features: int, view: Step | None = None) -> Step:
-        """Add the member to a plan; `view` is the step of its view, if there is one already."""
+        """Add the member to a plan for rows (n, n_features); called by the core and combiners.
+
+        `view` is the step of its view, if there is one already.
+        """
         if self.view is not None and view is None:
             view = self.view.lower_or_ask(plan, n_features)
         width, columns = n_features if view is None else plan.outputs(view), len(self.code)

@@ -1,4 +1,4 @@
-"""Problem, Part and Seed: the data to learn from, its pieces, and their random numbers."""
+"""Problem and Part: the data to learn from, and its pieces."""
 
 from __future__ import annotations
 
@@ -12,42 +12,13 @@ import numpy as np
 
 from dcsvm.base.errors import DataError
 from dcsvm.base.feature_views import View
+from dcsvm.base.seed import Seed
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.kernels.kernel import Kernel, make_kernel
-
-#: First step of the path below a problem's seed, for each use of random numbers.
-DIVISION, PARTS, FOLDS, HELD_OUT = range(4)
 
 #: The type and the help text of the `gamma` of every component with a kernel.
 Gamma: TypeAlias = Literal["scale", "auto"] | float
 GAMMA_HELP = "kernel width; 'scale' is 1 / (features * variance), 'auto' is 1 / features"
-
-
-@attrs.frozen
-class Seed:
-    """Entropy and a path in the division, from which all random numbers of that place are drawn.
-
-    Different places have independent streams, whatever the order in which parts finish or the
-    worker they run on.
-    """
-
-    entropy: int
-    path: tuple[int, ...] = ()
-
-    def child(self, *steps: int) -> Seed:
-        """Return the seed of a place below this one."""
-        return Seed(self.entropy, self.path + steps)
-
-    def generator(self) -> np.random.Generator:
-        """Return a new generator, with the same numbers at every call."""
-        return np.random.default_rng(self._sequence())
-
-    def integer(self) -> int:
-        """Return an integer for scikit-learn's `random_state`."""
-        return int(self._sequence().generate_state(1)[0] >> 1)
-
-    def _sequence(self) -> np.random.SeedSequence:
-        return np.random.SeedSequence(self.entropy, spawn_key=self.path)
 
 
 Made = TypeVar("Made")
@@ -97,7 +68,7 @@ class Problem:
     X: Matrix
     y: IntArray
     n_classes: int
-    seed: Seed = Seed(0)
+    seed: Seed = attrs.field(default=Seed(0))
     weights: FloatArray | None = None
     start: FloatArray | None = None
     threads: int = attrs.field(default=1, metadata={"stored": False})

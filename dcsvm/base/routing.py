@@ -1,4 +1,7 @@
-"""Routers and divisions: which members predict, and which of them are queried for a row."""
+"""Routers and divisions: which members predict, and which of them are queried for a row.
+
+`drive/committee/committee.py` queries them.
+"""
 
 from __future__ import annotations
 

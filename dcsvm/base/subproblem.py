@@ -18,7 +18,8 @@ from dcsvm.base.feature_views import Chain, Columns, View
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.member import Member
 from dcsvm.base.models import Constant, LocalModel
-from dcsvm.base.problem import PARTS, Part, Problem, Seed
+from dcsvm.base.problem import Part, Problem
+from dcsvm.base.seed import PARTS, Seed
 from dcsvm.base.threads import CORES
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.mapped_rows import MappedRows, take_rows

@@ -11,9 +11,10 @@ import numpy as np
 from scipy import sparse
 
 from dcsvm.base.member import Member
-from dcsvm.base.problem import HELD_OUT, Problem, Seed
+from dcsvm.base.problem import Problem
 from dcsvm.base.routing import Division, Router, Routing
 from dcsvm.base.row_splitting import deal_folds_by_class
+from dcsvm.base.seed import HELD_OUT, Seed
 from dcsvm.base.stages import together
 from dcsvm.base.subproblem import FitResult, Subproblem, find_learner
 from dcsvm.base.threads import CORES

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dcsvm.base.errors import CompositionError
-from dcsvm.base.problem import FOLDS, Problem
+from dcsvm.base.problem import Problem
 from dcsvm.base.row_splitting import deal_folds_by_class
+from dcsvm.base.seed import FOLDS
 from dcsvm.base.stages import together
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.numeric.array_types import FloatArray

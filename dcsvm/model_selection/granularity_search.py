@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dcsvm.base.component import check_value, component
 from dcsvm.base.errors import CompositionError, SettingError, did_you_mean
 from dcsvm.base.models import Cost
-from dcsvm.base.problem import DIVISION
 from dcsvm.base.routing import Level
+from dcsvm.base.seed import DIVISION
 from dcsvm.classifier import DivideAndConquerClassifier, Strategy
 from dcsvm.drive.engine import Engine
 from dcsvm.drive.observers import CallbackSupport, SklearnCallbacks, with_callbacks

@@ -13,8 +13,9 @@ from dcsvm.base.combiner import Combiner
 from dcsvm.base.component import component
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.learner import LocalLearner
-from dcsvm.base.problem import DIVISION, PARTS, Part, Problem
+from dcsvm.base.problem import Part, Problem
 from dcsvm.base.routing import Division, Level, Router, Routing
+from dcsvm.base.seed import DIVISION, PARTS
 from dcsvm.base.stages import Stages
 from dcsvm.base.subproblem import Subproblem, check_parts
 from dcsvm.classifier import Strategy

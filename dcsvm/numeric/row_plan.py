@@ -227,14 +227,13 @@ class Plan:
 
     def spill(
         self, directions: FloatArray, borders: FloatArray, widths: FloatArray, children: IntArray
-    ) -> Step:
-        """The weights of leaves, where rows near the border of a node go to both sides.
-
-        `children` (nodes, 2) are later nodes, or ~leaf.
-        """
+    ) -> Step | None:
+        """The weights of leaves: rows near a border go to both sides; children may be ~leaf."""
         nodes, n_features = directions.shape
+        if not nodes:
+            return None
         table = np.ascontiguousarray(children, dtype=np.int64)
-        if table.shape != (nodes, 2) or not nodes or table.max() >= nodes:
+        if table.shape != (nodes, 2) or table.max() >= nodes:
             raise ValueError("plan: a tree must have two children for each of its nodes")
         check_children(np.where(table < 0, nodes, table), np.arange(nodes))
         leaves = -int(table.min())

@@ -8,7 +8,8 @@ from dcsvm.base.feature_views import Chain, Columns, LinearMap, Scaling
 from dcsvm.base.mapped_hyperplanes import MappedHyperplanes
 from dcsvm.base.member import Member
 from dcsvm.base.models import Constant, Hyperplanes, KernelExpansion, Points
-from dcsvm.base.problem import Seed, Task
+from dcsvm.base.problem import Task
+from dcsvm.base.seed import Seed
 from dcsvm.base.subproblem import Record
 from dcsvm.base.wrapped import Wrapped
 from dcsvm.classifier import DivideAndConquerClassifier

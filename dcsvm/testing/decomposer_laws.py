@@ -20,8 +20,9 @@ from dcsvm.base.decomposer import (
     Decomposer,
 )
 from dcsvm.base.errors import CompositionError
-from dcsvm.base.problem import DIVISION, Part, Problem, union
+from dcsvm.base.problem import Part, Problem, union
 from dcsvm.base.routing import Division, Level
+from dcsvm.base.seed import DIVISION
 from dcsvm.numeric.array_types import IntArray
 from dcsvm.numeric.stored_arrays import Stored
 from dcsvm.testing.checks import expect, expect_seeded, for_any, law

@@ -7,7 +7,8 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy import sparse
 
-from dcsvm.base.problem import Problem, Seed
+from dcsvm.base.problem import Problem
+from dcsvm.base.seed import Seed
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 
 

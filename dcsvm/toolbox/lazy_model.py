@@ -14,7 +14,8 @@ from dcsvm.base.component import component, setting
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.member import Member
 from dcsvm.base.models import LocalModel
-from dcsvm.base.problem import Part, Problem, Seed
+from dcsvm.base.problem import Part, Problem
+from dcsvm.base.seed import Seed
 from dcsvm.base.subproblem import Subproblem, find_learner
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.kernels.distances import as_dense, row_slices, squared_distances

@@ -8,7 +8,8 @@ import pytest
 from scipy import sparse
 
 from dcsvm import DataError, Part, Problem, Task
-from dcsvm.base.problem import Seed, part, union
+from dcsvm.base.problem import part, union
+from dcsvm.base.seed import Seed
 from dcsvm.base.subproblem import Subproblem
 from dcsvm.toolbox import Chain, Columns, Joined, LinearMap, Scaling
 

@@ -16,7 +16,8 @@ from table import Row, show, side_by_side
 from threadpoolctl import threadpool_limits
 
 from dcsvm import DivideAndConquerClassifier, build
-from dcsvm.base.problem import Part, Problem, Seed
+from dcsvm.base.problem import Part, Problem
+from dcsvm.base.seed import Seed
 from dcsvm.base.subproblem import LocalProblem, Subproblem
 
 

@@ -17,7 +17,7 @@ from dcsvm import (
     Task,
     component,
 )
-from dcsvm.base.problem import Seed
+from dcsvm.base.seed import Seed
 from dcsvm.base.subproblem import Subproblem
 from dcsvm.drive.engine import Engine, extract_together
 from dcsvm.drive.observers import Observer

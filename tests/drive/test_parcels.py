@@ -9,7 +9,7 @@ import pytest
 from fakes import Centroids
 
 from dcsvm import Part, Problem, Task
-from dcsvm.base.problem import Seed
+from dcsvm.base.seed import Seed
 from dcsvm.base.subproblem import Subproblem
 from dcsvm.datasets.mapped_tables import map_rows
 from dcsvm.drive.parcels import KnownRows, make_parcels, pack_outcomes, pack_shared, unpack

@@ -8,7 +8,7 @@ import pytest
 from fakes import Centroids
 
 from dcsvm import Part, Problem
-from dcsvm.base.problem import Seed
+from dcsvm.base.seed import Seed
 from dcsvm.base.subproblem import Subproblem
 from dcsvm.datasets.mapped_tables import map_rows
 from dcsvm.toolbox import Columns

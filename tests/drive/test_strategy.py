@@ -7,8 +7,8 @@ from fakes import Average, Centroids, Deal, Rest, Strips, blobs
 
 from dcsvm import Combiner, DivideAndConquerClassifier, component, setting
 from dcsvm.base.errors import CompositionError
-from dcsvm.base.problem import FOLDS, Seed
 from dcsvm.base.row_splitting import deal_folds_by_class
+from dcsvm.base.seed import FOLDS, Seed
 from dcsvm.toolbox import Combination
 
 X, y = blobs()

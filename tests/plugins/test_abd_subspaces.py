@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from dcsvm import Problem, build
-from dcsvm.base.problem import Seed
+from dcsvm.base.seed import Seed
 from dcsvm.testing import easy_problem
 from dcsvm.testing.problems import as_sparse
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dcsvm import DataError, Problem, build
-from dcsvm.base.problem import Seed
+from dcsvm.base.seed import Seed
 from dcsvm.testing.problems import as_sparse
 
 

@@ -9,7 +9,8 @@ from dcsvm import Part, Problem, build
 from dcsvm.base.feature_views import Columns
 from dcsvm.base.member import Member
 from dcsvm.base.models import Constant
-from dcsvm.base.problem import Seed, Task
+from dcsvm.base.problem import Task
+from dcsvm.base.seed import Seed
 from dcsvm.base.subproblem import Subproblem
 from dcsvm.model_selection import candidate_scoring
 

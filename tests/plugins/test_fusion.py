@@ -18,8 +18,8 @@ from dcsvm import (
 )
 from dcsvm.base.member import Member
 from dcsvm.base.models import Hyperplanes
-from dcsvm.base.problem import Seed
 from dcsvm.base.routing import Division
+from dcsvm.base.seed import Seed
 from dcsvm.drive.registry import default_registry
 
 X, Y = load_breast_cancer(return_X_y=True)

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from dcsvm import Problem, build
-from dcsvm.base.problem import Seed
+from dcsvm.base.seed import Seed
 
 X = np.random.default_rng(0).normal(size=(500, 3))
 PROBLEM = Problem(X, np.arange(500) % 2, 2, Seed(1))

@@ -6,7 +6,7 @@ from sklearn.datasets import make_moons
 from sklearn.svm import SVC
 
 from dcsvm import Problem, build
-from dcsvm.base.problem import Seed
+from dcsvm.base.seed import Seed
 from dcsvm.testing import easy_problem
 
 X, y = make_moons(300, noise=0.3, random_state=0)

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
 from dcsvm import DivideAndConquerClassifier, Problem, SettingError, build
-from dcsvm.base.problem import Seed
+from dcsvm.base.seed import Seed
 from dcsvm.numeric import Kernel
 from dcsvm_plugins.decomposers.learned_metric import LearnedMetric, _Regression
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dcsvm import Problem, build
-from dcsvm.base.problem import Seed
+from dcsvm.base.seed import Seed
 
 X = np.random.default_rng(0).normal(size=(600, 4))
 

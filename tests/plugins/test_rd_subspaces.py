@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 
 from dcsvm import DataError, DivideAndConquerClassifier, Problem, SettingError, build, load, save
-from dcsvm.base.problem import Seed
+from dcsvm.base.seed import Seed
 from dcsvm.testing import easy_problem
 
 X, Y = load_breast_cancer(return_X_y=True)

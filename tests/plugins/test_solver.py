@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from dcsvm import Problem, build
-from dcsvm.base.problem import Seed
+from dcsvm.base.seed import Seed
 from dcsvm.numeric import Kernel, native
 from dcsvm_plugins.learners.kernel_svm.gram import as_gram, rbf_gram
 from dcsvm_plugins.learners.kernel_svm.solver import make_feasible, solve, solve_path

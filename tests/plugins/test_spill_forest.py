@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_moons
 
 from dcsvm import DivideAndConquerClassifier, Problem, build
-from dcsvm.base.problem import Seed
+from dcsvm.base.seed import Seed
 
 X, y = make_moons(400, noise=0.2, random_state=0)
 

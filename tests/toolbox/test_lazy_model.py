@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 from sklearn.neighbors import NearestNeighbors
 
 from dcsvm import Problem
-from dcsvm.base.problem import Seed
+from dcsvm.base.seed import Seed
 from dcsvm.testing import easy_problem
 from dcsvm.testing.trials import Centroids
 from dcsvm.toolbox import LazyLearner, NeighbourModel, nearest_rows

@@ -9,7 +9,7 @@ import dcsvm
 from dcsvm import DivideAndConquerClassifier, Problem
 from dcsvm.base.component import component
 from dcsvm.base.decomposer import Decomposer
-from dcsvm.base.problem import Seed
+from dcsvm.base.seed import Seed
 from dcsvm.drawing import Scene
 from dcsvm.numeric import Kernel
 from dcsvm.toolbox import Hyperplanes, Regions, find_regions

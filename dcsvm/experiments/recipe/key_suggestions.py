@@ -1,4 +1,7 @@
-"""Suggestions for a misspelt or misplaced key of a recipe."""
+"""Suggestions for a misspelt or misplaced key of a recipe.
+
+`component_reader.py` checks the keys and raises.
+"""
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping

@@ -12,8 +12,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterSampler
 
-from dcsvm.base.problem import DIVISION, PARTS, Problem
+from dcsvm.base.problem import Problem
 from dcsvm.base.row_splitting import TrainTestRows
+from dcsvm.base.seed import DIVISION, PARTS
 from dcsvm.base.subproblem import Subproblem
 from dcsvm.classifier import DivideAndConquerClassifier, Strategy
 from dcsvm.datasets.dataset import Dataset

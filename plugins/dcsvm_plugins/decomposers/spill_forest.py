@@ -25,23 +25,19 @@ class SpillRouter(Router):
         sizes = super().check_stored(**sizes)
         nodes, later = sizes["nodes"], np.arange(sizes["nodes"])[:, None]
         inner = self.children >= 0
-        leaves = sizes.get("members", nodes + 1)
         if (inner & ((self.children <= later) | (self.children >= nodes))).any() or (
-            ~self.children[~inner] >= leaves
+            ~self.children[~inner] >= sizes.get("members", nodes + 1)
         ).any():
             raise ValueError("SpillRouter.children must be later nodes, or leaves of the tree")
         return sizes
 
     def lower(self, plan: Plan, n_features: int) -> Step | None:
-        if not len(self.borders):
-            return None
         return plan.spill(self.directions, self.borders, self.widths, self.children)
 
     def route(self, X: Matrix) -> Routing:
         nodes, n = len(self.borders), X.shape[0]
         weights, depth, at = np.zeros((n, nodes + 1)), np.zeros(n), np.zeros((n, max(nodes, 1)))
-        at[:, 0] = 1.0
-        weights[:, 0] = float(nodes == 0)
+        at[:, 0], weights[:, 0] = 1.0, float(nodes == 0)
         for node in range(nodes):
             here = np.flatnonzero(at[:, node])
             right = self.lean(X[here], node)

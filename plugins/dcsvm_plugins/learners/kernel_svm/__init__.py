@@ -377,10 +377,8 @@ def _keep_support(
     duals: FloatArray, solutions: list[Solution], kernel: Kernel, problem: Problem
 ) -> KernelExpansion:
     """The expansion of solutions with signed duals (n, solutions)."""
-    effort = {
-        "iterations": sum(solution.iterations for solution in solutions),
-        "objective": sum(solution.objective for solution in solutions),
-    }
+    names = "iterations", "objective"
+    effort = {name: sum(getattr(each, name) for each in solutions) for name in names}
     biases = np.array([solution.bias for solution in solutions])
     return _build_from_duals(duals, biases, kernel, problem, effort)
 

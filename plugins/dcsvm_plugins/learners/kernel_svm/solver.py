@@ -1,4 +1,7 @@
-"""Solvers for the dual of the C-SVM: one problem, a path of C values, or many at once."""
+"""Solvers for the dual of the C-SVM: one problem, a path of C values, or many at once.
+
+`numpy_solver.py` says when a solution is precise enough.
+"""
 
 from __future__ import annotations
 
