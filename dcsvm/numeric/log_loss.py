@@ -1,7 +1,6 @@
 """Multinomial logistic regression by L-BFGS."""
 
 import numpy as np
-from scipy import optimize
 from scipy.special import log_softmax
 
 from dcsvm.numeric.array_types import FloatArray, IntArray
@@ -15,6 +14,8 @@ def minimize_log_loss(
     Half the sum of the squared weights plus the loss of each row of `features` (n, d) with
     classes y (n,), times its cost (n,).
     """
+    from scipy import optimize  # predicting does not need it
+
     d = features.shape[1]
     own = (y[:, None] == np.arange(n_classes)).astype(float)
 

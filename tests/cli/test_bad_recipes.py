@@ -101,7 +101,7 @@ CASES = {
     ),
     "a value that a table does not allow": (
         pipeline() + "[split]\ntest = 1.5\n",
-        "recipe.toml:7: [split]: test must be a number above 0 and below 1 or none, got 1.5",
+        "recipe.toml:7: [split]: test must be a number of at least 0 and below 1 or none, got 1.5",
     ),
     "a table that is none": (
         "split = 3\n" + pipeline(),

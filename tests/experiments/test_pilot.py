@@ -125,8 +125,8 @@ def test_a_forecast_grows_with_the_classes(tmp_path, monkeypatch):
 
 RECIPES = [
     ("linear_svm", ()),
-    ("global_svm", ("data.rows=1200",)),
-    ("td_svm", ("data.rows=1500", "search.seconds=1000", "learner.C=[1.0, 10.0]")),
+    ("global_svm", ("search.learner.C=[1.0, 10.0]",)),
+    ("td_svm", ("search.seconds=1000", "search.learner.C=[1.0, 10.0]")),
     ("dagsvm", ()),
     ("bagging_svm", ()),
 ]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dcsvm.numeric import native, plan_runner, row_plan
+from dcsvm.numeric import native, plan_runner, plan_steps
 
 HERE = Path(native.__file__).parent
 STRUCTURES = {
@@ -28,6 +28,7 @@ PLAIN = {"int64_t": ctypes.c_int64, "double": ctypes.c_double}
 CALLBACKS = {"asker": plan_runner.ASKER, "router_asker": plan_runner.ROUTER_ASKER}
 #: Kinds of steps whose name is not that of the enum in lower case.
 RENAMED = {"means": "mean", "votes": "vote", "largest": "argmax", "gains": "decode"}
+RENAMED |= {"totals": "total", "paths": "path", "products": "product", "couples": "couple"}
 
 
 def c_text() -> str:
@@ -111,7 +112,7 @@ def layout(type_):
 
 def test_the_kinds_of_steps_are_in_the_order_of_the_enum():
     (body,) = re.findall(r"enum\s*\{\s*(COLUMNS\b[^}]*)\}", TEXT)
-    names = [RENAMED.get(kind, kind) for kind in row_plan.KINDS]
+    names = [RENAMED.get(kind, kind) for kind in plan_steps.KINDS]
     assert [each.strip().lower() for each in body.split(",")] == names
 
 

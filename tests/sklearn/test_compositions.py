@@ -144,6 +144,11 @@ CANNOT = {
         "oblique_tree(teacher=kernel_svm, rounds=3) > pegasos(iterations=1000) > route",
         "rd_subspaces(features=0.8) > (oblique_tree(teacher=kernel_svm, rounds=3) > kernel_svm"
         " > route) > mean",
+        "whole > lasvm > route",
+    },
+    Reason("probabilities are learned from held-out rows, which are dealt by number", WEIGHTS): {
+        "class_pairs > kernel_svm > vote, probability=auto",
+        "tree(ceiling=40) > krr > route, probability=auto",
     },
     Reason("hyperplanes are solved to LIBLINEAR's tolerance and moved to single rows", WEIGHTS): {
         "2 * svm_tree > (svm_tree > trbf_krr > route) > mean",
@@ -156,6 +161,7 @@ CANNOT = {
     ): {
         "2 * oblique_tree > pegasos(iterations=1000) > mean",
         "2 * tree(ceiling=40, border=0.2) > kernel_svm(kernel=laplacian, multiclass=rest) > mean",
+        "tree(ceiling=40) > krr > route, probability=auto",
         "tree(ceiling=40) > majority > route",
         "tree(ceiling=40) > (dc_svm(depth=2, branching=2) > kernel_svm(kernel=laplacian,"
         " multiclass=rest) > route) > route",
@@ -164,7 +170,7 @@ CANNOT = {
         " > vote) > route",
     },
 }
-MOST_ENTRIES = 32  # to be lowered with every entry that goes; raised with a newer component only
+MOST_ENTRIES = 36  # to be lowered with every entry that goes; raised with a newer component only
 
 
 def draw_compositions():

@@ -235,6 +235,7 @@ def test_without_hypothesis_the_kit_says_what_to_install():
 
 
 def test_a_law_that_does_not_apply_is_skipped_with_the_reason(tmp_path):
+    pytest.importorskip("dcsvm_plugins", reason="the component is a built-in one")
     (tmp_path / "test_kit.py").write_text(
         "import pytest\n"
         "from dcsvm.testing import checks_of\n"
@@ -277,6 +278,7 @@ def broken_learner(monkeypatch):
 
 
 def test_the_partners_of_a_component_are_built_in_ones(broken_learner):
+    pytest.importorskip("dcsvm_plugins", reason="the component is a built-in one")
     assert broken_learner.of_kind("learner")[0].what is Unavailable
     (check,) = [c for c in checks_of("decomposer", "whole") if "model_file" in c.law.__name__]
     check()
