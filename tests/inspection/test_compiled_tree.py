@@ -5,6 +5,7 @@ import ctypes
 import shutil
 import subprocess
 import timeit
+from functools import cache
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ def moons(n=1500, d=20):
     return np.column_stack([X, noise]), np.array(["no", "yes"])[y]
 
 
+@cache
 def classifier(scaled=False, classes=2, **settings):
     X, y = moons()
     if classes > 2:
@@ -110,8 +112,9 @@ def test_rows_of_another_length_are_refused():
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_rows_that_are_not_finite_are_refused(value, library):
     X, _ = moons()
+    slow = classifier()
     with contextlib.nullcontext() if library else numpy_only():
-        fast = compile_tree(classifier())
+        fast = compile_tree(slow)
         row = X[0].copy()
         row[7] = value
         with pytest.raises(DataError, match="takes finite numbers only, neither missing values"):
