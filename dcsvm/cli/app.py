@@ -1,4 +1,7 @@
-"""The application, common options and error reporting of all commands."""
+"""The typer application and the error reporting of all commands.
+
+The commands are listed in `cli/__init__.py`; shared options are in `options.py`.
+"""
 
 from __future__ import annotations
 

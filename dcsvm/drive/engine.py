@@ -1,4 +1,7 @@
-"""Engine: trains parts in parallel on an executor, at any depth of nesting."""
+"""Engine: trains parts in parallel on an executor, at any depth of nesting.
+
+The loop that divides, trains and combines is in `dcsvm/classifier.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Model files: `save` and `load` a fitted classifier without pickle."""
+"""Model files: `save` and `load` a fitted classifier without pickle.
+
+The archive, its checksum and its version are checked in `model_file_format.py`.
+"""
 
 import os
 from itertools import pairwise

@@ -180,6 +180,8 @@ def test_what_cannot_be_built_is_refused_in_a_sentence(sources, options, sentenc
 def test_a_library_guards_its_stack_and_checks_the_sizes_of_copies(library):
     """Stack protector and _FORTIFY_SOURCE leave calls of glibc's checking functions."""
     names = library.read_bytes()
+    if b"__asan_init" in names:
+        pytest.skip("AddressSanitizer has checks of its own")
     assert b"\0__stack_chk_fail\0" in names
     assert re.search(rb"\0__(memcpy|memset|memmove)_chk\0", names)
 

@@ -1,6 +1,6 @@
 """Solvers for the dual of the C-SVM: one problem, a path of C values, or many at once.
 
-`numpy_solver.py` says when a solution is precise enough.
+The iterations, and when they stop, are in `numpy_solver.py` and `dcsvm/numeric/native/smo.c`.
 """
 
 from __future__ import annotations
