@@ -111,13 +111,14 @@ class OnlineRun:
         values = self.kernel(self.points[[up, down]], self.points)
         bend = values[0, up] + values[1, down] - 2.0 * values[0, down]
         signs, most = self.signs[self.rows[[up, down]]], self.costs[self.rows[[up, down]]]
-        room = (most[0] if signs[0] > 0 else 0.0) - self.duals[up]
-        spare = self.duals[down] - (0.0 if signs[1] > 0 else -most[1])
+        highest = most[0] if signs[0] > 0 else 0.0
+        lowest = 0.0 if signs[1] > 0 else -most[1]
+        room, spare = highest - self.duals[up], self.duals[down] - lowest
         size = min(gap / max(bend, 1e-12), room, spare)
         if not size > 0.0:
             return False
         # A bound that is reached is reached exactly, or rounding would keep the pair in use.
-        self.duals[up] = self.duals[up] + room if size == room else self.duals[up] + size
-        self.duals[down] = self.duals[down] - spare if size == spare else self.duals[down] - size
+        self.duals[up] = highest if size == room else self.duals[up] + size
+        self.duals[down] = lowest if size == spare else self.duals[down] - size
         self.slopes -= size * (values[0] - values[1])
         return True
