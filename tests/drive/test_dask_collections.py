@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from dcsvm import DivideAndConquerClassifier, build
 from dcsvm.base.errors import DataError
+from dcsvm.numeric import implementation
 
 da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
 dd = pytest.importorskip("dask.dataframe", reason="pandas or pyarrow is not installed")
@@ -47,7 +48,11 @@ def test_arrays_are_learned_and_answered_with_the_bits_of_arrays(here, labels, m
     for ask in ("predict", "decision_function", "predict_proba", "predict_log_proba"):
         answers = getattr(there, ask)(ROWS)
         assert isinstance(answers, da.Array)
-        np.testing.assert_array_equal(answers.compute(), getattr(here, ask)(X))
+        expected = getattr(here, ask)(X)
+        if implementation() == "native" or ask == "predict":
+            np.testing.assert_array_equal(answers.compute(), expected)
+        else:  # BLAS rounds blocks of other sizes in other ways
+            np.testing.assert_allclose(answers.compute(), expected, rtol=1e-12)
 
 
 def test_dataframes_keep_their_names(here):
