@@ -74,7 +74,7 @@ def test_samples_stop_growing_once_they_are_slow(clock):
     assert len(time_samples(fit, make_problem(2, 6000))) == 1
 
 
-def plan_many(n_classes, tmp_path, learner="majority"):
+def plan_many(n_classes, tmp_path, division=("whole", "route")):
     generator = np.random.default_rng(0)
     y = np.repeat(np.arange(n_classes), 3)
     X = generator.normal(size=(n_classes, 4))[y] + 0.01 * generator.normal(size=(len(y), 4))
@@ -83,7 +83,7 @@ def plan_many(n_classes, tmp_path, learner="majority"):
     path.write_text("\n".join(["a,b,c,d,label", *lines]) + "\n")
     text = (
         f'data = {{ path = "{path}", target = "label" }}\n'
-        f'decomposer = "whole"\nlearner = "{learner}"\ncombiner = "route"\n'
+        f'decomposer = "{division[0]}"\nlearner = "majority"\ncombiner = "{division[1]}"\n'
     )
     (tmp_path / "recipe.toml").write_text(text)
     recipe = find_recipe(str(tmp_path / "recipe.toml"), default_registry())
@@ -121,6 +121,13 @@ def test_a_forecast_grows_with_the_classes(tmp_path, monkeypatch):
     few, many = (plan_many(n, tmp_path).candidates[0].seconds for n in (300, 1200))
     assert 8 < many / few < 32
     assert 1 < many / (2 * 1e-6 * 1200**2) < 2  # fitted, and again from all rows
+
+
+def test_a_forecast_counts_what_is_kept_of_each_part(tmp_path):
+    (own,) = plan_many(300, tmp_path, ("class_pairs", "vote")).candidates
+    assert own.parts == pytest.approx(300 * 299 / 2, rel=0.01)  # some are looked at
+    # Trained to be measured, and again from all rows.
+    assert 2 * own.parts * plan.KEEPING_SECONDS < own.seconds
 
 
 RECIPES = [

@@ -40,6 +40,8 @@ from dcsvm.numeric.array_types import IntArray
 
 #: Parts of a stage that are divided further, and parts that are looked at: the rest is alike.
 LOOKED_INTO, MOST_PARTS = 20, 2000
+#: Seconds that a run takes for the checkpoint and the record of a part.
+KEEPING_SECONDS = 1.3e-4
 #: Combinations of a search that are tried on a sample.
 SETTINGS = 8
 #: Bytes that the program and its libraries take.
@@ -174,7 +176,7 @@ def _plan_candidate(
     searching = min(searching / n_jobs, recipe.search.seconds or math.inf)
     alike = min(n_jobs, len(sizes))
     kept = max([alike * pilot.bytes_for(largest), *(pilot.bytes_for(max(s)) for s in levels)])
-    final = fitting(len(train), True) / alike
+    final = fitting(len(train), True) / alike + KEEPING_SECONDS * len(sizes)
     return CandidatePlan(
         model=candidate.name,
         parts=len(sizes),
