@@ -7,6 +7,8 @@
 #define WIDTH ((int64_t)(64 / sizeof(REAL)))
 
 typedef REAL OF(vector) __attribute__((vector_size(32), aligned(sizeof(REAL)), may_alias));
+/* Arrays of callers are aligned to their numbers only, so loads of vectors must be, too. */
+_Static_assert(_Alignof(OF(vector)) == sizeof(REAL), "vectors are aligned to their numbers");
 
 /* Points by panels of WIDTH: out[panel][column][point], zeros where the last panel has none. */
 static inline void OF(pack)(const REAL *points, int64_t count, int64_t depth, REAL *out) {
