@@ -25,6 +25,9 @@ class Combination(Stored, ABC):
     their `stored_types`.
     """
 
+    #: Whether `labels` asks the committee for all that it needs, so that `cost` can count it.
+    counts_labels: ClassVar[bool] = False
+
     @abstractmethod
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
         """Score rows X (n, d) as (n, n_classes); NaN for a class that no member scores.

@@ -136,6 +136,15 @@ class FittedStrategy(PlainState, LocalModel):
             labels = self.combination.labels(self.committee, X)
         return winners(self.scores(X)) if labels is None else labels
 
+    def count_cost(self, X: Matrix) -> Cost:
+        """The cost of predicting each row of X (n, d)."""
+        if self.calibration is not None or not self.combination.counts_labels:
+            return self.answer(X)[1]
+        committee = self.committee.with_counter(X.shape[0])
+        self.combination.labels(committee, X)
+        assert committee.cost_counter is not None
+        return committee.cost_counter.cost(committee.members)
+
     def lower(self, plan: Plan, n_features: int) -> Step | None:
         return lower_strategy(plan, self.committee, self.combination, n_features)
 
@@ -334,20 +343,15 @@ def _share_rows(n_rows: int, jobs: int) -> int:
     return -(-n_rows // blocks)
 
 
-def count_cost(model: LocalModel, X: Matrix, n_jobs: int | None = None) -> Cost:
+def count_cost(model: FittedStrategy, X: Matrix, n_jobs: int | None = None) -> Cost:
     """The cost of predicting each row of X."""
-    answers = ask_in_chunks(model, model.answer, X, n_jobs)
-    return Cost(*np.hstack([_by_row(cost, len(scores)) for scores, cost in answers]))
+    costs = ask_in_chunks(model, model.count_cost, X, n_jobs)
+    return Cost(*np.hstack([attrs.astuple(cost) for cost in costs]))
 
 
 def _in_columns(scores: FloatArray) -> FloatArray:
     """Turn scores by class into a model's columns: one for two classes."""
     return (scores[:, 1:] - scores[:, :1]) / 2 if scores.shape[1] == 2 else scores
-
-
-def _by_row(cost: Cost, n_rows: int) -> FloatArray:
-    counts = (cost.kernel_evaluations, cost.unique_kernel_evaluations, cost.hyperplanes)
-    return np.stack([np.broadcast_to(count, (n_rows,)) for count in counts])
 
 
 def is_finite(X: FloatArray) -> bool:

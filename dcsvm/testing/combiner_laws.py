@@ -183,6 +183,26 @@ def asks_through_the_committee(combiner: Combiner) -> None:
 
 @law("combiner")
 @for_any(TRAINING, examples=6)
+def labels_are_those_of_the_scores(combiner: Combiner, problem: Problem) -> None:
+    """labels that need no scores are the first classes with the largest ones, and counted if so"""
+    X = new_rows(problem, count=8)
+    for committee in committees_for(combiner, problem):
+        combination = fit_combiner(combiner, committee, problem)
+        counted = committee.with_counter(8)
+        labels = combination.labels(counted, X)
+        if labels is None:
+            continue
+        best = floor_masked(combination.combine(committee, X)).argmax(axis=1)
+        other = np.flatnonzero(np.asarray(labels) != best)
+        expect(not len(other), f"row {other[:1]} has another label than its largest score")
+        assert counted.cost_counter is not None
+        if combination.counts_labels:
+            evaluations = counted.cost_counter.cost(committee.members).kernel_evaluations
+            expect(np.all(evaluations), "counts_labels is true, but some labels have no cost")
+
+
+@law("combiner")
+@for_any(TRAINING, examples=6)
 def changes_nothing_it_is_given(combiner: Combiner, problem: Problem) -> None:
     """combining changes neither rows nor members nor the combiner"""
     state = state_of(combiner)

@@ -274,3 +274,43 @@ def favours_a_class_by_the_place_of_the_row(cls):
 @mutation("combiner", "labels_are_the_likeliest_classes")
 def favours_a_class_by_the_size_of_the_batch(cls):
     return probabilities_altered(cls, lambda s: favour(min(len(s), 2) - 1, s.shape))
+
+
+@attrs.frozen(eq=False)
+class AlteredLabels(Combination):
+    """What a combiner's `fit` gave, with labels of its own: `find(scores)`."""
+
+    combination: Any
+    find: Callable
+    counts_labels: bool = False
+
+    def combine(self, committee, X):
+        return self.combination.combine(committee, X)
+
+    def labels(self, committee, X):
+        uncounted = attrs.evolve(committee, cost_counter=None)
+        return self.find(np.nan_to_num(self.combine(uncounted, X), nan=-1e9))
+
+
+def labels_altered(cls, find, **counted):
+    return {"fit": lambda self, *given: AlteredLabels(cls.fit(self, *given), find, **counted)}
+
+
+@mutation("combiner", "labels_are_those_of_the_scores")
+def labels_rows_by_the_second_best_class(cls):
+    return labels_altered(cls, lambda scores: scores.argsort(axis=1)[:, -2])
+
+
+@mutation("combiner", "labels_are_those_of_the_scores")
+def labels_rows_by_the_next_row(cls):
+    return labels_altered(cls, lambda scores: np.roll(scores.argmax(axis=1), 1))
+
+
+@mutation("combiner", "labels_are_those_of_the_scores")
+def never_labels_a_row_by_the_last_class(cls):
+    return labels_altered(cls, lambda scores: scores[:, :-1].argmax(axis=1))
+
+
+@mutation("combiner", "labels_are_those_of_the_scores")
+def says_that_labels_are_counted_but_asks_in_secret(cls):
+    return labels_altered(cls, lambda scores: scores.argmax(axis=1), counts_labels=True)

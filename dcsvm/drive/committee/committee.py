@@ -188,6 +188,15 @@ class Committee(PlainState, Stored):
             self.cost_counter.add(rows, members.tolist(), cost)
         return Answers(rows, members, values, queried.code, owner, weights)
 
+    def blocks(self, rows: IntArray, members: IntArray) -> Iterator[IntArray]:
+        """Cut rows (r,) into blocks with few enough values of the members (m,) for the memory.
+
+        Called by combiners that use `ask`.
+        """
+        size = min(max(BLOCK_BYTES // (8 * max(self._width(members), 1)), 64), 4096)
+        for start in range(0, len(rows), size):
+            yield rows[start : start + size]
+
     def mean_scores(self, X: Matrix, unseen: float | None = None) -> FloatArray:
         """The weighted mean score of each class over the queried members that score it.
 
@@ -274,7 +283,7 @@ class Committee(PlainState, Stored):
             elif group.last - group.first != 1 or len(self.groups) != 1:
                 return np.asarray(find_winners(self.mean_scores(X)))
             for rows, number in places:
-                for block in self._blocks(rows, np.array([number])):
+                for block in self.blocks(rows, np.array([number])):
                     here = X if len(block) == X.shape[0] and _is_ascending(block) else X[block]
                     own = self.members[number].labels(here)
                     if own is None:
@@ -320,7 +329,7 @@ class Committee(PlainState, Stored):
             yield from self._answer_routed(X, group, group.router)
             return
         members = np.arange(group.first, group.last)
-        for rows in self._blocks(np.arange(X.shape[0]), members):
+        for rows in self.blocks(np.arange(X.shape[0]), members):
             weights = group.weights
             if weights is not None:
                 weights = np.broadcast_to(weights, (len(rows), len(members)))
@@ -344,7 +353,7 @@ class Committee(PlainState, Stored):
             self.cost_counter.add_routing(routing)
         for number, places in _by_member(routing):
             member = np.array([group.first + number])
-            for block in self._blocks(places, member):
+            for block in self.blocks(places, member):
                 weights = None if routing.weight is None else routing.weight[block]
                 weights = group.weigh(number, weights, len(block))
                 columns = None if weights is None else weights[:, None]
@@ -360,11 +369,6 @@ class Committee(PlainState, Stored):
                 code = code.toarray()
             self._blocks_by_members[numbers] = MemberBlock.of(self.members, numbers, code)
         return self._blocks_by_members[numbers]
-
-    def _blocks(self, rows: IntArray, members: IntArray) -> Iterator[IntArray]:
-        size = min(max(BLOCK_BYTES // (8 * max(self._width(members), 1)), 64), 4096)
-        for start in range(0, len(rows), size):
-            yield rows[start : start + size]
 
     def _width(self, members: IntArray) -> int:
         """The largest number of values per row: kernel values or scores."""
