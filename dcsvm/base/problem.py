@@ -119,6 +119,20 @@ class Problem:
         """The number of columns of X, d in all shapes; called by components."""
         return int(self.X.shape[1])
 
+    @property
+    def masses(self) -> FloatArray:
+        """The weight of each row, (n,), 1 where none are given; called by components."""
+        return np.ones(self.n_rows) if self.weights is None else self.weights
+
+    @property
+    def targets(self) -> FloatArray:
+        """+1 for the rows of a class and -1 for others, (n, n_classes); called by learners.
+
+        Two classes have one column, +1 for the second, like the scores of a model.
+        """
+        labels = np.arange(1, 2) if self.n_classes == 2 else np.arange(self.n_classes)
+        return np.where(self.y[:, None] == labels, 1.0, -1.0)
+
     def kernel(
         self,
         kind: str | Callable[[Any, Any], Any],

@@ -7,7 +7,7 @@ from dcsvm.numeric.duplicate_rows import UniqueRows, merge_duplicates
 from dcsvm.numeric.expansion.expansion import Expansion, class_sums, evaluate, prepare
 from dcsvm.numeric.expansion.packed_coefficients import PairColumns
 from dcsvm.numeric.expansion.pair_votes import vote, walk
-from dcsvm.numeric.hadamard import hadamard_transform
+from dcsvm.numeric.hadamard import HadamardDirections, hadamard_transform
 from dcsvm.numeric.kernels.distances import (
     Floats,
     Rows,
@@ -41,13 +41,13 @@ from dcsvm.numeric.native import (
     implementation,
 )
 from dcsvm.numeric.online_svm import OnlineRun
-from dcsvm.numeric.overlapping_split import split_with_overlap
+from dcsvm.numeric.overlapping_split import grow_overlapping, split_with_overlap
 from dcsvm.numeric.row_plan import Plan, Step
 from dcsvm.numeric.squared_hinge import minimize_squared_hinge
 from dcsvm.numeric.stored_arrays import Stored, axes, check_array, check_arrays, check_matrix
 from dcsvm.numeric.trees.feature_bins import FeatureBins
 from dcsvm.numeric.trees.histogram_tree import TreeGrowth
-from dcsvm.numeric.trees.hyperplane_tree import PlaneTree
+from dcsvm.numeric.trees.hyperplane_tree import PlaneTree, check_binary_tree
 
 __all__ = [
     "BoolArray",
@@ -57,6 +57,7 @@ __all__ = [
     "Float32Rows",
     "FloatArray",
     "Floats",
+    "HadamardDirections",
     "Hyperplane",
     "IntArray",
     "Kernel",
@@ -82,6 +83,7 @@ __all__ = [
     "block_products",
     "check_array",
     "check_arrays",
+    "check_binary_tree",
     "check_matrix",
     "class_sums",
     "covariance",
@@ -92,6 +94,7 @@ __all__ = [
     "exact_products",
     "fair_prices",
     "fit_pegasos",
+    "grow_overlapping",
     "hadamard_transform",
     "implementation",
     "kernel_kmeans",

@@ -39,8 +39,7 @@ class Centroids(LocalLearner):
     name = "centroids"
 
     def fit(self, problem: Problem) -> LocalModel:
-        weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
-        masses = weights[:, None] * (problem.y[:, None] == np.arange(problem.n_classes))
+        masses = problem.masses[:, None] * (problem.y[:, None] == np.arange(problem.n_classes))
         shares = masses / masses.sum(axis=0)
         means = np.asarray(shares.T @ problem.X)
         biases = -0.5 * (means**2).sum(axis=1)

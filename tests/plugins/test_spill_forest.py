@@ -53,5 +53,5 @@ def test_a_router_from_a_file_is_checked():
     router.check_stored(features=2, members=len(router.borders) + 1)
     for wrong in (np.full_like(router.children, 0), np.full_like(router.children, 99)):
         changed = type(router)(router.directions, router.borders, router.widths, wrong)
-        with pytest.raises(ValueError, match="children must be later nodes"):
+        with pytest.raises(ValueError, match=r"SpillRouter\.children must name every node"):
             changed.check_stored(features=2, members=len(router.borders) + 1)

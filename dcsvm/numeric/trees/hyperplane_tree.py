@@ -67,7 +67,7 @@ class PlaneTree(Stored):
                 f"PlaneTree.weights has {sizes['stride']} columns, but must have "
                 f"{pad_width(self.n_features)} for {self.n_features} features"
             )
-        _check_children(self.children)
+        check_binary_tree("PlaneTree", self.children)
         return sizes | {"leaves": self.n_leaves}
 
     @property
@@ -292,17 +292,21 @@ class _Position:
         ]
 
 
-def _check_children(children: IntArray) -> None:
-    """Raise unless every node but the root, and every leaf, has one parent, which comes first."""
+def check_binary_tree(owner: str, children: IntArray, leaves: int | None = None) -> None:
+    """Raise unless every node but the root, and every leaf, has one parent, which comes first.
+
+    `children` (nodes, 2) are nodes, or ~leaf; `leaves` is how many leaves there must be.
+    """
     nodes = np.arange(len(children))
     inner, outer = children[children >= 0], ~children[children < 0]
     if not (
         ((children < 0) | (children > nodes[:, None])).all()
         and np.array_equal(np.sort(inner), nodes[1:])
         and (len(nodes) == 0 or np.array_equal(np.sort(outer), np.arange(len(nodes) + 1)))
+        and leaves in (None, len(nodes) + 1)
     ):
         raise ValueError(
-            "PlaneTree.children must name every node but the root after its parent, and every "
+            f"{owner}.children must name every node but the root after its parent, and every "
             "leaf, once each"
         )
 

@@ -50,11 +50,8 @@ class ProbabilityProduct(Combination):
         return np.nan_to_num(np.exp(self.combine(committee, X)))
 
     def trace(self, committee: Committee, x: Matrix) -> list[str]:
-        scores = self.combine(committee, x)[0]
-        return [
-            f"class {label} has the log-probability {scores[label]:.4g}"
-            for label in rank_classes(scores)
-        ]
+        logs = self.combine(committee, x)[0]
+        return [f"class {c} has the log-probability {logs[c]:.4g}" for c in rank_classes(logs)]
 
 
 def _may_have_probabilities(member: Member) -> bool:

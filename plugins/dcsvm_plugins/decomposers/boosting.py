@@ -45,8 +45,7 @@ class Boosting(Decomposer):
 
     def divide(self, problem: Problem) -> Stages:
         everyone, chances = np.arange(problem.n_rows), len(np.unique(problem.y)) - 1
-        masses = np.ones(problem.n_rows) if problem.weights is None else problem.weights
-        boosts = np.ones(problem.n_rows)
+        masses, boosts = problem.masses, np.ones(problem.n_rows)
         members: list[Member] = []
         weights: list[float] = []
         while len(members) < self.rounds:

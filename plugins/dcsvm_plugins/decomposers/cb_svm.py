@@ -84,7 +84,7 @@ def split(X: Matrix, rows: IntArray, size: int) -> list[IntArray]:
 
 def _represent(problem: Problem, clusters: list[IntArray], step: int) -> Part:
     """The part of the representatives, each with the weight of its cluster."""
-    masses = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+    masses = problem.masses
     middles = np.array([_find_middle(problem.X, rows) for rows in clusters])
     totals = np.array([masses[rows].sum() for rows in clusters])
     about = {"step": "representatives" if step == 0 else f"opened {step}"}

@@ -61,56 +61,46 @@ class ClassTree(Decomposer):
     hierarchy: list[Any] | None = setting(None, help="a tree of class numbers, as nested lists")
 
     def divide(self, problem: Problem) -> Stages:
-        present = set(np.unique(problem.y).tolist())
-        if self.hierarchy is None:
-            tree = self._grow(problem, sorted(present))
-        else:
-            tree = _select(self.hierarchy, present)
-            if set(_leaves(tree)) != present or len(_leaves(tree)) != len(present):
-                raise SettingError(
-                    f"class_tree: hierarchy must name each of the classes {sorted(present)} once, "
-                    f"got {self.hierarchy}"
-                )
+        present = np.unique(problem.y).tolist()
+        hierarchy = self._grow(problem, present) if self.hierarchy is None else self.hierarchy
+        tree = _select(hierarchy, present)
+        if sorted(_leaves(tree)) != present:
+            raise SettingError(
+                f"class_tree: hierarchy must name each of the classes {present} once, "
+                f"got {hierarchy}"
+            )
         tasks = _tasks(tree)
         codes = np.array([task.code(problem.n_classes) for task in tasks])
-        yield [
-            Part(np.flatnonzero(code[problem.y]), task=task)
-            for code, task in zip(codes, tasks, strict=True)
-        ]
+        rows = [np.flatnonzero(code[problem.y]) for code in codes]
+        yield [Part(each, task=task) for each, task in zip(rows, tasks, strict=True)]
         return Division(structure=ClassHierarchy(codes))
 
     def _grow(self, problem: Problem, classes: list[int]) -> Any:
         """Nested pairs of class numbers."""
         centres = means(problem.X, problem.weights, problem.y, problem.n_classes)
-        apart = squared_distances(centres)
-        generator = problem.seed.generator()
+        apart, generator = squared_distances(centres), problem.seed.generator()
 
-        def grow(some: list[int]) -> Any:
+        def grow(some: IntArray) -> Any:
             if len(some) == 1:
-                return some[0]
+                return int(some[0])
             if self.split == "random":
-                some = generator.permutation(some).tolist()
-                return [grow(some[: len(some) // 2]), grow(some[len(some) // 2 :])]
-            among = apart[np.ix_(some, some)]
-            one, other = np.unravel_index(among.argmax(), among.shape)
-            nearer = among[one] < among[other]
-            nearer[[one, other]] = True, False
-            if one == other:  # all means are equal
-                nearer[:] = np.arange(len(some)) == 0
-            sides = [
-                [c for c, near in zip(some, nearer, strict=True) if near is side]
-                for side in (np.True_, np.False_)
-            ]
-            return [grow(side) for side in sides]
+                some = generator.permutation(some)
+                first = np.arange(len(some)) < len(some) // 2
+            else:
+                among = apart[np.ix_(some, some)]
+                one, other = np.unravel_index(among.argmax(), among.shape)
+                first = among[one] < among[other]
+                first[other], first[one] = False, True  # the same class if all means are equal
+            return [grow(some[first]), grow(some[~first])]
 
-        return grow(classes)
+        return grow(np.array(classes))
 
 
 def _leaves(tree: Any) -> list[int]:
     return [leaf for side in tree for leaf in _leaves(side)] if isinstance(tree, list) else [tree]
 
 
-def _select(tree: Any, present: set[int]) -> Any:
+def _select(tree: Any, present: list[int]) -> Any:
     """The tree without the classes that have no rows; None if nothing is left."""
     if not isinstance(tree, list):
         return tree if tree in present else None

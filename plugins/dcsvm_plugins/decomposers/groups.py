@@ -20,7 +20,7 @@ from dcsvm.toolbox import Columns, Stages
 
 @attrs.frozen(eq=False)
 class GroupRouter(Router):
-    """Sends a row to the member of its value of a column; others go to the last member.
+    """Sends a row to the member of its value of a column; other values go to the last member.
 
     A text column has an indicator for each of its levels; its value is the number of the level.
     """
@@ -29,15 +29,11 @@ class GroupRouter(Router):
         metadata=axes("keys", dtype=np.integer, at_least=0, below="features")
     )
     values: FloatArray = attrs.field(metadata=axes("values"))
-    member: IntArray = attrs.field(
-        metadata=axes("values", dtype=np.integer, at_least=0, below="members")
-    )
-    fallback: int
 
     def check_stored(self, **sizes: int) -> dict[str, int]:
         sizes = super().check_stored(**sizes)
-        if not 0 <= self.fallback < sizes.get("members", np.inf):
-            raise ValueError(f"GroupRouter.fallback is {self.fallback}: there is no such member")
+        if sizes.get("members", len(self.values) + 1) != len(self.values) + 1:
+            raise ValueError(f"GroupRouter.values are {len(self.values)}: one less than members")
         if (np.diff(self.values) <= 0).any() or not len(self.columns):
             raise ValueError("GroupRouter.values must ascend, and columns must not be empty")
         return sizes
@@ -45,21 +41,18 @@ class GroupRouter(Router):
     def lower(self, plan: Plan, n_features: int) -> Step | None:
         if len(self.columns) > 1:
             return None
-        column = int(self.columns[0])
-        return plan.lookup(n_features, column, self.values, self.member, self.fallback)
+        column, n = int(self.columns[0]), len(self.values)
+        return plan.lookup(n_features, column, self.values, np.arange(n), n)
 
     def route(self, X: Matrix) -> Routing:
         given = read_values(X, self.columns)
-        place = np.searchsorted(self.values, given).clip(max=max(len(self.values) - 1, 0))
-        known = self.values[place] == given if len(self.values) else np.zeros(len(given), bool)
-        members = np.full(len(given), self.fallback)
-        members[known] = self.member[place[known]]
-        return Routing.to_one(members)
+        known, place = np.isin(given, self.values), np.searchsorted(self.values, given)
+        return Routing.to_one(np.where(known, place, len(self.values)))
 
     def trace(self, x: Matrix) -> list[str]:
         (member,), (value,) = self.route(x).member, read_values(x, self.columns)
         level = max(int(value) - 1, 0) if len(self.columns) > 1 else 0
-        known = "an unseen or rare value" if member == self.fallback else "a group of its own"
+        known = "an unseen or rare value" if member == len(self.values) else "a group of its own"
         return [f"feature {self.columns[level]} has {known}: member {member}"]
 
 
@@ -112,12 +105,9 @@ class Groups(Decomposer):
         large = np.flatnonzero(counts >= self.smallest)
         others = np.delete(np.arange(problem.n_features), columns)
         view = Columns(others) if self.hide and len(others) else None
-        everyone = np.arange(problem.n_rows)
-        yield [
-            *(part(np.flatnonzero(group == each), view=view) for each in large.tolist()),
-            part(everyone, view=view),
-        ]
-        return Division(GroupRouter(columns, values[large], np.arange(len(large)), len(large)))
+        rows = [np.flatnonzero(group == each) for each in large]
+        yield [part(each, view=view) for each in (*rows, np.arange(problem.n_rows))]
+        return Division(GroupRouter(columns, values[large]))
 
     def _find(self, problem: Problem) -> IntArray:
         """The columns: one, or the indicators of a text column."""

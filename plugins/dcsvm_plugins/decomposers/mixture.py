@@ -19,14 +19,12 @@ class Gate(Router):
     """Routes every row to every expert, with weights from a learned gate."""
 
     gate: Member
-    experts: int
     steepness: float
     soft = True
 
     def check_stored(self, **sizes: int) -> dict[str, int]:
-        if self.experts != sizes.get("members", self.experts):
-            raise ValueError(f"Gate.experts must be {sizes['members']}, got {self.experts}")
-        self.gate.check_stored(**sizes | {"classes": self.experts})
+        experts = sizes.get("members", int(self.gate.code.shape[1]))
+        self.gate.check_stored(**sizes | {"classes": experts})
         return sizes
 
     def shares(self, X: Matrix) -> FloatArray:
@@ -40,11 +38,11 @@ class Gate(Router):
         return plan.gate(plan.chain(scores, by_label), self.steepness)
 
     def route(self, X: Matrix) -> Routing:
-        n, cost = X.shape[0], self.gate.model.answer(X[:1])[1]
-        row, member = np.repeat(np.arange(n), self.experts), np.tile(np.arange(self.experts), n)
+        shares, cost = self.shares(X), self.gate.model.answer(X[:1])[1]
+        row, member = np.divmod(np.arange(shares.size), shares.shape[1])
         counts = (cost.hyperplanes, cost.unique_kernel_evaluations)
-        planes, kernels = (np.full(n, float(np.mean(count))) for count in counts)
-        return Routing(row, member, self.shares(X).ravel(), planes, kernels)
+        planes, kernels = (np.full(len(shares), float(np.mean(count))) for count in counts)
+        return Routing(row, member, shares.ravel(), planes, kernels)
 
 
 @component
@@ -91,11 +89,9 @@ class Mixture(Decomposer):
             dealt = [each for each in rows if len(each)]
             experts = yield [Part(each) for each in dealt]
             best = np.stack([_margins(each, problem) for each in experts]).argmax(axis=0)
-            gate_part = Part(
-                everyone, labels=best, n_labels=len(experts), learner=NormalizedWeights(self.gate)
-            )
-            (gate,) = yield [gate_part]
-            router = Gate(gate.without_part(), len(experts), self.steepness)
+            learner = NormalizedWeights(self.gate)
+            (gate,) = yield [Part(everyone, labels=best, n_labels=len(experts), learner=learner)]
+            router = Gate(gate.without_part(), self.steepness)
             rows = _assign(router.shares(problem.X), int(np.ceil(limit)))
         return Division(router, experts)
 

@@ -4,7 +4,16 @@ import attrs
 import numpy as np
 
 from dcsvm import Decomposer, Division, Problem, Router, Routing, component, part, setting
-from dcsvm.numeric import FloatArray, IntArray, Matrix, Plan, Step, axes, split_with_overlap
+from dcsvm.numeric import (
+    FloatArray,
+    IntArray,
+    Matrix,
+    Plan,
+    Step,
+    axes,
+    check_binary_tree,
+    grow_overlapping,
+)
 from dcsvm.toolbox import Stages
 
 
@@ -23,30 +32,25 @@ class SpillRouter(Router):
 
     def check_stored(self, **sizes: int) -> dict[str, int]:
         sizes = super().check_stored(**sizes)
-        nodes, later = sizes["nodes"], np.arange(sizes["nodes"])[:, None]
-        inner = self.children >= 0
-        if (inner & ((self.children <= later) | (self.children >= nodes))).any() or (
-            ~self.children[~inner] >= sizes.get("members", nodes + 1)
-        ).any():
-            raise ValueError("SpillRouter.children must be later nodes, or leaves of the tree")
+        check_binary_tree("SpillRouter", self.children, sizes.get("members"))
         return sizes
 
     def lower(self, plan: Plan, n_features: int) -> Step | None:
         return plan.spill(self.directions, self.borders, self.widths, self.children)
 
     def route(self, X: Matrix) -> Routing:
-        nodes, n = len(self.borders), X.shape[0]
-        weights, depth, at = np.zeros((n, nodes + 1)), np.zeros(n), np.zeros((n, max(nodes, 1)))
-        at[:, 0], weights[:, 0] = 1.0, float(nodes == 0)
-        for node in range(nodes):
-            here = np.flatnonzero(at[:, node])
-            right = self.lean(X[here], node)
-            depth[here] += 1.0
-            for child, share in zip(self.children[node].tolist(), (1 - right, right), strict=True):
-                target = at[:, child] if child >= 0 else weights[:, ~child]
-                target[here] += share * at[here, node]
+        nodes = len(self.borders)
+        shares = np.zeros((X.shape[0], 2 * nodes + 1))  # of nodes, and from the end of leaves
+        shares[:, 0] = 1.0
+        for node, (left, right) in enumerate(self.children.tolist()):
+            here = np.flatnonzero(shares[:, node])
+            lean = self.lean(X[here], node)
+            shares[here, left] = (1 - lean) * shares[here, node]
+            shares[here, right] = lean * shares[here, node]
+        weights = shares[:, nodes:][:, ::-1]
         row, member = np.nonzero(weights)
-        return Routing(row, member, weights[row, member], hyperplanes=depth)
+        passed = np.count_nonzero(shares[:, :nodes], axis=1).astype(float)
+        return Routing(row, member, weights[row, member], hyperplanes=passed)
 
     def lean(self, X: Matrix, node: int) -> FloatArray:
         """How far rows X are to the right of a border: 0 to 1, between them within its width."""
@@ -99,25 +103,7 @@ class SpillForest(Decomposer):
         return Division(groups=groups)
 
     def _grow(self, problem: Problem) -> tuple[SpillRouter, list[IntArray]]:
-        generator, X = problem.seed.generator(), problem.X
-        nodes: list[tuple[FloatArray, float, float]] = []
-        children: list[list[int]] = []
-        leaves: list[IntArray] = []
-        queue: list[tuple[IntArray, int, int]] = [(np.arange(problem.n_rows), -1, 0)]
-        for rows, parent, side in queue:
-            direction = generator.normal(size=problem.n_features)
-            found = split_with_overlap(np.asarray(X[rows] @ direction), self.overlap)
-            number = len(nodes)
-            if len(rows) <= self.ceiling or found is None:
-                number = ~len(leaves)
-                leaves.append(rows)
-            else:
-                border, width, left, right = found
-                nodes.append((direction, border, width))
-                children.append([0, 0])
-                queue += [(rows[left], number, 0), (rows[right], number, 1)]
-            if parent >= 0:
-                children[parent][side] = number
-        directions, borders, widths = (np.array([each[i] for each in nodes]) for i in range(3))
-        directions, links = directions.reshape(-1, problem.n_features), np.array(children, int)
-        return SpillRouter(directions, borders, widths, links.reshape(-1, 2)), leaves
+        draw = problem.seed.generator()
+        grown = grow_overlapping(problem.X, draw, self.ceiling, self.overlap)
+        directions, borders, widths, children, leaves = grown
+        return SpillRouter(directions, borders, widths, children), leaves

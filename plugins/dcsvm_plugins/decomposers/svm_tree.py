@@ -65,7 +65,7 @@ class SVMTree(Decomposer):
     splitter: Any = setting("linear_svm", kind="learner", help="learner of the hyperplanes")
 
     def divide(self, problem: Problem) -> Stages:
-        left, mass = np.arange(problem.n_rows), _weigh_rows(problem)
+        left, mass = np.arange(problem.n_rows), problem.masses
         planes: list[_Cut] = []
         while len(planes) < self.nodes and len(np.unique(problem.y[left])) > 1:
             members = yield self._build_candidates(problem, left)
@@ -82,7 +82,7 @@ class SVMTree(Decomposer):
     def _build_candidates(self, problem: Problem, left: IntArray) -> list[Part]:
         """Return the rows of a node twice: its largest class weighted more, or all others."""
         y = problem.y[left]
-        largest = int(np.bincount(y, _weigh_rows(problem)[left]).argmax())
+        largest = int(np.bincount(y, problem.masses[left]).argmax())
         others = tuple(int(each) for each in np.unique(y) if each != largest)
         heavy, light = self.weight, 1.0
         return [
@@ -118,14 +118,10 @@ def _place_cut(problem: Problem, left: IntArray, member: Member) -> _Cut:
     least = float(np.nextafter(scores[y != lowest].min(), -np.inf))
     most = float(scores[y != highest].max())
     below, above = left[scores <= least], left[scores > most]
-    mass = _weigh_rows(problem)
+    mass = problem.masses
     if mass[below].sum() >= mass[above].sum():
         return _Cut(plane[0], least, below, True)
     return _Cut(plane[0], most, above, False)
-
-
-def _weigh_rows(problem: Problem) -> FloatArray:
-    return np.ones(problem.n_rows) if problem.weights is None else problem.weights
 
 
 def _build_parts(

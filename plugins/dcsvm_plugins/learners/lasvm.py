@@ -50,13 +50,10 @@ class LaSVM(LocalLearner):
 
     def fit(self, problem: Problem) -> LocalModel:
         kernel, draw = problem.kernel("rbf", self.gamma), problem.seed.generator()
-        masses = np.ones(problem.n_rows) if problem.weights is None else problem.weights
-        labels = np.arange(1, 2) if problem.n_classes == 2 else np.arange(problem.n_classes)
-        coefficients = np.zeros((problem.n_rows, len(labels)))
-        biases = np.zeros(len(labels))
-        for column, label in enumerate(labels):
-            signs = np.where(problem.y == label, 1.0, -1.0)
-            run = OnlineRun(problem.X, signs, self.C * masses, kernel, self.tol)
+        costs, targets = self.C * problem.masses, problem.targets
+        coefficients, biases = np.zeros(targets.shape), np.zeros(targets.shape[1])
+        for column, signs in enumerate(np.ascontiguousarray(targets.T)):
+            run = OnlineRun(problem.X, signs, costs, kernel, self.tol)
             biases[column] = run.learn(draw, self.epochs, self.steps)
             coefficients[run.rows, column] = run.duals
         support = np.flatnonzero(coefficients.any(axis=1))

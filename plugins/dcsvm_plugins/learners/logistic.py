@@ -107,7 +107,6 @@ class Logistic(LocalLearner):
         kept = values > FAINT * values[-1]
         mapping = vectors[:, kept] / np.sqrt(values[kept])
         features = kernel(problem.X, landmarks) @ mapping
-        masses = np.ones(problem.n_rows) if problem.weights is None else problem.weights
-        given = features, problem.y, self.C * masses, problem.n_classes
+        given = features, problem.y, self.C * problem.masses, problem.n_classes
         weights, biases = minimize_log_loss(*given, self.iterations)
         return NystroemLogits(landmarks, mapping @ weights, biases, kernel)

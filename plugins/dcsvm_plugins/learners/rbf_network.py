@@ -51,9 +51,8 @@ class RBFNetwork(LocalLearner):
         rows = different[np.sort(drawn)]
         points = problem.X[rows]
         bumps = np.hstack([kernel(problem.X, points), np.ones((problem.n_rows, 1))])
-        weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
-        labels = np.arange(1, 2) if problem.n_classes == 2 else np.arange(problem.n_classes)
-        targets = np.where(problem.y[:, None] == labels, 1.0, -1.0)
+        weights = problem.masses
+        targets = problem.targets
         normal = bumps.T @ (bumps * weights[:, None])
         places = np.arange(len(rows))
         normal[places, places] += self.ridge

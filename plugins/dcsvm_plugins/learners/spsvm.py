@@ -44,14 +44,12 @@ class SpSVM(LocalLearner):
 
     def fit(self, problem: Problem) -> LocalModel:
         kernel, draw = problem.kernel("rbf", self.gamma), problem.seed.generator()
-        labels = np.arange(1, 2) if problem.n_classes == 2 else np.arange(problem.n_classes)
-        targets = np.where(problem.y[:, None] == labels, 1.0, -1.0)
-        masses = np.ones(problem.n_rows) if problem.weights is None else problem.weights
-        costs, n = self.C * masses, problem.n_rows
+        targets = problem.targets
+        costs, n = self.C * problem.masses, problem.n_rows
         most = min(self.basis, n)
         rows: IntArray = np.zeros(0, dtype=np.intp)
         values = np.ones((n, most + 1))  # kernel values of the basis; the last column is the bias
-        weights = np.zeros((most + 1, len(labels)))
+        weights = np.zeros((most + 1, targets.shape[1]))
         while len(rows) < most:
             size = len(rows)
             drawn = draw.choice(n, size=min(self.candidates, n), replace=False)
@@ -66,7 +64,7 @@ class SpSVM(LocalLearner):
             weights[size] = step[best]
             if len(rows) & (len(rows) - 1) == 0 or len(rows) == most:
                 used = np.append(np.arange(len(rows)), most)
-                for column in range(len(labels)):
+                for column in range(targets.shape[1]):
                     given = values[:, used], rows, targets[:, column], costs
                     start = weights[used, column]
                     weights[used, column] = minimize_squared_hinge(*given, start)

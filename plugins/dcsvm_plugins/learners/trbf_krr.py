@@ -109,7 +109,7 @@ class TRBFKRR(LocalLearner):
     def _balance_weights(self, problem: Problem) -> FloatArray | None:
         if not self.balance:
             return problem.weights
-        weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+        weights = problem.masses
         masses = np.bincount(problem.y, weights, minlength=problem.n_classes)
         return np.asarray(weights * (weights.sum() / (len(masses) * masses))[problem.y])
 
@@ -122,8 +122,7 @@ class TRBFKRR(LocalLearner):
                 f"{unknowns} unknowns, but max_size is {self.max_size}; lower the order, "
                 "use smaller parts, or raise max_size if memory allows"
             )
-        labels = np.arange(1, 2) if problem.n_classes == 2 else np.arange(problem.n_classes)
-        targets = np.where(problem.y[:, None] == labels, 1.0, -1.0)
+        targets = problem.targets
         weights: Any = self._balance_weights(problem)
         kernel = make_kernel("trbf", self.gamma, self.order, 0.0, problem.X, weights)
         weights = np.ones(n) if weights is None else weights

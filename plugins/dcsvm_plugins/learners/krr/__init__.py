@@ -60,8 +60,8 @@ class KRR(LocalLearner):
         kernel = self._kernel(problem)
         rows = np.arange(problem.n_rows)
         gram = kernel(problem.X)
-        gram[rows, rows] += self.ridge / _weights(problem)
-        return _expansion(_solve(gram, _targets(problem)), kernel, problem)
+        gram[rows, rows] += self.ridge / problem.masses
+        return _expansion(_solve(gram, problem.targets), kernel, problem)
 
     def fit_path(
         self, problem: Problem, grid: Iterable[Mapping[str, Any]]
@@ -73,7 +73,7 @@ class KRR(LocalLearner):
             machine = clone(self).set_params(**cell)
             found.setdefault(machine._kernel(problem), []).append((machine.ridge, cell))
         together = [kernel for kernel in found if kernel.kind not in INDEFINITE]
-        targets, weights = _targets(problem), problem.weights
+        targets, weights = problem.targets, problem.weights
         matrices = KernelMatrices(problem.X)
         for kernel in together:
             gram = matrices.build(kernel)
@@ -99,15 +99,6 @@ class KRR(LocalLearner):
                 f"krr was given a part of {problem.n_rows} rows, but max_rows is {self.max_rows}; "
                 "divide finer, or raise max_rows if the memory allows"
             )
-
-
-def _weights(problem: Problem) -> FloatArray:
-    return np.ones(problem.n_rows) if problem.weights is None else problem.weights
-
-
-def _targets(problem: Problem) -> FloatArray:
-    labels = np.arange(1, 2) if problem.n_classes == 2 else np.arange(problem.n_classes)
-    return np.where(problem.y[:, None] == labels, 1.0, -1.0)
 
 
 def _expansion(duals: FloatArray, kernel: Kernel, problem: Problem) -> KernelExpansion:
