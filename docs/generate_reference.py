@@ -25,6 +25,7 @@ from dcsvm.experiments.recipe import sections
 from dcsvm.experiments.recipe.json_schema import build_schema
 from dcsvm.inspection.component_description import describe
 from dcsvm.numeric import Stored
+from dcsvm.testing import checks_of, laws_of
 from dcsvm.toolbox import Answers, Combination
 
 HERE, COMMAND = Path(__file__).parent, "python docs/generate_reference.py"
@@ -55,6 +56,11 @@ CONTRACT: tuple[type, ...] = (
     *(dcsvm.Router, dcsvm.LocalModel, Stored, dcsvm.Problem, dcsvm.Part, dcsvm.Task),
     *(dcsvm.Member, dcsvm.Division, dcsvm.Routing, dcsvm.Committee, Answers),
 )
+#: Settings of components that are composed of others.
+COMPOSED: dict[str, dict[str, Any]] = {
+    "sum": {"summands": [dcsvm.build("decomposer", each) for each in ("tree", "chunks")]},
+    "repeat": {"decomposer": dcsvm.build("decomposer", "bootstrap")},
+}
 #: What the names of types stand for.
 ALIASES = {
     "BoolArray": "A NumPy array of booleans.",
@@ -96,6 +102,7 @@ def pages() -> dict[str, Iterator[str]]:
         "reference/recipe_keys.md": recipe_keys(),
         "reference/components.md": components(),
         "reference/contract.md": contract(),
+        "reference/laws.md": laws(),
         "reference/names.md": names(),
     }
 
@@ -109,6 +116,7 @@ def contents() -> Iterator[str]:
         "Recipe keys": "every key of the recipe language",
         "Components": "every built-in component with its settings",
         "Contract": "every method of the classes of a plugin",
+        "Laws": "what the conformance kit checks, and how many laws each component keeps",
         "Names": "every public name of the package `dcsvm` and of other modules",
     }.items():
         yield f"| [{page}](reference/{page.lower().replace(' ', '_')}.md) | {about} |"
@@ -300,6 +308,30 @@ def component_section(offer: Offer) -> Iterator[str]:
         default = each["default"]
         default = default if default in ("required", "none") else f"`{default}`"
         yield row(f"`{each['setting']}`", default, each["allowed"], each["help"])
+
+
+# Laws -------------------------------------------------------------------------------------------
+
+
+def laws() -> Iterator[str]:
+    yield from head("Laws", "What the conformance kit checks of every component, see")
+    yield "[Plugins](../plugins.md#test-it). `tests/plugins/test_mutations.py` seeds bugs into the"
+    yield "components to see that each law finds those that it is for."
+    of_any = set(laws_of("any"))
+    for kind in ("any", *KINDS):
+        yield from ("", f"## Of {'components of any kind' if kind == 'any' else f'{kind}s'}")
+        yield from table("law", "what holds")
+        for each in dict.fromkeys(laws_of(kind)):
+            if kind == "any" or each not in of_any:
+                yield row(f"`{each.__name__}`", (each.__doc__ or "").partition("\n")[0].strip())
+    yield from ("", "## By component", "", "Laws that do not apply are skipped, with the")
+    yield "reason. `sum` is that of `tree` and `chunks`, `repeat` that of `bootstrap`."
+    yield from table("component", "laws checked", "skipped")
+    for kind in KINDS:
+        for offer in built_in().of_kind(kind):
+            checks = checks_of(dcsvm.build(kind, offer.name, **COMPOSED.get(offer.name, {})))
+            skipped = sum(bool(each.skip) for each in checks)
+            yield row(f"{kind} `{offer.name}`", str(len(checks) - skipped), str(skipped))
 
 
 # Contract ---------------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 """Every law on every registered component."""
 
+import re
 from collections import Counter
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -36,6 +38,19 @@ def test_the_components_checked_are_those_that_the_registry_lists():
     assert not registry.broken
     listed = {(kind, name) for kind, name in registry.offers if kind in KINDS}
     assert {(check.kind, check.name) for check in CHECKS} == listed
+
+
+def test_the_reference_says_how_many_laws_each_component_keeps():
+    page = Path(__file__).parents[2] / "docs" / "reference" / "laws.md"
+    written = re.findall(
+        r"^\| (\w+) `(\w+)` \| (\d+) \| (\d+) \|$", page.read_text(), re.MULTILINE
+    )
+    found = {(kind, name): (int(kept), int(skipped)) for kind, name, kept, skipped in written}
+    assert set(found) == set(components())
+    for kind, name in components():
+        checks = checks_of(kind, name, **settings_of(kind, name))
+        skipped = sum(bool(check.skip) for check in checks)
+        assert found[kind, name] == (len(checks) - skipped, skipped)
 
 
 def test_the_summary_counts_every_check_of_this_run(request, monkeypatch):
