@@ -22,6 +22,8 @@ probability = "auto"
 rows = 5000
 learner.leaves = [7, 31]
 """
+#: Equal bits in every run, no messages, and small parts that are learned as they are.
+FIXED = {"deterministic": True, "force_row_wise": True, "verbosity": -1, "min_data_in_bin": 1}
 
 
 def as_lightgbm(X):
@@ -34,26 +36,21 @@ class LightGBMTrees(LocalModel):
     """Boosted trees as text, the one form that LightGBM reads again with equal bits."""
 
     text: str
-    n_labels: int
 
     @cached_property
     def booster(self):  # not a field, so copies, pickles and files hold the text only
         return lightgbm.Booster(model_str=self.text)
 
     def check_stored(self, **sizes):
-        """Raise unless LightGBM reads the text, and it is of these features and labels."""
+        """Raise unless LightGBM reads the text, and it is of these features and columns."""
         sizes = super().check_stored(**sizes)
-        columns = 1 if self.n_labels == 2 else self.n_labels
         try:
-            found = (self.booster.num_feature(), self.booster.num_model_per_iteration())
+            found = self.booster.num_feature(), self.booster.num_model_per_iteration()
         except lightgbm.basic.LightGBMError as error:
             raise ValueError(f"LightGBMTrees.text cannot be read: {error}") from error
-        wanted = (sizes.get("features", found[0]), sizes.get("columns", columns))
-        if found != wanted or columns != wanted[1]:
-            raise ValueError(
-                f"LightGBMTrees has {found[0]} features and {found[1]} columns, but must have "
-                f"{wanted[0]} and {wanted[1]}"
-            )
+        for axis, length in zip(("features", "columns"), found, strict=True):
+            if sizes.setdefault(axis, length) != length:
+                raise ValueError(f"LightGBMTrees has {length} {axis}, not {sizes[axis]}")
         return sizes
 
     def probabilities(self, X):
@@ -62,7 +59,7 @@ class LightGBMTrees(LocalModel):
 
     def scores(self, X):  # about -1 for a class that is ruled out, 1 for a certain one
         shares = self.probabilities(X)
-        return shares[:, 1:] - shares[:, :1] if self.n_labels == 2 else 2.0 * shares - 1.0
+        return shares[:, 1:] - shares[:, :1] if shares.shape[1] == 2 else 2.0 * shares - 1.0
 
 
 @component
@@ -98,21 +95,19 @@ class LightGBM(LocalLearner):
     smallest: int = setting(5, at_least=1, help="least number of rows of a leaf")
 
     def fit(self, problem):
-        n_labels = problem.n_classes
-        settings = {"objective": "binary" if n_labels == 2 else "multiclass", "verbosity": -1}
-        if n_labels > 2:
-            settings["num_class"] = n_labels
+        several = {"objective": "multiclass", "num_class": problem.n_classes}
+        settings = FIXED | (several if problem.n_classes > 2 else {"objective": "binary"})
         settings |= {"seed": problem.seed.integer() % 2**31, "num_threads": problem.threads}
-        settings |= {"deterministic": True, "force_row_wise": True}
         settings |= {"num_leaves": self.leaves, "learning_rate": self.rate}
-        settings |= {"min_data_in_leaf": self.smallest, "min_data_in_bin": 1}
-        X = as_lightgbm(problem.X)
-        rows = lightgbm.Dataset(X, problem.y, weight=problem.weights, params=settings)
+        settings |= {"min_data_in_leaf": self.smallest}
+        rows = as_lightgbm(problem.X), problem.y, None, problem.weights
         try:
-            booster = lightgbm.train(settings, rows, num_boost_round=self.rounds)
+            booster = lightgbm.train(
+                settings, lightgbm.Dataset(*rows), num_boost_round=self.rounds
+            )
         except lightgbm.basic.LightGBMError as error:
             raise DataError(f"lightgbm cannot learn a part: {error}") from error
-        return LightGBMTrees(booster.model_to_string(), n_labels)
+        return LightGBMTrees(booster.model_to_string())
 
 
 @hookimpl
