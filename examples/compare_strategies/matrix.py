@@ -187,9 +187,17 @@ def compare(rows: Rows, given: Any) -> Iterator[dict[str, Any]]:
                 test = mcnemar(rows.y_test, labels, reference)
                 found |= {"p": test.p_value, "wins": test.only_first, "losses": test.only_second}
             names_of = {"decomposer": name, "learner": learner_name, "combiner": combiner}
-            divided = {key: plain(value) for key, value in SETTINGS.get(name, {}).items()}
+            divided = {key: plain(value) for key, value in settings_of(name, rows).items()}
             told = {"settings": settings, "decomposer_settings": divided}
             yield about | names_of | told | found
+
+
+def settings_of(name: str, rows: Rows) -> dict[str, Any]:
+    """The settings of a decomposer; groups are the values of the column that has fewest."""
+    if name != "groups":
+        return SETTINGS.get(name, {})
+    counts = [len(np.unique(column)) for column in rows.X.T]
+    return {"column": min(range(len(counts)), key=lambda n: (counts[n] < 2, counts[n]))}
 
 
 def plain(value: Any) -> Any:
@@ -233,7 +241,7 @@ def measure(
 
     They are processor time, which other programs on the machine hardly change.
     """
-    decomposer = build("decomposer", name, **SETTINGS.get(name, {}))
+    decomposer = build("decomposer", name, **settings_of(name, rows))
     clf = DivideAndConquerClassifier(decomposer, learner, combiner, random_state=0)
     shared.seconds, started = 0.0, time.process_time()
     try:
