@@ -6,7 +6,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+
+from dcsvm.drive.registry import default_registry
 
 pytestmark = pytest.mark.slow
 
@@ -134,4 +137,35 @@ def test_the_page_is_written_from_the_records(repository: Path, tmp_path: Path) 
     run("--tables", str(records), "--page", str(tmp_path / "page.md"))
     page = (repository / "docs" / "strategies.md").read_text()
     assert (tmp_path / "page.md").read_text() == page
-    assert page.count("\n| ") == 1 + len({each["decomposer"] for each in read(records)})
+    measured = {each["decomposer"] for each in read(records)}
+    offers = default_registry().of_kind("decomposer")
+    assert measured == {each.name for each in offers if each.distribution == "dcsvm"}
+    assert page.count("\n| ") == 1 + len(measured)
+    for name in measured:
+        assert len({each["data"] for each in read(records) if each["decomposer"] == name}) == 6
+
+
+def test_figures_told_beside_the_table_are_those_of_the_records(repository: Path) -> None:
+    records = read(EXAMPLES / "compare_strategies" / "measured" / "suite.jsonl")
+    found = {(each["data"], each["decomposer"]): each for each in records}
+    page = " ".join((repository / "docs" / "strategies.md").read_text().split())
+    asked = found["satimage", "class_tree"]["kernel_evaluations"]
+    parts = [found[data, "groups"]["parts"] for data in ("eeg_eye_state", "satimage")]
+    waits = [found[key]["predict_seconds"] for key in found if key[1] == "neighbours"]
+    boosted = found["phishing", "boosting"]
+    assert f"asks {asked:.0f} of the 906 kernels" in page
+    assert f"with {parts[0]} and {parts[1]} parts" in page
+    assert f"and {min(waits):.1f} to {max(waits):.1f} s for 2,000 rows" in page
+    assert f"(p = {boosted['p']:.3f}), where C is {boosted['settings']['C']:.0f}" in page
+
+
+def test_groups_are_the_values_of_the_column_with_the_fewest() -> None:
+    sys.path.insert(0, str(EXAMPLES / "compare_strategies"))
+    try:
+        from matrix import Rows, settings_of
+    finally:
+        sys.path.pop(0)
+    X = np.column_stack([np.arange(12), np.ones(12), np.arange(12) % 3, np.arange(12) % 4])
+    rows = Rows("made up", X, None, None, None)
+    assert settings_of("groups", rows) == {"column": 2}
+    assert settings_of("tree", rows) == {"ceiling": 500}
