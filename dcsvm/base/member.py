@@ -41,6 +41,10 @@ class Member(Stored):
         default=None, metadata=axes("rows", dtype=np.integer, at_least=0, at_most=MOST_ROWS)
     )
 
+    def __repr__(self) -> str:
+        classes = np.flatnonzero(self.code.any(axis=0)).tolist()
+        return f"Member({type(self.model).__name__} of {self.n_rows} rows, classes {classes})"
+
     def check_stored(self, **sizes: int) -> dict[str, int]:
         """Raise ValueError unless view, model and code suit each other.
 

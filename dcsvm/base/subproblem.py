@@ -54,19 +54,33 @@ def check_parts(parts: list[Part], problem: Problem, decomposer: Decomposer) -> 
     for place, part in enumerate(parts):
         if not isinstance(part, Part):
             raise ContractError(f"{title} yielded a {type(part).__name__} instead of a Part")
+        where = f"{title} yielded part {place}"
         if part.n_rows == 0:
-            raise ContractError(f"{title} yielded part {place} without rows")
+            raise ContractError(f"{where} without rows")
         for rows in part.sets:
-            if id(rows) in checked or not len(rows):
-                continue
-            if rows.min() < 0 or rows.max() >= problem.n_rows:
+            if id(rows) not in checked and len(rows):
+                _check_rows(rows, problem.n_rows, where)
+                checked.add(id(rows))
+        for name, given in (("weights", part.weights), ("start", part.start)):
+            if given is not None and np.shape(given) != (part.n_rows,):
                 raise ContractError(
-                    f"{title} yielded part {place} with row {rows.max()}, but the problem's "
-                    f"rows are 0 to {problem.n_rows - 1}"
+                    f"{where} with {name} of shape {np.shape(given)}, but it needs one number "
+                    f"for each of its {part.n_rows} rows"
                 )
-            checked.add(id(rows))
         if part.labels is not None or part.n_labels is not None:
-            _check_labels(part, problem.n_classes, f"{title} yielded part {place}")
+            _check_labels(part, problem.n_classes, where)
+
+
+def _check_rows(rows: IntArray, n_rows: int, where: str) -> None:
+    """Raise if row ids are no array of whole numbers, or out of range."""
+    if not isinstance(rows, np.ndarray) or rows.dtype.kind not in "iu":
+        told = getattr(rows, "dtype", type(rows).__name__)
+        raise ContractError(f"{where} with rows of {told}, but it needs an array of row ids")
+    wrong = rows.min() if rows.min() < 0 else rows.max()
+    if not 0 <= wrong < n_rows:
+        raise ContractError(
+            f"{where} with row {wrong}, but the problem's rows are 0 to {n_rows - 1}"
+        )
 
 
 def _check_labels(part: Part, n_classes: int, where: str) -> None:

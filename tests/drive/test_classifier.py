@@ -403,6 +403,17 @@ def test_labels_of_which_some_are_texts_are_refused_in_a_sentence(form, other, t
         ([3], "odd yielded a int instead of a Part"),
         ([Part(np.zeros(0, dtype=int))], "odd yielded part 0 without rows"),
         ([part([999])], "odd yielded part 0 with row 999, but the problem's rows are 0 to 119"),
+        ([part([3, -1])], "odd yielded part 0 with row -1, but the problem's rows are 0 to 119"),
+        (
+            [Part(np.array([1.5, 2.0]))],
+            "odd yielded part 0 with rows of float64, but it needs an array of row ids",
+        ),
+        ([Part([1, 2])], "odd yielded part 0 with rows of list, but it needs an array of row ids"),
+        (
+            [Part(np.arange(120), weights=np.ones(3))],
+            "odd yielded part 0 with weights of shape (3,), but it needs one number for each of "
+            "its 120 rows",
+        ),
     ],
 )
 def test_a_decomposer_that_breaks_the_contract_is_named(stage, sentence):

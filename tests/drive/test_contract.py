@@ -290,7 +290,11 @@ def test_members_can_be_replaced():
 
 def test_a_fitted_strategy_prints_no_arrays():
     clf = fit(Weighed(), combiner=MeanScores())
+    committee = clf.model_.committee
     assert repr(clf.model_) == "FittedStrategy(3 members in 1 group, MeanScores)"
+    assert repr(committee) == f"Committee(3 members in 1 group, {committee.n_classes} classes)"
+    rows, classes = committee.members[0].n_rows, list(range(committee.n_classes))
+    assert repr(committee.members[0]).endswith(f" of {rows} rows, classes {classes})")
 
 
 def test_a_problem_takes_whole_numbers_as_labels():

@@ -55,6 +55,11 @@ class Committee(PlainState, Stored):
         factory=dict, metadata={"stored": False}, alias="blocks_by_members"
     )
 
+    def __repr__(self) -> str:
+        count, groups = len(self.members), len(self.groups)
+        sizes = f"{count} member{'s' * (count > 1)} in {groups} group{'s' * (groups > 1)}"
+        return f"Committee({sizes}, {self.n_classes} classes)"
+
     @classmethod
     def of(cls, division: Division, n_classes: int, keep_rows: bool = False) -> Committee:
         """Build the committee of a division, group by group; called once per fit.
