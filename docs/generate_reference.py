@@ -7,6 +7,7 @@ import importlib
 import inspect
 import json
 import re
+import runpy
 import sys
 import typing
 from collections.abc import Iterator
@@ -25,7 +26,6 @@ from dcsvm.experiments.recipe import sections
 from dcsvm.experiments.recipe.json_schema import build_schema
 from dcsvm.inspection.component_description import describe
 from dcsvm.numeric import Stored
-from dcsvm.testing import checks_of, laws_of
 from dcsvm.toolbox import Answers, Combination
 
 HERE, COMMAND = Path(__file__).parent, "python docs/generate_reference.py"
@@ -56,11 +56,6 @@ CONTRACT: tuple[type, ...] = (
     *(dcsvm.Router, dcsvm.LocalModel, Stored, dcsvm.Problem, dcsvm.Part, dcsvm.Task),
     *(dcsvm.Member, dcsvm.Division, dcsvm.Routing, dcsvm.Committee, Answers),
 )
-#: Settings of components that are composed of others.
-COMPOSED: dict[str, dict[str, Any]] = {
-    "sum": {"summands": [dcsvm.build("decomposer", each) for each in ("tree", "chunks")]},
-    "repeat": {"decomposer": dcsvm.build("decomposer", "bootstrap")},
-}
 #: What the names of types stand for.
 ALIASES = {
     "BoolArray": "A NumPy array of booleans.",
@@ -102,7 +97,7 @@ def pages() -> dict[str, Iterator[str]]:
         "reference/recipe_keys.md": recipe_keys(),
         "reference/components.md": components(),
         "reference/contract.md": contract(),
-        "reference/laws.md": laws(),
+        "reference/laws.md": runpy.run_path(str(HERE / "laws_page.py"))["laws"](COMMAND),
         "reference/names.md": names(),
     }
 
@@ -293,10 +288,7 @@ def components() -> Iterator[str]:
 
 def component_section(offer: Offer) -> Iterator[str]:
     """What one component is, what it fits with, and its settings."""
-    yield ""
-    yield f"### {offer.kind} `{offer.name}`"
-    yield ""
-    yield escaped(offer.summary)
+    yield from ("", f"### {offer.kind} `{offer.name}`", "", escaped(offer.summary))
     facts = describe(offer)
     for verb, words in (("Yields", "yields"), ("Works with", "accepts")):
         if words in facts:
@@ -308,30 +300,6 @@ def component_section(offer: Offer) -> Iterator[str]:
         default = each["default"]
         default = default if default in ("required", "none") else f"`{default}`"
         yield row(f"`{each['setting']}`", default, each["allowed"], each["help"])
-
-
-# Laws -------------------------------------------------------------------------------------------
-
-
-def laws() -> Iterator[str]:
-    yield from head("Laws", "What the conformance kit checks of every component, see")
-    yield "[Plugins](../plugins.md#test-it). `tests/plugins/test_mutations.py` seeds bugs into the"
-    yield "components to see that each law finds those that it is for."
-    of_any = set(laws_of("any"))
-    for kind in ("any", *KINDS):
-        yield from ("", f"## Of {'components of any kind' if kind == 'any' else f'{kind}s'}")
-        yield from table("law", "what holds")
-        for each in dict.fromkeys(laws_of(kind)):
-            if kind == "any" or each not in of_any:
-                yield row(f"`{each.__name__}`", (each.__doc__ or "").partition("\n")[0].strip())
-    yield from ("", "## By component", "", "Laws that do not apply are skipped, with the")
-    yield "reason. `sum` is that of `tree` and `chunks`, `repeat` that of `bootstrap`."
-    yield from table("component", "laws checked", "skipped")
-    for kind in KINDS:
-        for offer in built_in().of_kind(kind):
-            checks = checks_of(dcsvm.build(kind, offer.name, **COMPOSED.get(offer.name, {})))
-            skipped = sum(bool(each.skip) for each in checks)
-            yield row(f"{kind} `{offer.name}`", str(len(checks) - skipped), str(skipped))
 
 
 # Contract ---------------------------------------------------------------------------------------

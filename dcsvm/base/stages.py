@@ -1,4 +1,4 @@
-"""Stages of a division: generators, ways to run them, and parts made from earlier members."""
+"""Stages of a division: generators, ways to run and check them, parts from earlier members."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from dcsvm.base.threads import for_each
 from dcsvm.numeric.array_types import FloatArray, IntArray
 
 if TYPE_CHECKING:
+    from dcsvm.base.decomposer import Decomposer
     from dcsvm.base.member import Member
+    from dcsvm.base.problem import Problem
 
 Item = TypeVar("Item")
 Reply = TypeVar("Reply")
@@ -168,3 +170,57 @@ def _find_kept_rows(member: Member) -> IntArray:
     if member.part is not None and not len(member.support):
         return member.part.rows
     return member.support
+
+
+def check_parts(parts: list[Part], problem: Problem, decomposer: Decomposer) -> None:
+    """Raise if a stage or a part is empty, or a row id is out of range."""
+    title = decomposer.name or type(decomposer).__name__
+    if not parts:
+        raise ContractError(f"{title} yielded a stage without parts")
+    checked: set[int] = set()
+    for place, part in enumerate(parts):
+        if not isinstance(part, Part):
+            raise ContractError(f"{title} yielded a {type(part).__name__} instead of a Part")
+        where = f"{title} yielded part {place}"
+        if part.n_rows == 0:
+            raise ContractError(f"{where} without rows")
+        for rows in part.sets:
+            if id(rows) not in checked and len(rows):
+                _check_rows(rows, problem.n_rows, where)
+                checked.add(id(rows))
+        for name, given in (("weights", part.weights), ("start", part.start)):
+            if given is not None and np.shape(given) != (part.n_rows,):
+                raise ContractError(
+                    f"{where} with {name} of shape {np.shape(given)}, but it needs one number "
+                    f"for each of its {part.n_rows} rows"
+                )
+        if part.labels is not None or part.n_labels is not None:
+            _check_labels(part, problem.n_classes, where)
+
+
+def _check_rows(rows: IntArray, n_rows: int, where: str) -> None:
+    """Raise if row ids are no array of whole numbers, or out of range."""
+    if not isinstance(rows, np.ndarray) or rows.dtype.kind not in "iu":
+        told = getattr(rows, "dtype", type(rows).__name__)
+        raise ContractError(f"{where} with rows of {told}, but it needs an array of row ids")
+    wrong = rows.min() if rows.min() < 0 else rows.max()
+    if not 0 <= wrong < n_rows:
+        raise ContractError(
+            f"{where} with row {wrong}, but the problem's rows are 0 to {n_rows - 1}"
+        )
+
+
+def _check_labels(part: Part, n_classes: int, where: str) -> None:
+    """Raise if a part's own labels are not one for each row, from 0 to n_labels - 1."""
+    if part.labels is None:
+        raise ContractError(f"{where} with n_labels = {part.n_labels}, but without labels")
+    labels, most = np.asarray(part.labels), n_classes if part.n_labels is None else part.n_labels
+    if labels.shape != (part.n_rows,) or labels.dtype.kind not in "iu":
+        raise ContractError(
+            f"{where} with labels of shape {labels.shape} and dtype {labels.dtype}, but it needs "
+            f"a whole number for each of its {part.n_rows} rows"
+        )
+    if labels.min() < 0 or labels.max() >= most:
+        raise ContractError(
+            f"{where} with labels {labels.min()} to {labels.max()}, but must have 0 to {most - 1}"
+        )

@@ -19,7 +19,7 @@ from dcsvm.base.threads import find_blas
 from dcsvm.drive.absent_classes import floor_masked
 from dcsvm.drive.calibration import Calibration, exponentiate, level_ties
 from dcsvm.drive.committee.committee import Committee
-from dcsvm.drive.committee.group import find_words
+from dcsvm.drive.committee.group import find_words, tell_sizes
 from dcsvm.drive.committee.lowering import NOTHING, lower_margins, lower_strategy
 from dcsvm.drive.validation import check_jobs
 from dcsvm.numeric import native
@@ -55,9 +55,7 @@ class FittedStrategy(PlainState, LocalModel):
     )
 
     def __repr__(self) -> str:
-        members, groups = len(self.committee.members), len(self.committee.groups)
-        sizes = f"{members} member{'s' * (members > 1)} in {groups} group{'s' * (groups > 1)}"
-        return f"FittedStrategy({sizes}, {type(self.combination).__name__})"
+        return f"FittedStrategy({tell_sizes(self.committee)}, {type(self.combination).__name__})"
 
     def with_committee(
         self, committee: Committee, accepts: frozenset[str], n_features: int

@@ -16,8 +16,8 @@ from dcsvm.base.learner import LocalLearner
 from dcsvm.base.problem import Part, Problem
 from dcsvm.base.routing import Division, Level, Router, Routing
 from dcsvm.base.seed import DIVISION, PARTS
-from dcsvm.base.stages import Stages
-from dcsvm.base.subproblem import Subproblem, check_parts
+from dcsvm.base.stages import Stages, check_parts
+from dcsvm.base.subproblem import Subproblem
 from dcsvm.classifier import Strategy
 from dcsvm.model_selection.path_job import Cell, PathJob, PathOutcome
 from dcsvm.model_selection.recorded_answers import (

@@ -99,7 +99,7 @@ def test_the_extras_declare_the_same_lowest_versions() -> None:
 def test_the_plugins_of_the_examples_are_tested_with_what_they_need() -> None:
     for path in (ROOT / "examples").glob("*/pyproject.toml"):
         needed = tomllib.loads(path.read_text())["project"]["dependencies"]
-        assert {*needed} - {"dcsvm"} <= set(EXTRAS["test"]), path
+        assert {*needed} - {"dcsvm"} <= {*PROJECT["dependencies"], *EXTRAS["test"]}, path
 
 
 def test_the_lowest_versions_are_installed_and_tested(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from dcsvm.drive.committee.group import (
     find_winners,
     merge_groups,
     one_column,
+    tell_sizes,
 )
 from dcsvm.drive.committee.shared_kernels import (
     MemberBlock,
@@ -56,9 +57,7 @@ class Committee(PlainState, Stored):
     )
 
     def __repr__(self) -> str:
-        count, groups = len(self.members), len(self.groups)
-        sizes = f"{count} member{'s' * (count > 1)} in {groups} group{'s' * (groups > 1)}"
-        return f"Committee({sizes}, {self.n_classes} classes)"
+        return f"Committee({tell_sizes(self)}, {self.n_classes} classes)"
 
     @classmethod
     def of(cls, division: Division, n_classes: int, keep_rows: bool = False) -> Committee:
@@ -194,10 +193,7 @@ class Committee(PlainState, Stored):
         return Answers(rows, members, values, queried.code, owner, weights)
 
     def blocks(self, rows: IntArray, members: IntArray) -> Iterator[IntArray]:
-        """Cut rows (r,) into blocks with few enough values of the members (m,) for the memory.
-
-        Called by combiners that use `ask`.
-        """
+        """Cut rows (r,) into blocks to `ask` members (m,) about; called by combiners."""
         size = min(max(BLOCK_BYTES // (8 * max(self._width(members), 1)), 64), 4096)
         for start in range(0, len(rows), size):
             yield rows[start : start + size]
@@ -212,8 +208,7 @@ class Committee(PlainState, Stored):
         if unseen is None or not any(group.router for group in self.groups):
             return self._means(X, self.answers(X))
         sums = np.zeros((X.shape[0], self.n_classes))
-        known = np.zeros_like(sums)
-        spoken = np.zeros(sums.shape, dtype=bool)
+        known, spoken = np.zeros_like(sums), np.zeros(sums.shape, dtype=bool)
         for group in self.groups:
             added, met = self._sums(X, self._answers_of(X, group))
             spoken |= met > 0

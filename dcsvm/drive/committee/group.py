@@ -118,6 +118,12 @@ def exchange(
     return tuple(changed)
 
 
+def tell_sizes(committee: "Committee") -> str:
+    """How many members and groups a committee has, in words."""
+    members, groups = len(committee.members), len(committee.groups)
+    return f"{members} member{'s' * (members > 1)} in {groups} group{'s' * (groups > 1)}"
+
+
 def one_column(scores: FloatArray) -> FloatArray:
     """Turn scores of two classes into one column, positive for the second."""
     if scores.shape[1] != 2:
