@@ -136,10 +136,10 @@ class FittedStrategy(PlainState, LocalModel):
 
     def count_cost(self, X: Matrix) -> Cost:
         """The cost of predicting each row of X (n, d)."""
-        if self.calibration is not None or not self.combination.counts_labels:
-            return self.answer(X)[1]
         committee = self.committee.with_counter(X.shape[0])
-        self.combination.labels(committee, X)
+        counted = self.calibration is None and self.combination.counts_labels
+        if not counted or self.combination.labels(committee, X) is None:
+            return self.answer(X)[1]
         assert committee.cost_counter is not None
         return committee.cost_counter.cost(committee.members)
 
