@@ -47,11 +47,12 @@ from dcsvm.toolbox.lazy_model import (
     train_part,
 )
 from dcsvm.toolbox.model_facts import Bound, check_training_rows, collect_facts, squared_norms
+from dcsvm.toolbox.prepared_features import PreparedFeature
 from dcsvm.toolbox.pruning import Branches, hold_out, prune
 from dcsvm.toolbox.regions import Regions, find_regions
 from dcsvm.toolbox.significance import Interval, McNemar, mcnemar, paired_interval
 from dcsvm.toolbox.subspaces import BlockSum, Subspaces
-from dcsvm.toolbox.table_preparation import PreparedFeature, TablePreparation
+from dcsvm.toolbox.table_preparation import TablePreparation
 from dcsvm.toolbox.table_schema import Column, TableSchema
 from dcsvm.toolbox.table_view import TableView
 from dcsvm.toolbox.unwrap import find_best, find_classifier, find_preparation, unwrap

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias, get_args
 
-import attrs
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import (
     _check_feature_names_in,
     check_array,
@@ -20,6 +19,8 @@ from dcsvm.base.feature_views import Scaling
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
 from dcsvm.numeric.column_ranks import are_quantiles, find_value, learn_quantiles, rank_columns
 from dcsvm.numeric.mapped_rows import MappedRows
+from dcsvm.toolbox.level_pooling import MinFrequency, check_frequency, encode_levels, pool_levels
+from dcsvm.toolbox.prepared_features import PreparedFeature, describe_levels
 from dcsvm.toolbox.table_schema import Column, TableSchema
 
 Scale: TypeAlias = Literal["minmax", "standard", "robust", "quantile", "none"]
@@ -29,24 +30,9 @@ Missing: TypeAlias = Literal["error", "impute", "mark"]
 _RANKED: tuple[Literal["standard"], Literal["minmax"]] = ("standard", "minmax")
 #: Fitted attributes, for model files.
 FITTED = (
-    *("columns_", "fill_", "seen_", "marked_", "quantiles_", "scaling_"),
+    *("columns_", "fill_", "seen_", "pooled_", "marked_", "quantiles_", "scaling_"),
     *("n_features_in_", "feature_names_in_"),
 )
-
-
-@attrs.frozen
-class PreparedFeature:
-    """A feature that a TablePreparation makes of a column.
-
-    A value of the column becomes `(value - offset) * factor`; for a "code" the value is the index
-    of a level, for a "rank" its rank from 0 to 1. An "indicator" is 0 or 1.
-    """
-
-    name: str
-    column: int
-    kind: Literal["number", "code", "rank", "indicator"] = "number"
-    offset: float = 0.0
-    factor: float = 1.0
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):
@@ -74,6 +60,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     schema : TableSchema, optional
         The columns, if they are known: a data frame may then have them in any order. By default
         they are inferred in `fit`.
+    min_frequency : float or "auto", default=0
+        Levels of fewer rows, or below 1 of a smaller share, and unknown ones share one feature;
+        "auto": of fewer than 40 rows and less than 1% of them.
 
     Attributes
     ----------
@@ -82,7 +71,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     fill_ : (d,) float array
         The median, or the index of the most frequent level.
     seen_ : tuple of int arrays
-        The indices of the levels that occurred, for each column.
+        The indices of the levels that occurred, for each column, without rare ones.
+    pooled_ : (p,) int array
+        The columns with a feature for rare levels.
     marked_ : (m,) int array
         The columns with an indicator of missing values.
     quantiles_ : (k, m) float array or None
@@ -105,8 +96,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     2   1.0          1.0         0.0
     """
 
-    #: For files of models that know no ranks.
+    #: For files of models that know no ranks, and no rare levels.
     quantiles_: FloatArray | None = None
+    pooled_: IntArray = np.zeros(0, dtype=np.intp)
 
     def __init__(
         self,
@@ -114,11 +106,13 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         encode: Encode = "onehot",
         missing: Missing = "error",
         schema: TableSchema | None = None,
+        min_frequency: MinFrequency = 0.0,
     ) -> None:
         self.scale = scale
         self.encode = encode
         self.missing = missing
         self.schema = schema
+        self.min_frequency = min_frequency
 
     def fit(self, X: Any, y: Any = None) -> TablePreparation:
         """Learn levels, imputed values and scales from rows X (n, d)."""
@@ -127,7 +121,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             return self._fit_mapped(X)
         X = self._read(X, reset=True)
         d = X.shape[1]
-        self.quantiles_ = None
+        self.quantiles_, self.pooled_ = None, np.zeros(0, dtype=np.intp)
         if sparse.issparse(X):
             self.columns_: tuple[Column, ...] = ()
             self.fill_, self.marked_ = np.zeros(d), np.zeros(0, dtype=np.intp)
@@ -141,6 +135,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
                 np.unique(X[X[:, j] >= 0, j] if levels[j] else ()).astype(np.intp)
                 for j in range(d)
             )
+            if self.min_frequency and self.encode == "onehot":
+                self.seen_, self.pooled_ = pool_levels(X, self.seen_, self.min_frequency)
             self.marked_ = np.flatnonzero(absent.any(axis=0) & (self.missing == "mark"))
             numbers = self._numbers(X, absent) if self.scale != "none" else X
             if self.scale == "quantile":
@@ -156,11 +152,11 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         pieces = []
         for first, values in X.column_groups():
             columns = self.columns_[first : first + values.shape[1]]
-            schema = TableSchema(columns)
-            piece = TablePreparation(self.scale, self.encode, self.missing, schema)
+            piece = clone(self).set_params(schema=TableSchema(columns))
             pieces.append((first, piece.fit(values)))
         self.fill_ = np.concatenate([piece.fill_ for _, piece in pieces])
         self.seen_ = tuple(each for _, piece in pieces for each in piece.seen_)
+        self.pooled_ = np.concatenate([first + piece.pooled_ for first, piece in pieces])
         self.marked_ = np.concatenate([first + piece.marked_ for first, piece in pieces])
         known = [piece.quantiles_ for _, piece in pieces if piece.quantiles_ is not None]
         self.quantiles_ = np.hstack(known) if known else None
@@ -196,7 +192,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         categories = []
         for j in np.flatnonzero(encoded):
             codes = np.where(absent[:, j], self.fill_[j], X[:, j])
-            categories.append((codes[:, None] == self.seen_[j]).astype(float))
+            categories.append(encode_levels(codes, self.seen_[j], j in self.pooled_))
         return np.hstack([numbers, *categories, absent[:, self.marked_].astype(float)])
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
@@ -221,9 +217,11 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             for j, *numbers in zip(kept, offset.tolist(), factor.tolist(), strict=True)
         ]
         levels = [
-            PreparedFeature(f"{names[j]}={self._levels(j)[code]}", j, "indicator")
+            each
             for j in np.flatnonzero(encoded).tolist()
-            for code in self.seen_[j]
+            for each in describe_levels(
+                names[j], j, (self._levels(j)[code] for code in self.seen_[j]), j in self.pooled_
+            )
         ]
         marks = [
             PreparedFeature(f"{names[j]} missing", j, "indicator") for j in self.marked_.tolist()
@@ -256,14 +254,14 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         if self.fill_.dtype.kind != "f" or not np.isfinite(self.fill_).all():
             return False
         d, kept = self.n_features_in_, int(np.count_nonzero(~self._encoded))
-        levels = self._n_levels(d)
+        levels, counted = self._n_levels(d), (*self.seen_, self.marked_, self.pooled_)
         return (
             self.fill_.shape == (d,)
             and len(self.columns_) in (0, d)
-            and all(each.dtype.kind == "i" for each in (*self.seen_, self.marked_))
-            and all(seen.min(initial=0) >= 0 for seen in (*self.seen_, self.marked_))
+            and all(each.dtype.kind == "i" for each in counted)
+            and all(each.min(initial=0) >= 0 for each in counted)
             and all(s.max(initial=-1) < n for s, n in zip(self.seen_, levels, strict=True))
-            and self.marked_.max(initial=-1) < d
+            and max(self.marked_.max(initial=-1), self.pooled_.max(initial=-1)) < d
             and (self.scaling_ is None or self.scaling_.factor.shape == (kept,))
             and (self.quantiles_ is None or are_quantiles(self.quantiles_, kept))
         )
@@ -283,6 +281,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
                     f"TablePreparation: {name} must be one of {allowed}, got "
                     f"{getattr(self, name)!r}"
                 )
+        check_frequency(self.min_frequency)
 
     def read(self, X: Any) -> Matrix:
         """Learn the columns of X (n, d) only; return it as numbers, with NaN for gaps."""

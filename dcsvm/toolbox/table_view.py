@@ -11,6 +11,7 @@ import numpy as np
 from dcsvm.base.feature_views import View
 from dcsvm.numeric.array_types import Matrix
 from dcsvm.numeric.row_plan import Plan, Step
+from dcsvm.toolbox.level_pooling import MinFrequency
 from dcsvm.toolbox.table_preparation import FITTED, Encode, Scale, TablePreparation
 from dcsvm.toolbox.table_schema import Column, TableSchema
 
@@ -29,7 +30,7 @@ class TableView(View):
     ----------
     levels : tuple of int
         How many levels each column has, 0 for numbers. Of sparse rows: empty.
-    scale, encode : str
+    scale, encode, min_frequency
         As in TablePreparation.
     fitted : mapping
         What a TablePreparation learned, by attribute; empty before `fit`.
@@ -38,6 +39,7 @@ class TableView(View):
     levels: tuple[int, ...]
     scale: Scale = "none"
     encode: Encode = "codes"
+    min_frequency: MinFrequency = 0.0
     fitted: Mapping[str, Any] = attrs.field(factory=dict)
     _ready: list[TablePreparation] = attrs.field(
         factory=list, init=False, repr=False, metadata={"stored": False}
@@ -81,7 +83,7 @@ class TableView(View):
     def names(self, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
         if given is None:
             return None
-        named = TableView(self.levels, self.scale, self.encode, self.fitted)._prepare()
+        named = attrs.evolve(self)._prepare()
         named.schema = self._describe(given)
         named.columns_ = named.schema.features if named.schema else ()
         return tuple(named.get_feature_names_out())
@@ -99,7 +101,10 @@ class TableView(View):
 
     def _build(self) -> TablePreparation:
         names = tuple(f"x{j}" for j in range(len(self.levels)))
-        return TablePreparation(self.scale, self.encode, schema=self._describe(names))
+        schema = self._describe(names)
+        return TablePreparation(
+            self.scale, self.encode, schema=schema, min_frequency=self.min_frequency
+        )
 
     def _describe(self, names: tuple[str, ...]) -> TableSchema | None:
         if not self.levels:

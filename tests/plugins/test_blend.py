@@ -83,7 +83,7 @@ def test_without_learners_the_learner_of_the_strategy_learns_all_rows():
         ({"preparations": [{}]}, "blend: preparations must be one for each of the 2 learners"),
         (
             {"preparations": [{}, {"colour": 1}]},
-            "blend: a preparation is a table with scale and encode",
+            "blend: a preparation is a table with scale, encode and min_frequency",
         ),
     ],
 )

@@ -25,8 +25,7 @@ from dcsvm import (
     load,
     save,
 )
-from dcsvm.toolbox import Column, Scaling, TableSchema
-from dcsvm.toolbox.table_preparation import PreparedFeature
+from dcsvm.toolbox import Column, PreparedFeature, Scaling, TableSchema
 
 NAN = np.nan
 needs_plugins = pytest.mark.skipif(
@@ -241,6 +240,43 @@ def test_what_comes_out_may_be_a_data_frame(container):
     assert list(prepared.columns) == ["size", "colour=blue", "colour=red"]
 
 
+@pytest.mark.parametrize("least", [1, 3, 8, 0.1])
+def test_rare_levels_are_pooled_as_by_scikit_learn(least):
+    levels = tuple("abcdefgh")
+    codes = np.random.default_rng(0).geometric(0.4, size=(60, 1)).clip(max=7) - 1.0
+    new = np.array([[0.0], [6.0], [7.0], [-1.0]])  # frequent, rare, not seen, unknown
+    ours = TablePreparation(schema=colours(*levels), min_frequency=least).fit(codes)
+    theirs = OneHotEncoder(
+        min_frequency=least, handle_unknown="infrequent_if_exist", sparse_output=False
+    ).fit(codes)
+    assert (ours.transform(codes) == theirs.transform(codes)).all()
+    assert (ours.transform(new) == theirs.transform(new)).all()
+    assert ours.is_sound()
+
+
+@needs_plugins
+def test_the_feature_of_rare_levels_has_a_name_and_is_kept_in_files(tmp_path):
+    frame = pd.DataFrame({"colour": ["red"] * 5 + ["blue"] * 4 + ["green", "grey"]})
+    model = make_pipeline(TablePreparation(min_frequency=2), DivideAndConquerClassifier())
+    model.fit(frame, [0] * 5 + [1] * 6)
+    assert model[0].get_feature_names_out().tolist() == [
+        *("colour=blue", "colour=red", "colour rare")
+    ]
+    save(model, tmp_path / "model.dcsvm")
+    loaded = load(tmp_path / "model.dcsvm")
+    assert (loaded[0].transform(frame) == model[0].transform(frame)).all()
+
+
+def test_codes_and_missing_values_know_no_rare_levels():
+    codes = np.array([[0.0], [0.0], [1.0], [NAN]])
+    given = {"schema": colours("a", "b"), "missing": "impute", "min_frequency": 2}
+    assert TablePreparation(**given).fit_transform(codes).tolist() == [
+        *([1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0])
+    ]
+    coded = TablePreparation("none", "codes", **given).fit_transform(codes)
+    assert coded.ravel().tolist() == [0.0, 0.0, 1.0, 0.0]
+
+
 def test_features_say_what_they_are_made_of(table):
     prepare = TablePreparation("minmax", missing="mark", schema=SCHEMA).fit(
         np.array([[0.0, 1, 5], [10, 2, 6], [NAN, 2, 7]])
@@ -257,6 +293,25 @@ def test_features_say_what_they_are_made_of(table):
     codes = TablePreparation("none", "codes", schema=SCHEMA).fit(np.ones((2, 3)))
     assert [each.kind for each in codes.features()] == ["number", "code", "number"]
     assert codes.invert(1, 1.0) is None
+
+
+@pytest.mark.parametrize("given", [-1, "rare", NAN])
+def test_other_frequencies_are_refused(given):
+    with pytest.raises(SettingError, match='min_frequency must be "auto" or at least 0, got'):
+        TablePreparation(min_frequency=given).fit([[1.0]])
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_rare", "feature"),
+    [(500, 4, "rare"), (500, 5, "b"), (9000, 39, "rare"), (9000, 40, "b")],
+)
+def test_levels_are_rare_by_their_rows_and_their_share(n_rows, n_rare, feature):
+    codes = np.zeros((n_rows, 1))
+    codes[:n_rare] = 1.0
+    prepare = TablePreparation(schema=colours("a", "b"), min_frequency="auto").fit(codes)
+    assert prepare.get_feature_names_out().tolist() == [
+        *("colour=a", "colour rare" if feature == "rare" else "colour=b")
+    ]
 
 
 @pytest.mark.parametrize("setting", ["scale", "encode", "missing"])

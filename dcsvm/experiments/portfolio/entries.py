@@ -23,6 +23,8 @@ from dcsvm.experiments.recipe.serialize import serialize_learner
 from dcsvm.experiments.run.load_data import build_pipeline, resolve_class_weight
 from dcsvm.toolbox.table_schema import TableSchema
 
+#: The keys of [data] that each recipe brings.
+PREPARED = ("scale", "encode", "min_frequency")
 #: Where fewer recipes suit the data, the others are tried after them.
 FEWEST = 2
 
@@ -83,15 +85,12 @@ class Entry:
     def describe_member(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The pipeline with these values as a member of a blend: learner and preparation."""
         data = self._describe_data(values)
-        preparation = {key: data[f"data.{key}"] for key in ("scale", "encode")}
+        preparation = {key: data[f"data.{key}"] for key in PREPARED}
         return serialize_learner(self.make(values)[-1]), preparation
 
     def _describe_data(self, values: Mapping[str, Any]) -> dict[str, Any]:
         own = self.recipe.data
-        return {
-            f"data.{key}": values.get(f"data.{key}", getattr(own, key))
-            for key in ("scale", "encode")
-        }
+        return {f"data.{key}": values.get(f"data.{key}", getattr(own, key)) for key in PREPARED}
 
 
 def find_portfolio(registry: Registry, asked: Search, sizes: Mapping[str, int]) -> list[Recipe]:

@@ -11,6 +11,7 @@ from dcsvm.datasets.embedded import EMBEDDED
 from dcsvm.datasets.file_formats import find_suffix
 from dcsvm.datasets.loading import NEED_TARGET, READERS
 from dcsvm.numeric.probability_scores import MULTILABEL, OWN_SCORES, PROBABILITY_SCORES
+from dcsvm.toolbox.level_pooling import MinFrequency
 from dcsvm.toolbox.table_preparation import Encode, Missing, Scale
 
 #: The key at the top of a recipe that says how much the rows of each class count.
@@ -27,7 +28,7 @@ class Data:
 
     name: ClassVar[str] = "[data]"
     #: Keys that make sense for any rows: they outlast a change of the source.
-    lasting: ClassVar[frozenset[str]] = frozenset({"scale", "encode", "missing"})
+    lasting: ClassVar[frozenset[str]] = frozenset({"scale", "encode", "missing", "min_frequency"})
 
     path: str | None = setting(
         None, help="a file, or a folder of Parquet files, seen from the recipe's folder"
@@ -65,6 +66,12 @@ class Data:
     )
     encode: Encode = setting(
         "onehot", help="a category as one feature per level, or as the number of its level"
+    )
+    min_frequency: MinFrequency = setting(
+        0.0,
+        at_least=0,
+        help="levels of fewer rows, or below 1 of a smaller share, have one feature together; "
+        "auto: of fewer than 40 rows and less than 1%",
     )
     scale: Scale = setting(
         "minmax",

@@ -100,7 +100,7 @@ def build_pipeline(
     """The classifier behind the preparation that [data] asks for, so that it answers raw rows."""
     asked = {
         name: cell.get(f"data.{name}", getattr(given, name))
-        for name in ("scale", "encode", "missing")
+        for name in ("scale", "encode", "missing", "min_frequency")
     }
     prepare = TablePreparation(**asked, schema=data.schema)
     return Pipeline([("prepare", prepare), ("classify", classifier)])

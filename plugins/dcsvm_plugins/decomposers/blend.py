@@ -7,6 +7,9 @@ import numpy as np
 from dcsvm import Decomposer, Division, Part, Problem, SettingError, component, setting
 from dcsvm.toolbox import Stages, TableView
 
+#: The keys of a member's preparation.
+PREPARED = {"scale", "encode", "min_frequency"}
+
 
 @component
 class Blend(Decomposer):
@@ -41,7 +44,7 @@ class Blend(Decomposer):
     learners: tuple[Any, ...] = setting((), kind="learner", help="the members' learners")
     weights: list[float] | None = setting(None, help="how much each counts; none: all the same")
     preparations: list[Any] | None = setting(
-        None, help="for each learner a table with the keys `scale` and `encode` of [data]"
+        None, help="for each learner a table with `scale`, `encode` and `min_frequency` of [data]"
     )
     n_levels: list[int] | None = setting(
         None, help="how many levels each column has that holds their indices, 0 for numbers"
@@ -62,9 +65,10 @@ class Blend(Decomposer):
         if any(weight <= 0 for weight in self.weights or ()):
             raise SettingError(f"blend: weights must be above 0, got {self.weights}")
         for table in self.preparations or ():
-            if not isinstance(table, dict) or not table.keys() <= {"scale", "encode"}:
+            if not isinstance(table, dict) or not table.keys() <= PREPARED:
                 raise SettingError(
-                    f"blend: a preparation is a table with scale and encode, got {table!r}"
+                    "blend: a preparation is a table with scale, encode and min_frequency, got "
+                    f"{table!r}"
                 )
 
     def divide(self, problem: Problem) -> Stages:
