@@ -6,11 +6,15 @@ import attrs
 import numpy as np
 import pytest
 
+from dcsvm.base.errors import DataError
+from dcsvm.drive.engine import Engine
 from dcsvm.drive.observers import Observer
-from dcsvm.experiments.portfolio.budget import Budget
+from dcsvm.experiments.portfolio import recipe_trials
+from dcsvm.experiments.portfolio.budget import Budget, TimeUpError
 from dcsvm.experiments.portfolio.portfolio_search import PortfolioSearch
-from dcsvm.experiments.portfolio.recipe_trials import PILOT, Bench, Trial
+from dcsvm.experiments.portfolio.recipe_trials import PILOT, Bench, Trial, TrialRows
 from dcsvm.experiments.portfolio.tournament import Tournament
+from dcsvm.experiments.run.search_result import SearchResult
 
 N = 20_000
 
@@ -98,3 +102,48 @@ def test_a_large_constant_is_not_taken_to_grow():
     found, spent = search([steady, POOR], 30.0)
     assert found.chosen == "steady"
     assert spent <= 30
+
+
+def choose(monkeypatch, longest, n_rows=2000, lacking=0):
+    """The sizes that a trial searched, and the one that chose.
+
+    More rows than `longest` take too long, and `lacking` rows lack a class.
+    """
+    sizes = []
+
+    def search(candidate, make, asked, *others):
+        sizes.append(asked.rows)
+        if asked.rows > longest:
+            raise TimeUpError
+        if asked.rows == lacking:
+            raise DataError("a class is missing")
+        return SearchResult({"learner.C": asked.rows}, 0.9, (), "", asked.rows)
+
+    monkeypatch.setattr(recipe_trials, "search", search)
+    searched = SimpleNamespace(
+        recipe=SimpleNamespace(split=None),
+        candidate=attrs.make_class("Pretended", ["grid"])({}),
+        adapt_search=lambda score, n, seconds: SimpleNamespace(score=score, rows=n),
+    )
+    bench = Bench(None, None, Engine(1), 0, Observer(), Budget(60.0, Clock()), "roc_auc")
+    rows = TrialRows(np.arange(n_rows), np.arange(9), n_rows)
+    return sizes, bench._choose(searched, rows, {}, {"learner.C": [1, 2]}, 10.0)
+
+
+def test_a_sample_chooses_where_a_search_of_all_rows_takes_too_long(monkeypatch):
+    sizes, found = choose(monkeypatch, longest=1000)
+    assert sizes == [500, 2000]
+    assert found.values == {"learner.C": 500}
+
+
+def test_all_rows_choose_where_there_is_time(monkeypatch):
+    assert choose(monkeypatch, longest=9999)[1].values == {"learner.C": 2000}
+    assert choose(monkeypatch, longest=9999, n_rows=300)[0] == [300]
+    assert choose(monkeypatch, longest=9999, lacking=500)[1].values == {"learner.C": 2000}
+    with pytest.raises(DataError):
+        choose(monkeypatch, longest=9999, lacking=2000)
+
+
+def test_a_trial_without_time_for_a_sample_fails(monkeypatch):
+    with pytest.raises(TimeUpError):
+        choose(monkeypatch, longest=100)

@@ -38,6 +38,8 @@ PILOT = 4
 PROBE, TOO_LONG = 8, 2.0
 #: A probe has at least so many rows.
 FEWEST = 20
+#: The share of a trial's time that its search may take; one row in PILOT is searched first.
+SEARCHING = 0.6
 
 
 @attrs.frozen(eq=False)
@@ -126,14 +128,11 @@ class Bench:
     ) -> tuple[Trial, Pipeline | None]:
         none = np.zeros((0, len(self.classes)))
         trial = Trial(entry.name, len(rows.learned), rows.rung, rows.fold, none)
-        deadline = Deadline(self.budget, seconds)
-        engine = attrs.evolve(
-            self.engine, observers=(*self.engine.observers, deadline), checkpoints=None
-        )
+        engine = self._limit(seconds)
         try:
             if not given and len(rows.learned) >= PROBE * FEWEST:
                 self._probe(entry, rows, grid, seconds, engine)
-            found = self._choose(entry, rows, given, grid, seconds, engine)
+            found = self._choose(entry, rows, given, grid, seconds)
             values = {**given, **({} if found is None else found.values)}
             began = time.perf_counter()
             model = entry.make(values)
@@ -165,21 +164,53 @@ class Bench:
         given: Mapping[str, Any],
         grid: Grid,
         seconds: float,
-        engine: Engine,
     ) -> SearchResult | None:
-        """Choose among the values of the grid, using some of the training rows."""
-        candidate = attrs.evolve(entry.candidate, grid=grid)
-        asked = entry.adapt_search(self.score, len(rows.learned), seconds / 2)
+        """Choose among the values of the grid, using some of the training rows.
+
+        A sample of them chooses first: a search that cannot end in time leaves that choice.
+        """
         if not grid or (given and max(map(len, grid.values())) < 2):
             return None
-        context = SearchContext(engine, self.seed, self.observer)
+        context = SearchContext(self._limit(SEARCHING * seconds), self.seed, self.observer)
+        n_rows, found = len(rows.learned), None
+        few = [] if given or n_rows < PILOT * PILOT * FEWEST else [n_rows // PILOT]
+        for size in (*few, n_rows):
+            if found is not None and context.spent * PILOT**USUAL > SEARCHING * seconds:
+                break
+            try:
+                found = self._search(entry, rows, given, grid, size, seconds / 2, context)
+            except TimeUpError:
+                if found is None:
+                    raise
+            except DcsvmError:  # a sample may lack a class
+                if size == n_rows:
+                    raise
+        return None if found is None else attrs.evolve(found, seconds=context.spent)
+
+    def _search(
+        self,
+        entry: Entry,
+        rows: TrialRows,
+        given: Mapping[str, Any],
+        grid: Grid,
+        n_rows: int,
+        seconds: float,
+        context: SearchContext,
+    ) -> SearchResult:
+        """Search the grid on at most `n_rows` of the training rows."""
+        asked = entry.adapt_search(self.score, n_rows, seconds)
         probable = asked.score not in ("accuracy", "balanced_accuracy")
-        found = search(
-            candidate,
+        return search(
+            attrs.evolve(entry.candidate, grid=grid),
             lambda cell: entry.make({**given, **cell}, probable),
             *(asked, entry.recipe.split, self.X, self.y, rows.learned, context),
         )
-        return attrs.evolve(found, seconds=context.spent)
+
+    def _limit(self, seconds: float) -> Engine:
+        """The engine, which ends a trial after this time."""
+        deadline = Deadline(self.budget, seconds)
+        observers = (*self.engine.observers, deadline)
+        return attrs.evolve(self.engine, observers=observers, checkpoints=None)
 
     def _probe(
         self, entry: Entry, rows: TrialRows, grid: Grid, seconds: float, engine: Engine
