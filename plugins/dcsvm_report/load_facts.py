@@ -10,7 +10,10 @@ from dcsvm_report.evidence import EVIDENCE, Evidence
 from dcsvm_report.facts import Contender, Facts, TrialScore, encode_labels
 
 #: The keys of [data] that say what was done to the columns.
-PREPARATION = ("target", "categorical", "drop", "numeric", "scale", "encode", "missing")
+PREPARATION = (
+    *("target", "categorical", "drop", "numeric"),
+    *("scale", "encode", "min_frequency", "missing"),
+)
 LEADERBOARD = "leaderboard.csv"
 KINDS = ("decomposer", "learner", "combiner")
 
