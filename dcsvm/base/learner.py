@@ -65,6 +65,14 @@ class LocalLearner(Component):
         """
         return None
 
+    def coarse(self) -> LocalLearner:
+        """The learner of models that only score the rows held out from them, for probabilities.
+
+        Called by the core. Override it to stop training earlier, if labels are hardly worse. The
+        default is the learner itself.
+        """
+        return self
+
     def around(self, learner: LocalLearner) -> LocalLearner:
         """The learner of a part that names this one; `learner` is the strategy's.
 

@@ -246,6 +246,7 @@ def _conquer_again(
 ) -> Generator[list[Any], list[Any], FittedStrategy]:
     """Divide, train and combine some of the rows."""
     subset = problem.subset(rows).with_child_seed(HELD_OUT, fold)
+    strategy = attrs.evolve(strategy, learner=strategy.learner.coarse())
     division = yield from strategy.train(subset, subset.seed, [])
     return (yield from strategy.combine(division, subset, []))
 
@@ -304,7 +305,7 @@ def _job_without(
         weights=None if part.weights is None else part.weights[kept],
         start=None if part.start is None else part.start[kept],
     )
-    return Subproblem(problem, smaller, find_learner(part, strategy.learner), seed)
+    return Subproblem(problem, smaller, find_learner(part, strategy.learner).coarse(), seed)
 
 
 def _find_wholly_held_out(division: Division, problem: Problem, fold_of: IntArray) -> BoolArray:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import attrs
 import numpy as np
+from sklearn.base import clone
 
 from dcsvm import DataError, LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import FloatArray, IntArray, Kernel, Matrix
@@ -35,6 +36,8 @@ SHARED_ROWS = 4096
 SMALL_ROWS = 400
 #: The tolerance of LIBSVM, and the one of fits that are so small that more digits take no time.
 TOLERANCE, FINE_TOLERANCE, FINE_ROWS = 1e-3, 1e-8, 300
+#: The tolerance of fits whose models only score held-out rows.
+COARSE_TOLERANCE = 0.1
 #: The rounding errors of a gradient, relative to the largest coefficient times kernel value.
 ROUNDING = 1e-13
 #: The kernels that a setting means something to; a function of one's own is given neither.
@@ -100,6 +103,9 @@ class KernelSVM(LocalLearner):
 
     def memory(self, n_rows: int, n_features: int) -> float:
         return estimate_bytes(n_rows, n_features, 1e6 * self.cache_size)
+
+    def coarse(self) -> "KernelSVM":
+        return self if self.tol != "auto" else clone(self).set_params(tol=COARSE_TOLERANCE)
 
     def fit(self, problem: Problem) -> LocalModel:
         self._check_shape(problem)
