@@ -37,7 +37,7 @@ SMALL_ROWS = 400
 #: The tolerance of LIBSVM, and the one of fits that are so small that more digits take no time.
 TOLERANCE, FINE_TOLERANCE, FINE_ROWS = 1e-3, 1e-8, 300
 #: The tolerance of fits whose models only score held-out rows.
-COARSE_TOLERANCE = 0.1
+COARSE_TOLERANCE = 0.03
 #: The rounding errors of a gradient, relative to the largest coefficient times kernel value.
 ROUNDING = 1e-13
 #: The kernels that a setting means something to; a function of one's own is given neither.
