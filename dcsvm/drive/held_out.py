@@ -193,6 +193,7 @@ def score_held_out_rows(
         return _collect(
             problem, rows, _ask_left_out(model, problem.X[rows], left_out[rows], question)
         )
+    strategy = attrs.evolve(strategy, learner=strategy.learner.coarse())
     fold_of = deal_folds_by_class(problem.y, problem.n_classes, HALVES, generator)
     rarest = np.bincount(problem.y[fold_of == 0], minlength=problem.n_classes).min()
     is_enough = (fold_of == 0).sum() >= ENOUGH_ROWS and rarest >= ENOUGH_OF_CLASS
@@ -254,7 +255,6 @@ def _conquer_again(
 ) -> Generator[list[Any], list[Any], FittedStrategy]:
     """Divide, train and combine some of the rows."""
     subset = problem.subset(rows).with_child_seed(HELD_OUT, fold)
-    strategy = attrs.evolve(strategy, learner=strategy.learner.coarse())
     division = yield from strategy.train(subset, subset.seed, [])
     return (yield from strategy.combine(division, subset, []))
 
@@ -313,7 +313,7 @@ def _job_without(
         weights=None if part.weights is None else part.weights[kept],
         start=None if part.start is None else part.start[kept],
     )
-    return Subproblem(problem, smaller, find_learner(part, strategy.learner).coarse(), seed)
+    return Subproblem(problem, smaller, find_learner(part, strategy.learner), seed)
 
 
 def _find_wholly_held_out(division: Division, problem: Problem, fold_of: IntArray) -> BoolArray:
