@@ -66,10 +66,10 @@ class LocalLearner(Component):
         return None
 
     def coarse(self) -> LocalLearner:
-        """The learner of models that only score the rows held out from them, for probabilities.
+        """The learner of models that only score rows held out from them, or itself.
 
-        Called by the core. Override it to stop training earlier, if labels are hardly worse. The
-        default is the learner itself.
+        Called by the core for strategies that learn probabilities. Override it to stop earlier,
+        as solvers with a tolerance do.
         """
         return self
 

@@ -84,7 +84,7 @@ def fit_adjustment(logits: FloatArray, y: IntArray, weights: FloatArray) -> Floa
     logits = np.ascontiguousarray(logits.T)
     known = np.isfinite(logits)
     if len(known) == 2 and known.all():
-        return _adjust_odds(logits[1] - logits[0], y, weights)
+        return _adjust_odds(logits[1] - logits[0], y.astype(float), weights)
     values, rows = np.where(known, logits, 0.0), np.arange(len(y))
     blocked = np.where(known, 0.0, -np.inf)
     begin = np.append(1.0, np.zeros(len(values)))
@@ -106,7 +106,7 @@ def fit_adjustment(logits: FloatArray, y: IntArray, weights: FloatArray) -> Floa
     return minimize_bounded(evaluate, begin, least, PRECISE * float(weights.sum()))
 
 
-def _adjust_odds(odds: FloatArray, y: IntArray, weights: FloatArray) -> FloatArray:
+def _adjust_odds(odds: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
     """The same for log-odds (n,) of two classes, whose shifts are opposite."""
     draw, begin = np.array([ADJUSTMENT, ADJUSTMENT / 2.0]), np.array([1.0, 0.0])
 
