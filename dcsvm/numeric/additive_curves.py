@@ -16,9 +16,8 @@ PIECES, MOST_PIECES = 64, 8
 DRAW = 100.0
 #: Rows whose quantiles are where curves bend.
 QUANTILE_ROWS = 1000
-#: Newton steps from zero, near which the curves are, and about how many rows their curvature is
-#: computed from.
-STEPS, CURVATURE_ROWS = 2, 2000
+#: Newton steps from zero, near which the curves are, all with the curvature there.
+STEPS = 2
 
 
 @attrs.frozen(eq=False)
@@ -77,10 +76,8 @@ def fit_additive_curves(
     scales = np.sqrt(np.einsum("ij,ij->i", rises, rises) / len(X))
     scales[scales <= 1e-9 * largest] = np.inf  # a constant says nothing
     rises /= scales[:, None]
-    few = slice(None, None, -(-len(X) // CURVATURE_ROWS))
-    some, share = rises[:, few], float(weights.sum() / weights[few].sum())
     shares = expit(offsets)
-    halves = some * np.sqrt(share * (weights * shares * (1.0 - shares))[few])
+    halves = rises * np.sqrt(weights * shares * (1.0 - shares))
     curvature = halves @ halves.T
     curvature[np.diag_indices(len(rises))] += DRAW
     found = np.zeros(len(rises))

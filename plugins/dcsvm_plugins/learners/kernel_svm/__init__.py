@@ -34,7 +34,7 @@ SHARED_ROWS = 4096
 #: Up to this many rows a problem is always solved with all of its kernel matrix.
 SMALL_ROWS = 400
 #: Tolerances: LIBSVM's, that of models that only score held-out rows, that of fits of few rows.
-TOLERANCE, COARSE, FINE_TOLERANCE, FINE_ROWS = 1e-3, 0.03, 1e-8, 300
+TOLERANCE, COARSE, FINE_TOLERANCE, FINE_ROWS = 1e-3, 1e-2, 1e-8, 300
 #: The rounding errors of a gradient, relative to the largest coefficient times kernel value.
 ROUNDING = 1e-13
 #: The kernels that a setting means something to; a function of one's own is given neither.
