@@ -65,6 +65,14 @@ class LocalLearner(Component):
         """
         return None
 
+    def coarse(self) -> LocalLearner:
+        """The learner of models that only score rows held out from them, or itself.
+
+        Called by the core for strategies that learn probabilities. Override it to stop earlier,
+        as solvers with a tolerance do.
+        """
+        return self
+
     def around(self, learner: LocalLearner) -> LocalLearner:
         """The learner of a part that names this one; `learner` is the strategy's.
 

@@ -33,8 +33,8 @@ LARGE_ROWS, FEW = 2500, 0.05
 SHARED_ROWS = 4096
 #: Up to this many rows a problem is always solved with all of its kernel matrix.
 SMALL_ROWS = 400
-#: The tolerance of LIBSVM, and the one of fits that are so small that more digits take no time.
-TOLERANCE, FINE_TOLERANCE, FINE_ROWS = 1e-3, 1e-8, 300
+#: Tolerances: LIBSVM's, that of models that only score held-out rows, that of fits of few rows.
+TOLERANCE, COARSE, FINE_TOLERANCE, FINE_ROWS = 1e-3, 1e-2, 1e-8, 300
 #: The rounding errors of a gradient, relative to the largest coefficient times kernel value.
 ROUNDING = 1e-13
 #: The kernels that a setting means something to; a function of one's own is given neither.
@@ -101,11 +101,13 @@ class KernelSVM(LocalLearner):
     def memory(self, n_rows: int, n_features: int) -> float:
         return estimate_bytes(n_rows, n_features, 1e6 * self.cache_size)
 
+    def coarse(self) -> "KernelSVM":
+        return self if self.tol != "auto" else type(self)(**self.get_params() | {"tol": COARSE})
+
     def fit(self, problem: Problem) -> LocalModel:
         self._check_shape(problem)
-        kernel = self._build_kernel(problem)
-        ((_, _, model),) = _Batch(self, [kernel], [float(self.C)], {}).solve(problem)
-        return model
+        batch = _Batch(self, [self._build_kernel(problem)], [float(self.C)], {})
+        return next(batch.solve(problem))[2]
 
     def fit_path(
         self, problem: Problem, grid: Iterable[Mapping[str, Any]]
@@ -132,8 +134,7 @@ class KernelSVM(LocalLearner):
             return [self.fit(problem) for problem in problems]
         offsets = np.cumsum([0, *(problem.n_rows for problem in problems)])
         signs = 2.0 * np.concatenate([problem.y for problem in problems]) - 1.0
-        ones = np.ones(SMALL_ROWS)
-        weights = [ones[: p.n_rows] if p.weights is None else p.weights for p in problems]
+        weights = [np.ones(p.n_rows) if p.weights is None else p.weights for p in problems]
         bounds = self.C * np.concatenate(weights)
         X = np.concatenate([problem.X for problem in problems])
         if grams[0] is None:
