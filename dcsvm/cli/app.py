@@ -20,7 +20,7 @@ import typer
 
 from dcsvm import __version__
 from dcsvm.base.errors import DcsvmError, UsageError
-from dcsvm.base.plain_text import escape_controls, write_raw
+from dcsvm.base.sanitized_text import escape_controls, write_raw
 from dcsvm.cli.interruption import leave, raise_on_signals
 from dcsvm.cli.quick_imports import import_sklearn
 

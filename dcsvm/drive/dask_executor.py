@@ -21,8 +21,8 @@ from dcsvm.base.errors import ClusterError, UsageError
 from dcsvm.base.threads import ONE_BLAS_THREAD
 from dcsvm.drive.engine import add_account, run_bundle, sort_jobs
 from dcsvm.drive.executor import Executor, Numbered
+from dcsvm.drive.job_serialization import Parcel, make_parcels, pack_outcomes, pack_shared, unpack
 from dcsvm.drive.memory_limit import MemoryLimit
-from dcsvm.drive.parcels import Parcel, make_parcels, pack_outcomes, pack_shared, unpack
 from dcsvm.numeric.mapped_rows import MappedRows, is_visible
 
 Made = TypeVar("Made")

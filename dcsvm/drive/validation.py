@@ -18,7 +18,7 @@ from dcsvm.base.decomposer import GROUPS, Decomposer, Repeat
 from dcsvm.base.errors import CompositionError, DataError, SettingError
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.member import Member
-from dcsvm.drive.decisions import BEST, SCORES, build_costs
+from dcsvm.drive.decision_thresholds import BEST, SCORES, build_costs
 from dcsvm.drive.registry import Registry, default_registry
 from dcsvm.numeric.array_types import FloatArray, narrow_indices
 from dcsvm.toolbox.table_schema import DATES

@@ -14,7 +14,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from dcsvm.drive.executor import Done, Runnable
-from dcsvm.base.plain_text import escape_controls
+from dcsvm.base.sanitized_text import escape_controls
 from dcsvm.drive.observers import Observer
 
 #: Seconds of training grow about like this power of the rows: kernel machines are seen between

@@ -13,7 +13,7 @@ from dcsvm.drive.registry import default_registry
 from dcsvm.experiments.recipe import Split, parse, serialize_recipe
 from dcsvm.experiments.run.runner import RunContext, load, run_recipe
 from dcsvm.experiments.run.search_result import SearchContext
-from dcsvm.experiments.run.splitting import split_rows
+from dcsvm.experiments.run.train_test_splits import split_rows
 from dcsvm.model_selection.named_scores import Answered, compute_score
 from dcsvm.model_selection.path_job import PathJob, PathOutcome
 from dcsvm.numeric.probability_scores import OWN_SCORES

@@ -25,8 +25,8 @@ from dcsvm.experiments.recipe.sections import (
     THRESHOLD,
     change_search,
 )
+from dcsvm.experiments.run.grid_extension import Grid, go_beyond, note_edges
 from dcsvm.experiments.run.level_search import search_levels
-from dcsvm.experiments.run.list_ends import Grid, go_beyond, note_edges
 from dcsvm.experiments.run.load_data import fit_pipeline
 from dcsvm.experiments.run.measures import predict_in_blocks
 from dcsvm.experiments.run.search_result import (

@@ -15,14 +15,14 @@ from dcsvm.drive.registry import KINDS, REPORT, default_registry
 from dcsvm.experiments.recipe.component_reader import NoSuchKeyError, apply_cell
 from dcsvm.experiments.run import folder as files
 from dcsvm.experiments.run.folder import RunFolder
-from dcsvm.experiments.run.run_status import find_status
-from dcsvm.experiments.run.runner import RunResult
-from dcsvm.experiments.run.text import (
+from dcsvm.experiments.run.run_sentences import (
     RareClass,
     compute_nsv_ratios,
     describe_columns,
     describe_rare_classes,
 )
+from dcsvm.experiments.run.run_status import find_status
+from dcsvm.experiments.run.runner import RunResult
 from dcsvm.numeric import MappedRows
 from dcsvm.persistence.atomic_write import write_atomically
 

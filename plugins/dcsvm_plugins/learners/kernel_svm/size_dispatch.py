@@ -16,8 +16,8 @@ from dcsvm_plugins.learners.kernel_svm.large_solver import (
     working_set_size,
 )
 from dcsvm_plugins.learners.kernel_svm.multiclass import OneVsOneSolution, PairLayout, solve_grid
-from dcsvm_plugins.learners.kernel_svm.numpy_solver import OUTCOME
-from dcsvm_plugins.learners.kernel_svm.solver import Solution, solve, solve_parts
+from dcsvm_plugins.learners.kernel_svm.smo import Solution, solve, solve_parts
+from dcsvm_plugins.learners.kernel_svm.smo_numpy import OUTCOME
 
 FULL_ROWS = 1500
 """Up to this many rows, a full Gram matrix is faster than computing rows on demand."""

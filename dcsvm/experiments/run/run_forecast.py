@@ -19,8 +19,8 @@ from dcsvm.base.subproblem import Subproblem
 from dcsvm.classifier import DivideAndConquerClassifier, Strategy
 from dcsvm.datasets.dataset import Dataset
 from dcsvm.experiments.recipe import Candidate, Recipe, Search
+from dcsvm.experiments.run.grid_extension import count_open_lists
 from dcsvm.experiments.run.grid_search import VALIDATION, needs_decisions
-from dcsvm.experiments.run.list_ends import count_open_lists
 from dcsvm.experiments.run.load_data import (
     build_pipeline,
     list_feature_names,
@@ -34,7 +34,7 @@ from dcsvm.experiments.run.pilot import (
     count_bytes,
     sample_rows,
 )
-from dcsvm.experiments.run.splitting import split_rows
+from dcsvm.experiments.run.train_test_splits import split_rows
 from dcsvm.model_selection.levels import parts_of
 from dcsvm.numeric.array_types import IntArray
 

@@ -27,17 +27,17 @@ from dcsvm.drive.registry import Registry
 from dcsvm.experiments.portfolio.recipe_trials import Trial
 from dcsvm.experiments.recipe import Data, Recipe, parse, serialize_recipe
 from dcsvm.experiments.run import folder as files
-from dcsvm.experiments.run.folder import RunFolder, choose_run_folder, format_json
-from dcsvm.experiments.run.load_data import warn_of_unsuited
-from dcsvm.experiments.run.reports import report_run
-from dcsvm.experiments.run.run_context import RunContext
-from dcsvm.experiments.run.run_inputs import (
+from dcsvm.experiments.run.changed_inputs import (
     describe_file_change,
     describe_rows,
     describe_software,
     find_data_changes,
     find_software_changes,
 )
+from dcsvm.experiments.run.folder import RunFolder, choose_run_folder, format_json
+from dcsvm.experiments.run.load_data import warn_of_unsuited
+from dcsvm.experiments.run.reports import report_run
+from dcsvm.experiments.run.run_context import RunContext
 from dcsvm.experiments.run.run_status import FINISHED, RUNNING, IfChanged
 from dcsvm.experiments.run.run_tables import (
     format_leaderboard,
