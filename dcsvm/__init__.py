@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dcsvm.classifier import DivideAndConquerClassifier as DivideAndConquerClassifier
     from dcsvm.drive.committee.committee import Committee as Committee
     from dcsvm.drive.executor import cluster as cluster
-    from dcsvm.drive.fitted_strategy import FittedStrategy as FittedStrategy
+    from dcsvm.drive.fitted import FittedStrategy as FittedStrategy
     from dcsvm.drive.hookspecs import hookimpl as hookimpl
     from dcsvm.drive.registry import build as build
     from dcsvm.drive.registry import load_plugin as load_plugin
@@ -52,7 +52,7 @@ _MODULES = {
     "classifier": "DivideAndConquerClassifier",
     "drive.committee.committee": "Committee",
     "drive.executor": "cluster",
-    "drive.fitted_strategy": "FittedStrategy",
+    "drive.fitted": "FittedStrategy",
     "drive.hookspecs": "hookimpl",
     "drive.registry": "build load_plugin",
     "experiments.portfolio.auto_classifier": "AutoClassifier",

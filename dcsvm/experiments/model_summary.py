@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.drive.fitted_strategy import FittedStrategy
+from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.experiments.recipe import to_toml
 from dcsvm.experiments.recipe.toml_writer import serialize_classifier
 from dcsvm.experiments.run.run_sentences import describe_decision

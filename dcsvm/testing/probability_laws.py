@@ -15,7 +15,7 @@ from dcsvm.base.problem import Problem
 from dcsvm.classifier import Strategy
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.engine import Engine
-from dcsvm.drive.fitted_strategy import FittedStrategy
+from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.numeric.array_types import FloatArray, Matrix
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.committees import Divider, committees_for, fit_combiner

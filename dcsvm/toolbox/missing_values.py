@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from dcsvm.numeric.array_types import BoolArray, FloatArray
+from dcsvm.numeric.array_types import FloatArray
 
 Missing: TypeAlias = Literal["error", "impute", "mark"]
 #: What to do where no one fills them in.
@@ -35,8 +35,3 @@ def choose_fill(values: FloatArray, n_levels: int) -> float:
         codes = present[present >= 0].astype(np.intp)
         return float(np.bincount(codes, minlength=n_levels).argmax())
     return float(np.median(present)) if len(present) else 0.0
-
-
-def fill(X: FloatArray, absent: BoolArray, values: FloatArray) -> FloatArray:
-    """Return a copy of X (n, d) with the values (d,) where it is absent."""
-    return np.where(absent, values, X)

@@ -24,7 +24,6 @@ from dcsvm.toolbox.missing_values import (
     SETTING,
     Missing,
     choose_fill,
-    fill,
     is_about_missing_values,
 )
 from dcsvm.toolbox.table_schema import Column, TableSchema
@@ -385,7 +384,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     def _numbers(self, X: FloatArray, absent: BoolArray) -> FloatArray:
         """Return the columns that stay one feature each, imputed and not scaled, as a copy."""
         kept = np.flatnonzero(~self._encoded)
-        numbers = fill(X[:, kept], absent[:, kept], self.fill_[kept])
+        numbers = np.where(absent[:, kept], self.fill_[kept], X[:, kept])
         for place, j in enumerate(kept):
             if self._levels(j):  # an unknown level becomes the most frequent one
                 known = np.isin(numbers[:, place], self.seen_[j])

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from dcsvm.base.models import Cost, KernelExpansion
 from dcsvm.base.subproblem import Record
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.drive.fitted_strategy import FittedStrategy
+from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.drive.observers import Observer
 from dcsvm.inspection.parameters import size_of
 from dcsvm.numeric import MappedRows
