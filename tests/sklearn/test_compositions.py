@@ -140,7 +140,8 @@ CANNOT = {
     Reason("the rounds visit rows in a random order and stop before they converge", WEIGHTS): {
         "oblique_tree(teacher=kernel_svm, rounds=3, iterations=1000) > (class_rest >"
         " linear_svm(tol=1e-10) > argmax) > route",
-        "oblique_tree(teacher=kernel_svm, rounds=3, iterations=1000) > linear_svm(tol=1e-10) > route",
+        "oblique_tree(teacher=kernel_svm, rounds=3, iterations=1000) > linear_svm(tol=1e-10)"
+        " > route",
         "oblique_tree(teacher=kernel_svm, rounds=3, iterations=1000) > pegasos(iterations=1000)"
         " > route",
         "rd_subspaces(features=0.8) > (oblique_tree(teacher=kernel_svm, rounds=3, iterations=1000)"
