@@ -76,7 +76,7 @@ def use_cluster(
 
 
 def load_registry(files: list[Path] | None) -> Registry:
-    """Everything installed and these files; what is broken is reported and skipped."""
+    """Load all installed plugins and these files; report broken ones and skip them."""
     import_sklearn()
     from dcsvm.drive.registry import default_registry
 

@@ -1,4 +1,4 @@
-"""`dcsvm run`: a recipe from data to a folder with all that came out."""
+"""`dcsvm run`: run a recipe and write the results to a folder."""
 
 from __future__ import annotations
 
@@ -85,12 +85,12 @@ class _Options:
 
     @property
     def copy(self) -> Path | None:
-        """Where a copy of the model goes."""
+        """The path for a copy of the model."""
         return self.out if self.out is not None and self.out.suffix == MODEL_FILE else None
 
     @property
     def folder(self) -> Path | None:
-        """Where the run folder goes, if not to its usual place."""
+        """The path of the run folder, if it is not the default."""
         return self.out if self.copy is None else None
 
 
@@ -288,7 +288,7 @@ def _execute(wanted: _Options, progress: TerminalProgress) -> CompletedRun:
 
 
 def _describe_interrupted(folder: RunFolder) -> str:
-    """Say what is there after an interrupt, and how to go on."""
+    """Describe what an interrupted run has written, and how to resume it."""
     from dcsvm.experiments.run.run_status import has_finished, resume_command
     from dcsvm.persistence.model_file import MODEL
 

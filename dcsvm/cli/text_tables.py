@@ -68,7 +68,7 @@ UNMEASURED = "no rows were held out (test = 0), so nothing says how good the mod
 
 
 def print_result(result: RunResult) -> None:
-    """Print what was learned from what, and what came out."""
+    """Print the data, the settings and the measures of a run."""
     from dcsvm.experiments.run.run_sentences import (
         compute_nsv_ratios,
         describe_decision,
@@ -111,7 +111,7 @@ def print_result(result: RunResult) -> None:
 
 
 def print_leaderboard(found: SearchResult) -> None:
-    """Print what a portfolio tried, how good it was, what it takes, and why the winner won."""
+    """Print the recipes of a portfolio with their scores and times, and why one was chosen."""
     from dcsvm.experiments.run.run_sentences import list_leaderboard
 
     echo()
@@ -204,7 +204,7 @@ def _list_missed_lines(result: RunResult) -> Iterator[tuple[str, str, str]]:
 
 
 def _is_shown(name: str) -> Callable[[dict[str, Any]], bool]:
-    """Whether a measure is worth a line: a cost of nothing, or one not known, is not."""
+    """Whether a measure is printed: not if it is a cost of zero or an unknown one."""
     costs = ("search_seconds", "nsv_ratio", "hyperplanes", "kernel_evaluations")
     is_cost = any(word in name for word in costs)
     of_test = name in ("test_accuracy", "baseline_accuracy", "predict_seconds")

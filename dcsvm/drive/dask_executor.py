@@ -1,4 +1,4 @@
-"""Training on a cluster of Dask: parcels of jobs go to workers, and outcomes come back."""
+"""Training on a Dask cluster: sends parcels of jobs to workers and collects the outcomes."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class TerminalProgress(Observer):
         self._tell()
 
     def wants_pilot(self) -> bool:
-        """Whether someone looks, and nothing was seen yet to judge the time of a part by."""
+        """Whether progress is shown and no part has been timed yet."""
         return self.shown and not self.work_squared
 
     def on_round_begin(self, n_jobs: int) -> None:
@@ -165,7 +165,7 @@ class TerminalProgress(Observer):
 
 
 class TimeLeft(ProgressColumn):
-    """The time left in words, as far as anyone can tell."""
+    """The remaining time in words, if it can be estimated."""
 
     max_refresh = 0.5
 

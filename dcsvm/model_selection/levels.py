@@ -92,7 +92,7 @@ class LevelSearch:
 
 
 def _sum_seconds(steps: Sequence[Step]) -> float:
-    """Seconds that the parts of all levels took: those of parts kept from before included."""
+    """Training seconds of the parts of all levels, including those from checkpoints."""
     return sum(float(step.verdict.seconds.sum()) for step in steps)
 
 
@@ -141,7 +141,7 @@ class LevelJudge:
     scoring: str = ACCURACY
 
     def judge(self, cells: Sequence[Cell]) -> Generator[list[PathJob], list[PathOutcome], Verdict]:
-        """Work for an engine: every cell on every part that a held-out row asks."""
+        """Work for an engine: every cell on every part that a held-out row queries."""
         groups = groups_of(self.level)
         routings = [_route(group, self.held_out.X) for group in groups]
         asked = [

@@ -1,4 +1,4 @@
-"""Missing values in a column: what they are filled with, and what to do where nothing fills them.
+"""Missing values in a column: what to impute, and what to advise if nothing imputes them.
 
 In a matrix, a missing value is NaN.
 """

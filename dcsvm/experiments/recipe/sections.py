@@ -167,7 +167,7 @@ class Measure:
 
 @component
 class Suits:
-    """The table `suits`: the ranges of data sizes that a recipe is meant for."""
+    """The table `suits`: the ranges of data sizes that suit a recipe."""
 
     name: ClassVar[str] = "suits"
 

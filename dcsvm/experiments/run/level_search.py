@@ -1,4 +1,4 @@
-"""The granularity search as a recipe asks for it: with every way to prepare the rows."""
+"""The granularity search of a recipe, with every combination of preparation settings."""
 
 import math
 from collections.abc import Mapping

@@ -30,7 +30,7 @@ NO_PLUGIN = "no plugin that writes reports is installed"
 
 
 def report_run(result: RunResult, folder: RunFolder) -> list[str]:
-    """Write the reports of a run that has just ended; return what went wrong, as sentences."""
+    """Write the reports of a finished run; return the errors as sentences."""
     reports = _load_reports()
     if isinstance(result.dataset.X, MappedRows):  # a report holds all answers and rows in memory
         return []

@@ -1,4 +1,4 @@
-"""One execution of a recipe: read, split, search, train, measure, and keep what came out."""
+"""One execution of a recipe: read, split, search, train, measure, and return the results."""
 
 import time
 from collections.abc import Mapping
@@ -103,7 +103,7 @@ class RunResult:
 
     @property
     def model(self) -> Pipeline:
-        """The recipe's own model to keep: learned from all rows, if that was asked for."""
+        """The recipe's own model: trained on all rows if `split.refit` is set."""
         own = self.trained[0]
         return own.model if own.refitted is None else own.refitted
 

@@ -19,7 +19,7 @@ Maker = Callable[[Mapping[str, Any]], Pipeline]
 
 @attrs.frozen
 class ScoredCell:
-    """One combination of values, and what it was worth on rows held out."""
+    """One combination of values, and its score on held-out rows."""
 
     values: Mapping[str, Any]
     score: float

@@ -25,7 +25,7 @@ class ClassHierarchy(Stored):
 
 @component
 class ClassTree(Decomposer):
-    """Nested dichotomies: each inner node of a tree over the classes tells two sets apart.
+    """Nested dichotomies: each inner node of a tree over the classes separates two sets.
 
     K classes take K - 1 binary parts, of which each row is in those on the path to its class:
     about log2 K for balanced trees. Similar classes are told apart far down with `similarity`,
@@ -111,7 +111,7 @@ def _leaves(tree: Any) -> list[int]:
 
 
 def _select(tree: Any, present: set[int]) -> Any:
-    """The tree without the classes that have no rows; None if nothing is left."""
+    """The tree without the classes that have no rows; None if it is empty."""
     if not isinstance(tree, list):
         return tree if tree in present else None
     sides = [side for side in (_select(each, present) for each in tree) if side is not None]

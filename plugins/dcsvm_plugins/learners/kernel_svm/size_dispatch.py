@@ -28,7 +28,7 @@ FEATURES, LEAST_ROWS, MOST_ROWS = 64, 500, 4000
 
 
 def estimate_bytes(n_rows: int, n_features: int, cache_bytes: float) -> float:
-    """What a fit takes: a kernel matrix, or the rows of it that are kept, and packed rows."""
+    """The memory of a fit: a kernel matrix, or its cached rows, and packed rows."""
     if n_rows <= FULL_ROWS:
         return 8.0 * n_rows**2
     cached = min(4.0 * n_rows**2, cache_bytes)
