@@ -53,6 +53,7 @@ class Impatient(Observer):
             raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_keeps_the_best_so_far_and_goes_on(tmp_path: Path):
     overrides = ["--data iris", "--seconds 30", FEW[1]]
     recipe = find_recipe("auto", default_registry(), overrides)
