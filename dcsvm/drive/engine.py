@@ -326,7 +326,7 @@ def extract_together(jobs: Sequence[Subproblem]) -> list[LocalProblem]:
 
 
 def _is_plain_task(job: Subproblem, given: Problem) -> bool:
-    """Whether a part is a task on joined rows of a dense problem, without settings of its own."""
+    """Whether a part has a task on joined rows of a dense problem, and nothing of its own."""
     part = job.part
     return (
         job.problem is given

@@ -111,7 +111,7 @@ def _leaves(tree: Any) -> list[int]:
 
 
 def _select(tree: Any, present: set[int]) -> Any:
-    """The tree without the classes that have no rows; None if it is empty."""
+    """The tree without the classes that have no rows; None if nothing is left."""
     if not isinstance(tree, list):
         return tree if tree in present else None
     sides = [side for side in (_select(each, present) for each in tree) if side is not None]
