@@ -28,7 +28,7 @@ from dcsvm.base.subproblem import FitResult, Record, Subproblem, record_results,
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.engine import Engine, run_inline
 from dcsvm.drive.fitted import FittedStrategy, answer_dask, ask_in_chunks, count_cost, is_finite
-from dcsvm.drive.held_out import calibrate
+from dcsvm.drive.held_out_margins import calibrate
 from dcsvm.drive.observers import CallbackSupport, SklearnCallbacks, with_callbacks
 from dcsvm.drive.out_of_fold import training_answers
 from dcsvm.drive.registry import KINDS, default_registry

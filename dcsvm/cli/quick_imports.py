@@ -32,7 +32,7 @@ class PostponedModule(ModuleType):
 
 
 class PostponedClass:
-    """Stands for a class until it is called or asked for an attribute."""
+    """A placeholder for a class, which is imported when it is first used."""
 
     def __init__(self, module: str, name: str) -> None:
         self._find: Callable[[], Any] = lambda: getattr(import_module(module), name)
@@ -57,7 +57,7 @@ def import_quickly() -> Iterator[None]:
 
 
 def import_sklearn() -> None:
-    """Import `sklearn.pipeline`; what is postponed is loaded when it is first used."""
+    """Import `sklearn.pipeline`; postponed packages are loaded when they are first used."""
     if sys.modules.get("sklearn"):
         return
     specs = [find_spec(name) for name in POSTPONED if name not in sys.modules]

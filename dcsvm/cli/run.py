@@ -1,4 +1,4 @@
-"""`dcsvm run`: a recipe from data to a folder with all that came out."""
+"""`dcsvm run`: run a recipe and write the results to a folder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dcsvm.experiments.progress import TerminalProgress
     from dcsvm.experiments.recipe import Recipe
     from dcsvm.experiments.run.folder import RunFolder
-    from dcsvm.experiments.run.lifecycle import CompletedRun, RunRequest
+    from dcsvm.experiments.run.resumable_run import CompletedRun, RunRequest
 
 MODEL_FILE = ".dcsvm"
 #: When the command began.
@@ -85,12 +85,12 @@ class _Options:
 
     @property
     def copy(self) -> Path | None:
-        """Where a copy of the model goes."""
+        """The path for a copy of the model."""
         return self.out if self.out is not None and self.out.suffix == MODEL_FILE else None
 
     @property
     def folder(self) -> Path | None:
-        """Where the run folder goes, if not to its usual place."""
+        """The path of the run folder, if it is not the default."""
         return self.out if self.copy is None else None
 
 
@@ -212,7 +212,7 @@ def _build_request(wanted: _Options, registry: Registry) -> RunRequest:
     from joblib import cpu_count
 
     from dcsvm.experiments.recipe import QUICKSTART, find_recipe, find_text
-    from dcsvm.experiments.run.lifecycle import RunRequest
+    from dcsvm.experiments.run.resumable_run import RunRequest
 
     found: Recipe = find_recipe(wanted.recipe, registry, wanted.overrides)
     text = find_text(wanted.recipe or QUICKSTART, Path(), registry)
@@ -231,7 +231,7 @@ def _build_request(wanted: _Options, registry: Registry) -> RunRequest:
 def _execute(wanted: _Options, progress: TerminalProgress) -> CompletedRun:
     from dcsvm.cli.interruption import run_interruptible
     from dcsvm.experiments.run.folder import RunFolder
-    from dcsvm.experiments.run.lifecycle import (
+    from dcsvm.experiments.run.resumable_run import (
         execute,
         find_plugin_files,
         read_request,
@@ -288,7 +288,7 @@ def _execute(wanted: _Options, progress: TerminalProgress) -> CompletedRun:
 
 
 def _describe_interrupted(folder: RunFolder) -> str:
-    """Say what is there after an interrupt, and how to go on."""
+    """Describe what an interrupted run has written, and how to resume it."""
     from dcsvm.experiments.run.run_status import has_finished, resume_command
     from dcsvm.persistence.model_file import MODEL
 
@@ -301,7 +301,7 @@ def _describe_interrupted(folder: RunFolder) -> str:
 
 def _find_plugins_before(folder: Path) -> list[Path]:
     from dcsvm.experiments.run.folder import RunFolder
-    from dcsvm.experiments.run.lifecycle import find_plugin_files
+    from dcsvm.experiments.run.resumable_run import find_plugin_files
 
     return find_plugin_files(RunFolder.find(folder))
 
@@ -336,7 +336,7 @@ def check_writable(path: Path) -> None:
 
 def _print_plan(wanted: _Options, as_json: bool) -> None:
     from dcsvm.cli.text_tables import print_plan
-    from dcsvm.experiments.run.plan import plan_run
+    from dcsvm.experiments.run.run_forecast import plan_run
 
     request = _build_request(wanted, load_registry(list(wanted.plugins)))
     planned = plan_run(request.recipe, request.seed, request.n_jobs, request.memory)
@@ -349,7 +349,7 @@ def _print_plan(wanted: _Options, as_json: bool) -> None:
 def _describe_resumed(parts: int) -> str:
     if parts == 0:
         return "no part had been finished before: all were trained now"
-    from dcsvm.experiments.run.text import format_count
+    from dcsvm.experiments.run.run_sentences import format_count
 
     return f"finished before and not trained again: {format_count(parts, 'part', 'parts')}"
 

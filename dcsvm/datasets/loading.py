@@ -28,7 +28,7 @@ from dcsvm.datasets.raw_table import SparseTable, Table
 from dcsvm.datasets.svmlight import Svmlight, read_sparse
 from dcsvm.datasets.table_folder import NpyTable, TableFolder
 from dcsvm.datasets.table_reader import read_table
-from dcsvm.toolbox.table_preparation import Missing
+from dcsvm.toolbox.missing_values import Missing
 from dcsvm.toolbox.table_schema import Column, TableSchema
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Training on a cluster of Dask: parcels of jobs go to workers, and outcomes come back."""
+"""Training on a Dask cluster: sends parcels of jobs to workers and collects the outcomes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from dcsvm.base.errors import ClusterError, UsageError
 from dcsvm.base.threads import ONE_BLAS_THREAD
 from dcsvm.drive.engine import add_account, run_bundle, sort_jobs
 from dcsvm.drive.executor import Executor, Numbered
+from dcsvm.drive.job_serialization import Parcel, make_parcels, pack_outcomes, pack_shared, unpack
 from dcsvm.drive.memory_limit import MemoryLimit
-from dcsvm.drive.parcels import Parcel, make_parcels, pack_outcomes, pack_shared, unpack
 from dcsvm.numeric.mapped_rows import MappedRows, is_visible
 
 Made = TypeVar("Made")

@@ -80,7 +80,7 @@ class MemoryLimit:
 
 
 def measure_used() -> float:
-    """The bytes of this process that the system cannot drop, where it tells them."""
+    """The bytes of this process that the system cannot drop, or a guess of them."""
     try:
         status = Path("/proc/self/status").read_text()
         return 1024.0 * int(status.partition("RssAnon:")[2].split()[0])

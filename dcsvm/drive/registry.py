@@ -1,12 +1,8 @@
 """Registry of components, recipes and reports, loaded from plugins."""
 
 import importlib.metadata
-import importlib.util
 import inspect
-import os
-import sys
 import tomllib
-import zlib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -30,8 +26,14 @@ from dcsvm.base.errors import (
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.reporting import Report
 from dcsvm.drive import hookspecs
+from dcsvm.drive.plugin_discovery import (
+    check_hooks,
+    describe_error,
+    find_distribution,
+    find_installed,
+    import_file,
+)
 
-GROUP = "dcsvm"
 RECIPE = "recipe"
 REPORT = "report"
 #: The name of the learner that wraps scikit-learn classifiers.
@@ -89,14 +91,14 @@ class Registry:
         self._files: set[Path] = set()
         self._manager = pluggy.PluginManager(hookspecs.PROJECT)
         self._manager.add_hookspecs(hookspecs)
-        for point in _find_installed() if entry_points is None else entry_points:
+        for point in find_installed() if entry_points is None else entry_points:
             self._load(point)
 
     def add_module(self, module: ModuleType, distribution: str, version: str = "") -> None:
         """Register a plugin module; if anything in it is invalid, raise and register nothing."""
         if self._manager.is_registered(module):
             return
-        _check_hooks(module)
+        check_hooks(module)
         before = dict(self.offers)
         try:
             self._manager.register(module, f"{distribution}:{module.__name__}")
@@ -119,23 +121,8 @@ class Registry:
         place = path.resolve()
         if place in self._files:
             return
-        name = f"dcsvm_plugin_file_{path.stem}_{zlib.crc32(bytes(place)):08x}"
-        spec = importlib.util.spec_from_file_location(name, place)
-        if spec is None or spec.loader is None:
-            raise PluginError(f"plugin file {str(path)!r} is not a Python file")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        try:
-            spec.loader.exec_module(module)
-            _register_by_value(module)
+        with import_file(path) as module:
             self.add_module(module, str(path))
-        except (Exception, SystemExit) as error:
-            del sys.modules[name]
-            if isinstance(error, PluginError):
-                raise
-            raise PluginError(
-                f"plugin file {str(path)!r} cannot be loaded: {_describe(error)}"
-            ) from error
         self._files.add(place)
 
     def get(self, kind: str, name: str) -> type[Component]:
@@ -222,14 +209,14 @@ class Registry:
         return given if same else resolved
 
     def _load(self, point: importlib.metadata.EntryPoint) -> None:
-        distribution = _distribution(point)
+        distribution = find_distribution(point)
         version = point.dist.version if point.dist else ""
         try:
             self.add_module(point.load(), distribution, version)
         except PluginError:
             raise
         except (Exception, SystemExit) as error:
-            self.broken.append(Broken(point.name, distribution, _describe(error)))
+            self.broken.append(Broken(point.name, distribution, describe_error(error)))
 
     def _register(self, hook: str, what: Any, distribution: str, version: str) -> None:
         kind = hook.removeprefix("dcsvm_").removesuffix("s")
@@ -285,38 +272,11 @@ def refuse_class(name: str) -> None:
             )
 
 
-def _find_installed() -> list[importlib.metadata.EntryPoint]:
-    points = sorted(
-        importlib.metadata.entry_points(group=GROUP),
-        key=lambda point: (_distribution(point), point.name),
-    )
-    wanted = os.environ.get("DCSVM_LOAD_PLUGINS")
-    if wanted is None:
-        return points
-    titles = {title for point in points for title in (point.name, _distribution(point))}
-    names = [name.strip() for name in wanted.split(",") if name.strip()]
-    for name in names:
-        if name not in titles:
-            raise PluginError(
-                f"DCSVM_LOAD_PLUGINS names {name!r}, but no plugin and no distribution of "
-                f"plugins is called that; {did_you_mean(name, titles)}"
-            )
-    return [point for point in points if point.name in names or _distribution(point) in names]
-
-
-def _distribution(point: importlib.metadata.EntryPoint) -> str:
-    return point.dist.name if point.dist else "an unknown distribution"
-
-
 def _read_about(recipe: str) -> str:
     try:
         return str(tomllib.loads(recipe).get("about", ""))
     except tomllib.TOMLDecodeError:
         return ""
-
-
-def _describe(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
 
 
 def _describe_collision(kind: str, name: str, first: str, second: str) -> str:
@@ -326,17 +286,6 @@ def _describe_collision(kind: str, name: str, first: str, second: str) -> str:
         f"two plugins offer a {kind} called {name!r}: {first} and {second}; "
         "uninstall one, or name those to load in DCSVM_LOAD_PLUGINS"
     )
-
-
-def _check_hooks(module: ModuleType) -> None:
-    """Raise if a hook is unknown or not marked; pluggy would ignore it."""
-    known = [name for name in vars(hookspecs) if name.startswith("dcsvm_")]
-    for name, function in vars(module).items():
-        is_marked = getattr(function, f"{hookspecs.PROJECT}_impl", None) is not None
-        if is_marked and name not in known:
-            raise ContractError(f"no hook is called {name!r}; {did_you_mean(name, known)}")
-        if name in known and inspect.isfunction(function) and not is_marked:
-            raise ContractError(f"{name} is not marked with @dcsvm.hookimpl")
 
 
 def _check_class(kind: str, cls: Any, distribution: str) -> None:
@@ -362,13 +311,3 @@ def _check_methods(cls: type, distribution: str) -> None:
     missing = ", ".join(sorted(getattr(cls, "__abstractmethods__", ())))
     if missing:
         raise ContractError(f"{cls.__name__} of {distribution} does not define {missing}")
-
-
-def _register_by_value(module: ModuleType) -> None:
-    """Pickle the classes of a single-file plugin by value: workers cannot import it."""
-    try:
-        from joblib.externals import cloudpickle
-    except ImportError:  # joblib without a copy of its own
-        import cloudpickle
-
-    cloudpickle.register_pickle_by_value(module)

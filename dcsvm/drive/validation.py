@@ -18,21 +18,16 @@ from dcsvm.base.decomposer import GROUPS, Decomposer, Repeat
 from dcsvm.base.errors import CompositionError, DataError, SettingError
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.member import Member
-from dcsvm.drive.decisions import BEST, SCORES, build_costs
+from dcsvm.drive.decision_thresholds import BEST, SCORES, build_costs
 from dcsvm.drive.registry import Registry, default_registry
 from dcsvm.numeric.array_types import FloatArray, narrow_indices
+from dcsvm.toolbox.missing_values import ADVICE, is_about_missing_values
 from dcsvm.toolbox.table_schema import DATES
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 #: Where probabilities come from: nowhere; the members or else a sigmoid or scaling; a sigmoid
 #: (or softmax) with shifts by class; or one common temperature.
 Method = Literal["off", "auto", "scaling", "temperature"]
-MISSING = (
-    "X contains NaN, a missing value: put an imputer in front, as in "
-    'make_pipeline(TablePreparation(missing="impute"), classifier) or '
-    "make_pipeline(SimpleImputer(), classifier)"
-)
-"""What to do about missing values where no one fills them in."""
 TEXTS = (
     "X holds texts, such as {text!r} in column {column!r}: put an encoder in front, as in "
     "make_pipeline(TablePreparation(), classifier)"
@@ -64,8 +59,8 @@ def validate_input(classifier: Any, *given: Any, **options: Any) -> Any:
     try:
         found = validate_data(classifier, *given, accept_sparse="csr", dtype=np.float64, **options)
     except (ValueError, TypeError) as error:
-        if str(error).startswith("Input X contains NaN"):
-            raise DataError(MISSING) from error
+        if is_about_missing_values(error):
+            raise DataError(ADVICE) from error
         if not str(error).startswith(NO_NUMBER):
             raise
         date = find_date(given[0])

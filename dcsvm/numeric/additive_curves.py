@@ -51,7 +51,7 @@ class AdditiveCurves(Stored):
 def fit_additive_curves(
     X: FloatArray, wanted: FloatArray, weights: FloatArray, offsets: FloatArray
 ) -> AdditiveCurves:
-    """Fit what is to be added to the log-odds `offsets` (n,) of rows X (n, features).
+    """Fit curves that are added to the log-odds `offsets` (n,) of rows X (n, features).
 
     Parameters
     ----------

@@ -130,7 +130,7 @@ class MappedRows(np.memmap[Any, np.dtype[np.float64]]):
         return found
 
     def release(self) -> None:
-        """Give the pages of the file back to the system, which reads them again when asked."""
+        """Release the file's pages to the system, which reads them again when needed."""
         _release_pages(self)
 
     def __getitem__(self, rows: Any) -> Any:
@@ -149,7 +149,7 @@ class MappedRows(np.memmap[Any, np.dtype[np.float64]]):
 
     @property
     def file(self) -> tuple[str, tuple[int, int]]:
-        """The path of its file, and what tells another version of it."""
+        """The path of the file, and a fingerprint of its version."""
         path = str(self.filename)
         return path, _fingerprint(path)
 
@@ -193,7 +193,7 @@ def make_spill_folder() -> str:
 
 
 def _is_running(process: int) -> bool:
-    """Whether a process of this host runs; where signals cannot tell, it is taken to run."""
+    """Whether a process of this host runs; assumed if signals do not say."""
     if os.name != "posix":
         return True
     try:

@@ -28,7 +28,7 @@ from dcsvm.base.row_splitting import deal_rows
 from dcsvm.base.stages import Stages, duals_of, together
 from dcsvm.base.stored_fields import PlainState
 from dcsvm.base.threads import for_each, limit_openmp
-from dcsvm.base.wrapped import Wrapped
+from dcsvm.base.wrapped_sklearn import Wrapped
 from dcsvm.toolbox.boosted_trees import BoostedTrees
 from dcsvm.toolbox.feature_effects import FeatureEffect, FeatureReport, measure_features
 from dcsvm.toolbox.hyperplane_router import (

@@ -37,7 +37,7 @@ from dcsvm.numeric.linear.pegasos_solver import pad_width
 from dcsvm.numeric.plan_runner import PlanRunner
 from dcsvm_plugins.learners.kernel_svm.gram import rbf_rows
 from dcsvm_plugins.learners.kernel_svm.large_solver import solve_large
-from dcsvm_plugins.learners.kernel_svm.solver import Gram, solve
+from dcsvm_plugins.learners.kernel_svm.smo import Gram, solve
 
 GIGA = 1e9
 #: Numbers of a cached array: 1 MB of double precision.

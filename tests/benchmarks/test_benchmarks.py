@@ -148,6 +148,15 @@ def test_budgets_are_spread_over_sets_and_told_in_a_table(monkeypatch: pytest.Mo
     assert table[-1] == "Budgets kept within a tenth: 0 of 1."
 
 
+def test_labels_of_equal_scores_are_a_tie_and_others_are_not() -> None:
+    is_tie = runpy.run_path(str(HERE / "same_bits.py"))["is_tie"]
+    classes = np.array(["a", "b", "c"])
+    assert is_tie(np.array([0.3, 0.1, 0.3 - 1e-15]), classes, "c")
+    assert not is_tie(np.array([0.3, 0.1, 0.3 - 1e-9]), classes, "c")
+    assert is_tie(np.float64(-1e-14), classes[:2], "b")
+    assert not is_tie(np.float64(-1e-6), classes[:2], "b")
+
+
 @pytest.mark.parametrize("start", ["import dcsvm", "from dcsvm.cli import main"])
 def test_starting_imports_nothing_slow(start: str) -> None:
     loaded = python("-c", f"import sys; {start}; print(*sys.modules)").split()

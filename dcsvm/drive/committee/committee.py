@@ -94,7 +94,7 @@ class Committee(PlainState, Stored):
         return cls(members, groups, committees[0].n_classes)
 
     def replace(self, members: Mapping[int, Member]) -> Committee:
-        """Return this committee with other members at some numbers, such as ones trained anew.
+        """Return this committee with some members replaced, such as by retrained ones.
 
         Called by authors. Routers, weights and structures stay as they are.
         """
@@ -256,7 +256,7 @@ class Committee(PlainState, Stored):
     def _places(
         self, X: Matrix, group: Group
     ) -> Iterator[tuple[IntArray, int, FloatArray | None]]:
-        """Each member of a group, the rows of X that it is asked about, and their weights."""
+        """Yield each member of a group with the rows of X that query it, and their weights."""
         if group.router is None:
             everyone = np.arange(X.shape[0])
             for number in range(group.first, group.last):

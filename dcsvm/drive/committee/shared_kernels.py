@@ -47,7 +47,7 @@ class SharedKernel:
     def lower(
         self, plan: Plan, view: Step | None, n_features: int
     ) -> tuple[Step, Step | None] | None:
-        """Add all columns to a plan, after a view; None if members are better asked one by one.
+        """Add all columns to a plan, after a view; None if single members are faster.
 
         Returns their step and, if they are all pairs of classes, that of these pairs.
         """

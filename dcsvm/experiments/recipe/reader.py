@@ -121,7 +121,7 @@ def find_recipe(name: str | None, registry: Registry, overrides: Iterable[str] =
 def parse(
     text: str, source: str, folder: Path, registry: Registry, overrides: Iterable[str] = ()
 ) -> Recipe:
-    """Check a recipe's text and build what it names; all its mistakes come in one error."""
+    """Check a recipe's text and build its components; one error lists all mistakes."""
     whole = parse_layers(text, source, folder, registry)
     for each in overrides:
         whole = attrs.evolve(parse_override(each).merge_over(whole), source=source)
@@ -129,7 +129,7 @@ def parse(
 
 
 def read(whole: LayeredRecipe, registry: Registry) -> Recipe:
-    """Check a recipe's table and build what it names; all its mistakes come in one error."""
+    """Check a recipe's table and build its components; one error lists all mistakes."""
     reader = _RecipeReader(whole, registry)
     recipe = reader.read_recipe()
     reader.raise_mistakes()

@@ -11,7 +11,8 @@ from dcsvm.datasets.embedded import EMBEDDED
 from dcsvm.datasets.file_formats import find_suffix
 from dcsvm.datasets.loading import NEED_TARGET, READERS
 from dcsvm.numeric.probability_scores import MULTILABEL, OWN_SCORES, PROBABILITY_SCORES
-from dcsvm.toolbox.table_preparation import Encode, Missing, Scale
+from dcsvm.toolbox.missing_values import Missing
+from dcsvm.toolbox.table_preparation import Encode, Scale
 
 #: The key at the top of a recipe that says how much the rows of each class count.
 CLASS_WEIGHT = "class_weight"
@@ -166,7 +167,7 @@ class Measure:
 
 @component
 class Suits:
-    """The table `suits`: the ranges of data sizes that a recipe is meant for."""
+    """The table `suits`: the ranges of data sizes that suit a recipe."""
 
     name: ClassVar[str] = "suits"
 

@@ -1,4 +1,4 @@
-"""Load the rows that [data] asks for, and build and fit the pipelines that learn them."""
+"""Load the rows of the table [data], and build and fit pipelines."""
 
 import shutil
 import warnings
@@ -84,7 +84,7 @@ def guess_target(path: Path, said: Mapping[str, Any]) -> tuple[str | None, str]:
 
 
 def warn_of_unsuited(recipe: Recipe, data: Dataset) -> None:
-    """Warn of a file that the recipe is not meant for; embedded sets are there to try it."""
+    """Warn if a file does not suit the recipe; embedded sets always do."""
     if recipe.data.path is None:
         return
     sizes = {"rows": data.n_rows, "features": data.X.shape[1], "classes": len(np.unique(data.y))}
@@ -97,7 +97,7 @@ def warn_of_unsuited(recipe: Recipe, data: Dataset) -> None:
 def build_pipeline(
     classifier: DivideAndConquerClassifier, given: Data, data: Dataset, cell: Mapping[str, Any]
 ) -> Pipeline:
-    """The classifier behind the preparation that [data] asks for, so that it answers raw rows."""
+    """A pipeline of the preparation of [data] and the classifier, for raw rows."""
     asked = {
         name: cell.get(f"data.{name}", getattr(given, name))
         for name in ("scale", "encode", "missing")

@@ -15,14 +15,14 @@ from dcsvm.drive.registry import KINDS, REPORT, default_registry
 from dcsvm.experiments.recipe.component_reader import NoSuchKeyError, apply_cell
 from dcsvm.experiments.run import folder as files
 from dcsvm.experiments.run.folder import RunFolder
-from dcsvm.experiments.run.run_status import find_status
-from dcsvm.experiments.run.runner import RunResult
-from dcsvm.experiments.run.text import (
+from dcsvm.experiments.run.run_sentences import (
     RareClass,
     compute_nsv_ratios,
     describe_columns,
     describe_rare_classes,
 )
+from dcsvm.experiments.run.run_status import find_status
+from dcsvm.experiments.run.runner import RunResult
 from dcsvm.numeric import MappedRows
 from dcsvm.persistence.atomic_write import write_atomically
 
@@ -30,7 +30,7 @@ NO_PLUGIN = "no plugin that writes reports is installed"
 
 
 def report_run(result: RunResult, folder: RunFolder) -> list[str]:
-    """Write the reports of a run that has just ended; return what went wrong, as sentences."""
+    """Write the reports of a finished run; return the errors as sentences."""
     reports = _load_reports()
     if isinstance(result.dataset.X, MappedRows):  # a report holds all answers and rows in memory
         return []

@@ -1,4 +1,4 @@
-"""The scores of a recipe: those of every class, those it asks for, and what they need."""
+"""The scores of a recipe: those of every class, those of [measure], and their requirements."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -57,7 +57,7 @@ def score_folds(
 
 
 def list_scores(measure: Measure, search: Search, searched: bool) -> list[str]:
-    """The scores beside accuracy: what [measure] asks for, and what the search chose by."""
+    """The scores beside accuracy: those of [measure], and that of the search."""
     wanted = [*(measure.scores or ()), *([search.score] if searched else [])]
     return [name for name in dict.fromkeys(wanted) if name != "accuracy"]
 

@@ -25,7 +25,7 @@ class ClassHierarchy(Stored):
 
 @component
 class ClassTree(Decomposer):
-    """Nested dichotomies: each inner node of a tree over the classes tells two sets apart.
+    """Nested dichotomies: each inner node of a tree over the classes separates two sets.
 
     K classes take K - 1 binary parts, of which each row is in those on the path to its class:
     about log2 K for balanced trees. Similar classes are told apart far down with `similarity`,

@@ -1,4 +1,4 @@
-"""A mixture of experts: a gate learns which expert knows a row, and the experts what it sends."""
+"""A mixture of experts: a gate assigns rows to experts, and the experts learn their rows."""
 
 from typing import Any
 
@@ -111,7 +111,7 @@ def _margins(expert: Member, problem: Problem) -> FloatArray:
 
 
 def _assign(shares: FloatArray, limit: int) -> list[IntArray]:
-    """Give rows to the experts that they prefer, the clearest first, while there is room."""
+    """Assign rows to their preferred experts with free capacity, the clearest rows first."""
     home, room = np.full(len(shares), -1), np.full(shares.shape[1], limit)
     for row in np.argsort(-shares.max(axis=1), kind="stable"):
         open_to = np.where(room > 0, shares[row], -1.0)

@@ -62,7 +62,7 @@ class SpillRouter(Router):
 
 @component
 class SpillForest(Decomposer):
-    """Random projection trees whose parts overlap, and are asked together near a border.
+    """Random projection trees with overlapping parts, combined near a border.
 
     Each node projects its rows on a random direction and divides at the median. The share
     `overlap` of rows nearest to the border is trained on both sides, and a new row there asks

@@ -23,7 +23,7 @@ from dcsvm_plugins.learners.kernel_svm.size_dispatch import (
     solve_pairs_large,
     solve_part,
 )
-from dcsvm_plugins.learners.kernel_svm.solver import Solution, solve, solve_parts, solve_tasks
+from dcsvm_plugins.learners.kernel_svm.smo import Solution, solve, solve_parts, solve_tasks
 
 #: Up to this many rows one matrix of distances serves a whole grid.
 GRID_ROWS = 6000

@@ -27,17 +27,17 @@ from dcsvm.drive.registry import Registry
 from dcsvm.experiments.portfolio.recipe_trials import Trial
 from dcsvm.experiments.recipe import Data, Recipe, parse, serialize_recipe
 from dcsvm.experiments.run import folder as files
-from dcsvm.experiments.run.folder import RunFolder, choose_run_folder, format_json
-from dcsvm.experiments.run.load_data import warn_of_unsuited
-from dcsvm.experiments.run.reports import report_run
-from dcsvm.experiments.run.run_context import RunContext
-from dcsvm.experiments.run.run_inputs import (
+from dcsvm.experiments.run.changed_inputs import (
     describe_file_change,
     describe_rows,
     describe_software,
     find_data_changes,
     find_software_changes,
 )
+from dcsvm.experiments.run.folder import RunFolder, choose_run_folder, format_json
+from dcsvm.experiments.run.load_data import warn_of_unsuited
+from dcsvm.experiments.run.reports import report_run
+from dcsvm.experiments.run.run_context import RunContext
 from dcsvm.experiments.run.run_status import FINISHED, RUNNING, IfChanged
 from dcsvm.experiments.run.run_tables import (
     format_leaderboard,
@@ -70,7 +70,7 @@ class CompletedRun:
 
 @attrs.frozen(eq=False)
 class RunRequest:
-    """What was asked: the recipe as given and as checked, and the words of the command line."""
+    """The input of a run: the recipe as given and as checked, and the command line."""
 
     recipe: Recipe
     text: str
@@ -82,7 +82,7 @@ class RunRequest:
     memory: float | None = None
 
     def begin(self, out: Path | None, registry: Registry) -> RunFolder:
-        """Make the folder of the run, with all that was asked."""
+        """Make the folder of the run and write its inputs."""
         wanted = serialize_recipe(self.recipe)
         asked = {
             "recipe": self.recipe.title,
@@ -172,7 +172,7 @@ def execute(
     if_changed: IfChanged = "stop",
     began: float | None = None,
 ) -> CompletedRun:
-    """Run what was asked, taking finished parts from the folder, and write all that comes out.
+    """Run the recipe, reuse finished parts from the folder, and write the results.
 
     `again` says that the run was begun before, `anew` that nothing finished may be used, and
     `if_changed` what to do with data that changed. Time is counted from `began`.
@@ -249,7 +249,7 @@ class _FolderContext(RunContext):
         self.folder.delete(files.SEARCH)
 
     def _record_rows(self, recipe: Recipe, data: Dataset) -> None:
-        """Write down which data these are; if a run was begun with others, raise or begin anew."""
+        """Record the data; if the run was started with other data, raise or restart."""
         inputs = self.folder.read_json(files.INPUTS)
         before, now = inputs.get("data"), describe_rows(data, recipe.data.path)
         changes = [] if before is None else list(find_data_changes(before, now))
@@ -301,7 +301,7 @@ def _read_searches(folder: RunFolder) -> dict[str, Any]:
 
 
 def _write(result: RunResult, folder: RunFolder) -> list[str]:
-    """Write all that came out; what could not be written is returned as sentences."""
+    """Write the results; return errors as sentences."""
     from dcsvm.persistence.model_file import MODEL, save
 
     missing = []

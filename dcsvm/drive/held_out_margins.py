@@ -20,7 +20,7 @@ from dcsvm.base.subproblem import FitResult, Subproblem, find_learner
 from dcsvm.base.threads import CORES
 from dcsvm.drive.calibration import Calibration, exponentiate, fit_curve
 from dcsvm.drive.committee.committee import Committee
-from dcsvm.drive.decisions import BEST, build_threshold_costs, choose_threshold
+from dcsvm.drive.decision_thresholds import BEST, build_threshold_costs, choose_threshold
 from dcsvm.drive.fitted import FittedStrategy, ask_in_chunks
 from dcsvm.numeric.additive_curves import AdditiveCurves, fit_additive_curves
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
