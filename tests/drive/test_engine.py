@@ -17,10 +17,12 @@ from dcsvm import (
     Task,
     component,
 )
+from dcsvm.base.errors import ContractError
 from dcsvm.base.seed import Seed
 from dcsvm.base.subproblem import Subproblem
-from dcsvm.drive.engine import Engine, extract_together
+from dcsvm.drive.engine import Engine
 from dcsvm.drive.observers import Observer
+from dcsvm.drive.task_batch import TaskBatch
 from dcsvm.toolbox import Columns, Constant, Joined
 
 X, y = blobs()
@@ -244,23 +246,54 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("parts", [JOINED, OTHERS, JOINED + OTHERS], ids=["plain", "other", "all"])
-@pytest.mark.parametrize("weights", [None, np.arange(1.0, 7.0)], ids=["equal", "weighted"])
-def test_parts_are_cut_together_as_one_by_one(parts, weights):
+def make_jobs(parts, weights=None):
     given, learner = Problem(ROWS, LABELS, 3, weights=weights), Centroids()
-    jobs = [
+    return [
         Subproblem(given, each, learner, Seed(0, (place,))) for place, each in enumerate(parts)
     ]
-    for job, one, other in zip(
-        jobs, extract_together(jobs), [job.extract() for job in jobs], strict=True
-    ):
-        assert (one.job, one.n_classes, one.start) == (job, other.n_classes, other.start)
-        for field in ("rows", "y", "code", "weights"):
-            mine, theirs = getattr(one, field), getattr(other, field)
-            np.testing.assert_array_equal(mine, theirs)
-            assert mine is theirs is None or mine.dtype == theirs.dtype
-        assert (one.constant() is None) == (other.constant() is None)
-        if one.n_classes > 1:
-            np.testing.assert_array_equal(one.problem.X, other.problem.X)
-            assert one.problem.whole is other.problem.whole
-            np.testing.assert_array_equal(one.problem.rows, other.problem.rows)
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(1.0, 7.0)], ids=["equal", "weighted"])
+def test_parts_with_tasks_are_cut_together_as_one_by_one(weights):
+    jobs = make_jobs(JOINED, weights)
+    cuts, batch = [job.extract() for job in jobs], TaskBatch.of(jobs)
+    two_sided = [cut for cut in cuts if cut.n_classes > 1]
+    stack = batch.stack()
+    assert len(stack) == len(two_sided) == 2
+    for mine, theirs in zip(stack, [cut.problem for cut in two_sided], strict=True):
+        for field in ("X", "y", "weights", "rows"):
+            one, other = getattr(mine, field), getattr(theirs, field)
+            np.testing.assert_array_equal(one, other)
+            assert one is other is None or one.dtype == other.dtype
+        assert (mine.seed, mine.whole, mine.total_rows) == (theirs.seed, theirs.whole, 6)
+    found = batch.results(map(Centroids().fit, stack), 0.5)
+    for mine, cut in zip(found, cuts, strict=True):
+        theirs = cut.result(cut.constant() or Centroids().fit(cut.problem), 0.5)
+        assert mine.n_rows == theirs.n_rows
+        assert (mine.view, mine.seconds) == (None, 0.5)
+        for one, other in ((mine.code, theirs.code), (mine.support, theirs.support)):
+            np.testing.assert_array_equal(one, other)
+            assert one.dtype == other.dtype
+        np.testing.assert_array_equal(mine.model.scores(ROWS), theirs.model.scores(ROWS))
+
+
+@pytest.mark.parametrize("odd", OTHERS)
+def test_other_parts_are_cut_one_by_one(odd):
+    assert TaskBatch.of(make_jobs(JOINED)) is not None
+    assert TaskBatch.of(make_jobs([*JOINED, odd])) is None
+
+
+def test_a_learner_must_give_a_model_for_each_problem():
+    @component
+    class Forgetful(Centroids):
+        name = "forgetful"
+
+        def fit(self, problem):
+            return super().fit(problem)
+
+        def fit_together(self, problems):
+            return [self.fit(problem) for problem in problems[1:]]
+
+    clf = DivideAndConquerClassifier(Deal(5), Forgetful(), Average(), n_jobs=1)
+    with pytest.raises(ContractError, match=r"forgetful 0\.0: .* returned 4 models of 5 problems"):
+        clf.fit(X, y)
