@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import attrs
 import numpy as np
+import scipy
 from scipy import sparse
-from scipy.special import expit
 
 from dcsvm.numeric.array_types import FloatArray, Matrix
 from dcsvm.numeric.stored_arrays import Stored, axes
@@ -71,7 +71,7 @@ def fit_additive_curves(
     columns = (pieces - means) / scales
     found = np.zeros(columns.shape[1])
     for _ in range(STEPS):
-        shares = expit(offsets + columns @ found)
+        shares = scipy.special.expit(offsets + columns @ found)
         gradient = columns.T @ (weights * (shares - wanted)) + DRAW * found
         halves = columns * np.sqrt(weights * shares * (1.0 - shares))[:, None]
         curvature = halves.T @ halves
