@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-#: The largest number of small jobs in one call, and the least number of calls per core.
-TOGETHER, CALLS = 256, 4
+#: The largest numbers of small jobs and of their rows in one call, and the least calls per core.
+TOGETHER, ROWS_TOGETHER, CALLS = 256, 20_000, 4
 #: During a fit, garbage is looked for among so many new objects: most are parts of the model.
 NEW_OBJECTS = 500_000
 #: In rounds with fewer jobs, nested strategies are split to keep all cores busy.
@@ -244,15 +244,18 @@ def sort_jobs(jobs: list[Numbered]) -> list[Numbered]:
 def bundle_jobs(jobs: list[Numbered], size: int) -> Iterator[list[Numbered]]:
     """Yield jobs in order: up to `size` small ones of one learner together, others alone."""
     bundle: list[Numbered] = []
+    rows = 0
     for number, job in jobs:
         joins = job.can_be_batched and size > 1
-        if bundle and not (joins and len(bundle) < size and job.learner is bundle[0][1].learner):
+        rows += job.n_rows
+        fits = joins and len(bundle) < size and rows <= ROWS_TOGETHER
+        if bundle and not (fits and job.learner is bundle[0][1].learner):
             yield bundle
-            bundle = []
+            bundle, rows = [], job.n_rows
         bundle.append((number, job))
         if not joins:
             yield bundle
-            bundle = []
+            bundle, rows = [], 0
     if bundle:
         yield bundle
 

@@ -2,6 +2,7 @@
 
 import copy
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from dcsvm import (
 from dcsvm.base.errors import ContractError
 from dcsvm.base.seed import Seed
 from dcsvm.base.subproblem import Subproblem
-from dcsvm.drive.engine import Engine
+from dcsvm.drive.engine import TOGETHER, Engine, bundle_jobs
 from dcsvm.drive.observers import Observer
 from dcsvm.drive.task_batch import TaskBatch
 from dcsvm.toolbox import Columns, Constant, Joined
@@ -211,6 +212,14 @@ def test_small_parts_of_one_learner_share_a_call_and_are_told_one_by_one():
     assert [len(call) for call in calls] == [5]
     assert observer.done == 5
     np.testing.assert_array_equal(plain.decision_function(X), joined.decision_function(X))
+
+
+@pytest.mark.parametrize(("rows", "sizes"), [(300, [66, 66, 66, 66, 36]), (30, [256, 44])])
+def test_a_call_has_so_many_parts_and_so_many_rows_at_most(rows, sizes):
+    jobs = [SimpleNamespace(n_rows=rows, can_be_batched=True, learner=None)] * 300
+    bundles = list(bundle_jobs(list(enumerate(jobs)), TOGETHER))
+    assert [len(bundle) for bundle in bundles] == sizes
+    assert [number for bundle in bundles for number, _ in bundle] == list(range(300))
 
 
 def test_a_learner_with_a_fit_of_its_own_is_not_passed_by():
