@@ -54,7 +54,8 @@ class LocalLearner(Component):
         """Learn several small problems; override to do so in one call.
 
         The models must be the same as from `fit`. Problems may differ in their features. Called
-        by the engine with up to 64 parts of a stage, in a worker.
+        by the engine with up to 256 parts of a stage, in a worker. Parts with tasks come as a
+        `ProblemStack`, whose arrays hold the rows of all; `ProblemStack.of` makes one of others.
         """
         return [self.fit(problem) for problem in problems]
 

@@ -313,15 +313,15 @@ class KernelExpansion(PlainState, LocalModel):
         points, duals = X[support], betas[support][:, None]
         ends = np.searchsorted(support, offsets)
         within = support - np.repeat(offsets[:-1], np.diff(ends))
-        spans = pairwise(ends.tolist())
-        biases = outcomes["bias"].copy()[:, None]
+        spans, biases = pairwise(ends.tolist()), outcomes["bias"].copy()[:, None]
         efforts = zip(outcomes["iterations"].tolist(), outcomes["objective"].tolist(), strict=True)
-        for kernel, bias, (start, end), effort in zip(
+        for kernel, bias, (start, end), (iterations, objective) in zip(
             kernels, biases, spans, efforts, strict=True
         ):
+            effort = {"iterations": iterations, "objective": objective}
+            mine = Points(points[start:end])
             yield cls(
-                *(points[start:end], duals[start:end], bias, kernel, within[start:end]),
-                effort=dict(zip(("iterations", "objective"), effort, strict=True)),
+                *(mine, duals[start:end], bias, kernel, within[start:end], None, "float64", effort)
             )
 
     def scores(self, X: Matrix) -> FloatArray:

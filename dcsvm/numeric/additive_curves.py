@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import attrs
 import numpy as np
+import scipy
 from scipy import sparse
-from scipy.special import expit
 
 from dcsvm.numeric.array_types import FloatArray, Matrix
 from dcsvm.numeric.stored_arrays import Stored, axes
@@ -76,7 +76,7 @@ def fit_additive_curves(
     scales = np.sqrt(np.einsum("ij,ij->i", rises, rises) / len(X))
     scales[scales <= 1e-9 * largest] = np.inf  # a constant says nothing
     rises /= scales[:, None]
-    shares = expit(offsets)
+    shares = scipy.special.expit(offsets)
     halves = rises * np.sqrt(weights * shares * (1.0 - shares))
     curvature = halves @ halves.T
     curvature[np.diag_indices(len(rises))] += DRAW
@@ -84,6 +84,6 @@ def fit_additive_curves(
     for _ in range(STEPS):
         gradient = rises @ (weights * (shares - wanted)) + DRAW * found
         found -= np.linalg.solve(curvature, gradient)
-        shares = expit(offsets + found @ rises)
+        shares = scipy.special.expit(offsets + found @ rises)
     slopes = found / scales
     return AdditiveCurves(edges, slopes.reshape(knots + 1, -1), -float(means @ slopes))

@@ -5,7 +5,7 @@ common, and a scale and a shift each.
 """
 
 import numpy as np
-from scipy.special import expit
+import scipy
 
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray
 from dcsvm.numeric.bounded_newton import Evaluation, minimize_bounded
@@ -63,7 +63,7 @@ def fit_monotone_sigmoid(
 
     def evaluate(found: FloatArray) -> Evaluation:
         logits, gap = columns @ found, found - begin
-        shares = expit(logits)
+        shares = scipy.special.expit(logits)
         gradient = columns.T @ (weights * (shares - wanted)) + draw * gap
         curvature = (columns.T * (weights * shares * (1.0 - shares))) @ columns
         curvature[np.diag_indices(n + 1)] += draw + TINY * total

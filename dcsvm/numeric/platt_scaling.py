@@ -5,7 +5,7 @@ softmax of the scaled scores.
 """
 
 import numpy as np
-from scipy.special import expit
+import scipy
 
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray
 from dcsvm.numeric.bounded_newton import Evaluation, minimize_bounded
@@ -54,7 +54,7 @@ def fit_sigmoid(
     found = np.zeros(2)
     value = logistic_loss(columns @ found, wanted, weights) / total
     for _ in range(STEPS):
-        p = expit(columns @ found)
+        p = scipy.special.expit(columns @ found)
         gradient = columns.T @ (weights * (p - wanted)) / total + penalty * found
         if np.abs(gradient).max() < PRECISION:
             break

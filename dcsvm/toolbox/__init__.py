@@ -21,7 +21,7 @@ from dcsvm.base.models import (
     Hyperplanes,
     KernelExpansion,
 )
-from dcsvm.base.problem import GAMMA_HELP, Gamma, Joined, parts_by
+from dcsvm.base.problem import GAMMA_HELP, Gamma, Joined, ProblemStack, parts_by
 from dcsvm.base.reporting import FinishedRun, Report, RunRecord
 from dcsvm.base.routing import Level
 from dcsvm.base.row_splitting import deal_rows
@@ -91,6 +91,7 @@ __all__ = [
     "PlainState",
     "PlaneRouter",
     "PreparedFeature",
+    "ProblemStack",
     "Regions",
     "Repeat",
     "Report",

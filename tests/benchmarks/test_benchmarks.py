@@ -67,6 +67,8 @@ ROWS = {
         "Cholesky factor of a ridge",
         "binning features",
         "histogram of a node",
+        "growing a tree",
+        "sorted search of a node",
         "batch, 16 features, float32",
         "batch, 16 features, float64",
         "one row, 16 features",
@@ -75,6 +77,7 @@ ROWS = {
         "one row, 256 features",
         "tree of hyperplanes",
         "one row, five trees",
+        "batch, five trees",
     ],
     "first_fit.py": [
         "first fit in a fresh environment",

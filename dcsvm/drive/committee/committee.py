@@ -73,12 +73,13 @@ class Committee(PlainState, Stored):
                 add(group)
             if each.members is not None:
                 first = len(members)
-                mine = [attrs.evolve(member, part=None) for member in each.members]
-                if keep_rows:
-                    mine = [member.without_part(keep_rows=True) for member in each.members]
-                members.extend(mine if each.router else pool_points(mine))
-                last = len(members)
-                groups.append(Group(first, last, each.router, each.weights, each.structure))
+                pooled = {} if each.router else pool_points(each.members)
+                for number, member in enumerate(each.members):
+                    kept = member.part.rows if keep_rows and member.part else member.rows
+                    seen = pooled.get(number, member.model), member.code, member.view
+                    members.append(Member(*seen, member.support, member.n_rows, None, kept))
+                ends = first, len(members)
+                groups.append(Group(*ends, each.router, each.weights, each.structure))
 
         add(division)
         return cls(tuple(members), tuple(groups), n_classes)
@@ -142,7 +143,10 @@ class Committee(PlainState, Stored):
     @cached_property
     def code(self) -> Any:
         """The codes of all members, stacked: (columns, classes) as CSR; called by combiners."""
-        return sparse.csr_array(np.vstack([member.code for member in self.members]))
+        code = np.concatenate([member.code for member in self.members])
+        rows, classes = np.nonzero(code != 0)  # of bits, which is faster than of numbers
+        edges = np.searchsorted(rows, np.arange(len(code) + 1)).astype(np.int32)
+        return sparse.csr_array((code[rows, classes], classes.astype(np.int32), edges), code.shape)
 
     @cached_property
     def starts(self) -> IntArray:

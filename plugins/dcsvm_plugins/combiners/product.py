@@ -4,7 +4,7 @@ from typing import Literal
 
 import attrs
 import numpy as np
-from scipy.special import log_softmax
+import scipy
 
 from dcsvm import Combiner, Committee, LocalModel, Member, Problem, component, setting
 from dcsvm.numeric import FloatArray, Matrix, Plan, Step, axes
@@ -42,7 +42,9 @@ class ProbabilityProduct(Combination):
                 total[answers.rows] += weight
                 met[answers.rows] |= (weight > 0) & np.asarray(member.code).any(axis=0)
         sums -= np.maximum(total - 1.0, 0.0) * self.logs
-        return np.where(met, log_softmax(np.where(met, sums, -np.inf), axis=1), np.nan)
+        return np.where(
+            met, scipy.special.log_softmax(np.where(met, sums, -np.inf), axis=1), np.nan
+        )
 
     def probabilities(self, committee: Committee, X: Matrix) -> FloatArray | None:
         if any(member.probabilities(X[:1]) is None for member in committee.members):
@@ -66,7 +68,7 @@ def _find_shares(member: Member, X: Matrix, values: FloatArray) -> FloatArray:
     known = np.asarray(member.code).any(axis=0)
     if own is None:
         logits = np.where(known, STEEPNESS * (values @ member.code), -np.inf)
-        own = np.exp(log_softmax(logits, axis=1)) * (1.0 - member.unseen)
+        own = np.exp(scipy.special.log_softmax(logits, axis=1)) * (1.0 - member.unseen)
     return np.where(known, own, member.unseen / max(int((~known).sum()), 1))
 
 

@@ -2,7 +2,7 @@
 
 import attrs
 import numpy as np
-from scipy import linalg
+import scipy
 
 from dcsvm import Decomposer, Problem, Router, Routing, build, component, part, setting
 from dcsvm.numeric import FloatArray, IntArray, Kernel, Matrix, Stored, axes
@@ -103,7 +103,7 @@ class BayesianCommittee(Decomposer):
         gram = kernel(points)
         masses = 1.0 if problem.weights is None else problem.weights[rows]
         gram[here, here] += self.noise / masses
-        factor = linalg.cholesky(gram, lower=True)
+        factor = scipy.linalg.cholesky(gram, lower=True)
         return Posterior(
-            points, linalg.solve_triangular(factor, np.eye(len(rows)), lower=True), kernel
+            points, scipy.linalg.solve_triangular(factor, np.eye(len(rows)), lower=True), kernel
         )

@@ -7,7 +7,7 @@ from typing import Literal
 
 import attrs
 import numpy as np
-from scipy import linalg
+import scipy
 
 from dcsvm import Decomposer, Part, Problem, SettingError, component, setting
 from dcsvm.numeric import FloatArray, IntArray, Kernel, as_dense
@@ -152,8 +152,8 @@ class _Regression:
             kernel = Kernel(kind, gamma=factor / mean)
             matrix, asked = (kernel.from_common(each) for each in common)
             for ridge in RIDGES:
-                factored = linalg.cho_factor(matrix + np.diag(ridge / weights), lower=True)
-                coefficients = linalg.cho_solve(factored, targets)
+                factored = scipy.linalg.cho_factor(matrix + np.diag(ridge / weights), lower=True)
+                coefficients = scipy.linalg.cho_solve(factored, targets)
                 error = float(shares @ ((asked @ coefficients - wanted) ** 2).sum(axis=1))
                 if best is None or error < best.error:
                     best = cls(kernel, X, matrix, coefficients, error)

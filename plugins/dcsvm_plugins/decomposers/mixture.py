@@ -4,7 +4,7 @@ from typing import Any
 
 import attrs
 import numpy as np
-from scipy.special import softmax
+import scipy
 
 from dcsvm import Decomposer, Division, Member, Part, Problem, Router, Routing, component, setting
 from dcsvm.numeric import FloatArray, IntArray, Matrix, Plan, Step
@@ -29,7 +29,9 @@ class Gate(Router):
 
     def shares(self, X: Matrix) -> FloatArray:
         """The weights (n, experts) of the experts; rows sum to one."""
-        return np.asarray(softmax(self.steepness * _score_labels(self.gate, X), axis=1))
+        return np.asarray(
+            scipy.special.softmax(self.steepness * _score_labels(self.gate, X), axis=1)
+        )
 
     def lower(self, plan: Plan, n_features: int) -> Step | None:
         scores = self.gate.lower(plan, n_features)

@@ -2,7 +2,7 @@
 
 import attrs
 import numpy as np
-from scipy import linalg
+import scipy
 
 from dcsvm import LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import FloatArray, HadamardDirections, Matrix, axes
@@ -84,7 +84,7 @@ class Fastfood(LocalLearner):
             normal += weighted @ waves
             right += weighted @ targets[rows]
         normal[np.arange(size - 1), np.arange(size - 1)] += self.ridge
-        solution = linalg.solve(normal, right, assume_a="pos")
+        solution = scipy.linalg.solve(normal, right, assume_a="pos")
         return attrs.evolve(drawn, weights=solution[:-1], biases=solution[-1])
 
     def _draw(self, problem: Problem) -> FastfoodPlanes:

@@ -1,7 +1,8 @@
 """The radial basis function network."""
 
 import numpy as np
-from scipy import linalg, sparse
+import scipy
+from scipy import sparse
 
 from dcsvm import LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import IntArray, Matrix, make_kernel
@@ -56,7 +57,7 @@ class RBFNetwork(LocalLearner):
         normal = bumps.T @ (bumps * weights[:, None])
         places = np.arange(len(rows))
         normal[places, places] += self.ridge
-        solution = linalg.lstsq(normal, bumps.T @ (targets * weights[:, None]))[0]
+        solution = scipy.linalg.lstsq(normal, bumps.T @ (targets * weights[:, None]))[0]
         return KernelExpansion(points, solution[:-1], solution[-1], kernel, rows)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import attrs
 import numpy as np
-from scipy import linalg
+import scipy
 from sklearn.base import clone
 
 from dcsvm import DataError, LocalLearner, LocalModel, Problem, component, setting
@@ -188,6 +188,6 @@ def _solve(matrix: FloatArray, diagonal: FloatArray, right: FloatArray) -> Any:
     shifted = matrix.copy()
     np.fill_diagonal(shifted, shifted.diagonal() + diagonal)
     try:
-        return linalg.solve(shifted, right, assume_a="pos")
-    except linalg.LinAlgError:
-        return linalg.lstsq(shifted, right)[0]
+        return scipy.linalg.solve(shifted, right, assume_a="pos")
+    except scipy.linalg.LinAlgError:
+        return scipy.linalg.lstsq(shifted, right)[0]

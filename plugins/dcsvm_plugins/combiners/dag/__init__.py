@@ -67,11 +67,10 @@ class Dag(Combiner):
         node, sign = _find_nodes(committee)
         known = np.flatnonzero((node >= 0).any(axis=1))
         order = self._order_classes(problem, known)
-        lacking = [(i, j) for i in order for j in order if i < j and node[i, j] < 0]
-        if lacking:
-            raise DcsvmError(
-                f"dag: there is no member for the classes {lacking[0][0]} and {lacking[0][1]}"
-            )
+        lacking = np.argwhere(np.triu(node[np.ix_(known, known)] < 0, 1))
+        if len(lacking):
+            first, second = known[lacking[0]]
+            raise DcsvmError(f"dag: there is no member for the classes {first} and {second}")
         return DecisionGraph(order, node, sign)
 
     def check_committee(self, committee: Committee) -> None:

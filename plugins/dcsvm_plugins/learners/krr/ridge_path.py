@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import attrs
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eigh
-from scipy.linalg.lapack import dpstrf
+import scipy
 
 from dcsvm.numeric import FloatArray
 from dcsvm_plugins.learners.krr.shifted_systems import solve_shifted
@@ -137,12 +136,12 @@ def _eigenpairs(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
     n = len(matrix)
     # A smooth kernel has a low numerical rank: its pivoted Cholesky factor stops early, and the
     # small matrix of its products has the same eigenvalues.
-    factor, pivots, rank, _ = dpstrf(matrix, lower=1)
+    factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(matrix, lower=1)
     if 5 * rank > 4 * n:
-        values, vectors = eigh(matrix, driver="evd", check_finite=False)
+        values, vectors = scipy.linalg.eigh(matrix, driver="evd", check_finite=False)
         return np.maximum(values, 0.0), vectors
     tall = np.tril(factor[:, :rank])
-    values, inner = eigh(tall.T @ tall, check_finite=False, overwrite_a=True)
+    values, inner = scipy.linalg.eigh(tall.T @ tall, check_finite=False, overwrite_a=True)
     kept = values > 0.0
     vectors = np.empty((n, int(kept.sum())))
     vectors[pivots - 1] = (tall @ inner[:, kept]) / np.sqrt(values[kept])
