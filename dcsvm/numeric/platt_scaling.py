@@ -112,7 +112,7 @@ def _adjust_odds(odds: FloatArray, y: FloatArray, weights: FloatArray) -> FloatA
 
     def evaluate(found: FloatArray) -> Evaluation:
         logits, gap = found[0] * odds + found[1], found - begin
-        shares = expit(logits)
+        shares = scipy.special.expit(logits)
         slack, bent = weights * (shares - y), weights * shares * (1.0 - shares)
         leaning = bent @ odds
         curvature = np.array([[(bent * odds) @ odds, leaning], [leaning, bent.sum()]])
