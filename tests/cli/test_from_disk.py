@@ -53,6 +53,20 @@ def test_a_folder_needs_a_target(folder, dcsvm):
     assert "needs the key 'target'" in result.stderr
 
 
+def test_a_division_that_cannot_leave_rows_on_disk_is_refused_unread(folder, dcsvm, monkeypatch):
+    monkeypatch.setattr("dcsvm.experiments.run.load_data.read", None)
+    text = 'decomposer = "pca_subspaces"\nlearner = "linear_svm"\ncombiner = "mean"'
+    (folder / "recipe.toml").write_text(text)
+    for more in ((), ("--dry-run",)):
+        command = ["run", "recipe.toml", "--data", "rows", "--target", "kind", "--memory", "100kB"]
+        result = dcsvm(*command, *more)
+        assert result.exit_code == 2, result.stderr
+        assert "0.096 MB for 1,200 rows x 4 features x 8 bytes, 2.5 times" in result.stderr
+        assert (
+            "rd_subspaces, as set by default, leaves them on disk; 0 MB are left" in result.stderr
+        )
+
+
 def test_a_part_that_never_fits_in_memory_ends_the_run_with_advice(folder, dcsvm):
     (folder / "recipe.toml").write_text('learner = "kernel_svm"\ncombiner = "route"\n' + TREE)
     command = ["run", "recipe.toml", "--data", "rows", "--target", "kind", "--jobs", 1]

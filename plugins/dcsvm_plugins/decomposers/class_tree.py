@@ -52,6 +52,7 @@ class ClassTree(Decomposer):
     name = "class_tree"
     yields = frozenset({"class tree"})
     declares = {"class tree": "binary tasks at the inner nodes of a tree over the classes"}
+    rows_held = 0.0
     stored_types = (ClassHierarchy,)
 
     split: Literal["similarity", "random"] = setting(

@@ -76,6 +76,7 @@ class Mixture(Decomposer):
 
     name = "mixture"
     yields = frozenset({"regions"})
+    sibling = "kmeans"
     stored_types = (Gate,)
 
     experts: int = setting(8, at_least=1, help="number of experts")

@@ -83,6 +83,8 @@ class SpillForest(Decomposer):
 
     name = "spill_forest"
     yields = frozenset({"regions", "groups"})
+    rows_held = 1.5
+    sibling = "tree"
     stored_types = (SpillRouter,)
 
     trees: int = setting(5, at_least=1, help="number of trees")
