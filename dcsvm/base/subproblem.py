@@ -281,7 +281,8 @@ class FitResult:
     """What a worker returns: the model, and the other data of a Member.
 
     `account` tells how the executor ran the job: `began` (seconds since 1970), `worker`, seconds
-    `waited` besides training, and `bytes_read`, `bytes_sent` and `bytes_returned`.
+    `waited` besides training, `bytes_read`, `bytes_sent` and `bytes_returned`, and how often it
+    was `sent_again` because its worker was lost.
     """
 
     model: LocalModel
