@@ -243,7 +243,7 @@ def test_a_paused_worker_changes_no_bit_and_its_parts_wait(client, monkeypatch):
 
 def fill_disk():
     """Let every write of a worker to its disk fail, as if there were no room."""
-    import zict
+    from distributed.spill import zict
 
     def refuse(self, key, value):
         refused.append(key)
@@ -254,7 +254,7 @@ def fill_disk():
 
 
 def count_refused():
-    import zict
+    from distributed.spill import zict
 
     return len(zict.File.refused)
 
