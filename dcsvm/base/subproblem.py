@@ -26,6 +26,8 @@ from dcsvm.numeric.mapped_rows import MappedRows, take_rows
 
 #: Parts with at most this many rows may be trained several in one call.
 SMALL_ROWS = 300
+#: Numbers of a row beside its features: its id, its label, its weight, and one of the learner.
+OTHER_NUMBERS = 4
 
 
 def subproblems(
@@ -176,7 +178,8 @@ class Subproblem:
     def bytes_needed(self) -> float:
         """A forecast of the memory that training takes, its own rows included."""
         width = self.problem.n_features
-        return 16.0 * self.n_rows * width + self.learner.memory(self.n_rows, width)
+        own = 8.0 * self.n_rows * (width + OTHER_NUMBERS)
+        return own + self.learner.memory(self.n_rows, width)
 
     @property
     def can_be_batched(self) -> bool:

@@ -90,6 +90,11 @@ class Fastfood(LocalLearner):
     gamma: Gamma = setting("scale", above=0, help=GAMMA_HELP)
     ridge: float = setting(0.01, above=0, help="penalty on the weights")
 
+    def memory(self, n_rows: int, n_features: int) -> float:
+        """The bytes of the waves of a block of rows, with copies, and of the equations."""
+        size = 2 * self.frequencies + 1
+        return 30.0 * min(n_rows, BLOCK_ROWS) * size + 16.0 * size**2
+
     def fit(self, problem: Problem) -> LocalModel:
         gamma = problem.kernel("rbf", self.gamma).gamma
         empty = self._draw(problem, gamma)
