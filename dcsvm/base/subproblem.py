@@ -26,8 +26,6 @@ from dcsvm.numeric.mapped_rows import MappedRows, take_rows
 
 #: Parts with at most this many rows may be trained several in one call.
 SMALL_ROWS = 300
-#: Numbers of a row beside its features: its id, its label, its weight, and one of the learner.
-OTHER_NUMBERS = 4
 
 
 def subproblems(
@@ -178,8 +176,7 @@ class Subproblem:
     def bytes_needed(self) -> float:
         """A forecast of the memory that training takes, its own rows included."""
         width = self.problem.n_features
-        own = 8.0 * self.n_rows * (width + OTHER_NUMBERS)
-        return own + self.learner.memory(self.n_rows, width)
+        return 8.0 * self.n_rows * (width + 4) + self.learner.memory(self.n_rows, width)
 
     @property
     def can_be_batched(self) -> bool:
@@ -238,7 +235,8 @@ class LocalProblem:
         X = self.X
         if X is None:
             whole = len(rows) == given.n_rows and bool((np.diff(rows) == 1).all())
-            X = given.X if whole else given.X[rows]
+            is_run = self.job.ids is not None and isinstance(given.X, MappedRows)
+            X = given.X if whole and not is_run else given.X[rows]
         view, names = self._view(), given.names
         if view is not None:
             view = view.fit(X)
@@ -284,8 +282,7 @@ class FitResult:
     """What a worker returns: the model, and the other data of a Member.
 
     `account` tells how the executor ran the job: `began` (seconds since 1970), `worker`, seconds
-    `waited` besides training, `bytes_read`, `bytes_sent` and `bytes_returned`, and how often it
-    was `sent_again` because its worker was lost.
+    `waited` besides training, `bytes_read`, `bytes_sent`, `bytes_returned`, times `sent_again`.
     """
 
     model: LocalModel

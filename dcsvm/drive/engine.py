@@ -26,6 +26,7 @@ from dcsvm.base.subproblem import FitResult, LocalProblem, Subproblem
 from dcsvm.base.threads import CORES, find_blas
 from dcsvm.drive.executor import CHOSEN, Executor, Numbered, Runnable
 from dcsvm.drive.observers import Observer
+from dcsvm.drive.row_runs import gather_runs
 from dcsvm.drive.validation import check_jobs
 
 if TYPE_CHECKING:
@@ -195,7 +196,9 @@ class Engine:
 
     def _train(self, jobs: list[Numbered]) -> Iterator[tuple[int, Any]]:
         bytes_read = {number: job.bytes_read for number, job in jobs}
-        for number, outcome in self.executor.stream(jobs, self.n_jobs):
+        has_files = any(bytes_read.values())
+        moved = gather_runs(jobs, self.executor.memory) if has_files else jobs
+        for number, outcome in self.executor.stream(moved, self.n_jobs):
             if bytes_read[number]:
                 outcome = add_account(outcome, bytes_read=bytes_read[number])
             yield number, outcome

@@ -39,8 +39,7 @@ class FastfoodPlanes(LocalModel):
         """The inner products (n, frequencies) of rows with random directions."""
         length = self.signs.shape[1]
         padded = np.pad(as_dense(X), ((0, 0), (0, length - X.shape[1])))[:, None]
-        mixed = hadamard_transform(padded * self.signs)
-        mixed = np.take_along_axis(mixed, self.order[None], axis=2)
+        mixed = np.take_along_axis(hadamard_transform(padded * self.signs), self.order[None], 2)
         turned = hadamard_transform(mixed * self.normals) * self.scales
         return np.asarray(turned.reshape(X.shape[0], -1)[:, : len(self.weights) // 2])
 
@@ -92,8 +91,7 @@ class Fastfood(LocalLearner):
 
     def memory(self, n_rows: int, n_features: int) -> float:
         """The bytes of the waves of a block of rows, with copies, and of the equations."""
-        size = 2 * self.frequencies + 1
-        return 30.0 * min(n_rows, BLOCK_ROWS) * size + 16.0 * size**2
+        return (30.0 * min(n_rows, BLOCK_ROWS) + 32.0 * self.frequencies) * 2 * self.frequencies
 
     def fit(self, problem: Problem) -> LocalModel:
         gamma = problem.kernel("rbf", self.gamma).gamma
@@ -105,8 +103,7 @@ class Fastfood(LocalLearner):
         normal, right = np.zeros((size, size)), np.zeros((size, len(labels)))
         for start in range(0, problem.n_rows, BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
-            waves = empty.waves(problem.X[rows])
-            waves = np.hstack([waves, np.ones((len(waves), 1))])
+            waves = np.pad(empty.waves(problem.X[rows]), ((0, 0), (0, 1)), constant_values=1.0)
             weighted = waves.T * masses[rows]
             normal += weighted @ waves
             right += weighted @ targets[rows]
