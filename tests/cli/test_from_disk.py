@@ -38,6 +38,7 @@ def test_a_run_from_disk_predicts_what_a_run_in_memory_does(text, folder, dcsvm,
     (folder / "recipe.toml").write_text(f'learner = "kernel_svm"\ncombiner = "route"\n{text}')
     command = ["run", "recipe.toml", "--data", "rows", "--target", "kind", "--jobs", 1, "--out"]
     assert dcsvm(*command, "memory").exit_code == 0
+    monkeypatch.setattr("dcsvm_report.gantt_chart.SHORT", 0.0)
     monkeypatch.setattr("dcsvm.experiments.run.load_data.MAPPED_BYTES", 1)
     monkeypatch.setattr("dcsvm.numeric.mapped_rows.GATHERED_BYTES", 1)
     result = dcsvm(*command, "disk")
@@ -45,6 +46,8 @@ def test_a_run_from_disk_predicts_what_a_run_in_memory_does(text, folder, dcsvm,
     for name in ("predictions.csv", "model.dcsvm"):
         assert (folder / "disk" / name).read_bytes() == (folder / "memory" / name).read_bytes()
     assert not any(spill.glob("dcsvm-rows-*"))
+    report = (folder / "disk" / "report.html").read_text()
+    assert ("MB read" in report) == (text == TREE)  # the others have a single part
 
 
 def test_a_folder_needs_a_target(folder, dcsvm):
