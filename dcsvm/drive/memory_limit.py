@@ -16,6 +16,8 @@ from dcsvm.numeric.mapped_rows import RESIDENT_BYTES
 
 #: What a process takes before it is given any rows.
 PROCESS_BYTES = 150e6
+#: What a division takes is told from so many bytes on.
+TOLD_BYTES = 100e6
 
 Run = Callable[[Sequence[Numbered]], Any]
 
@@ -86,7 +88,7 @@ class MemoryLimit:
 def check_division(
     decomposer: Decomposer, shape: tuple[int, int], limit: MemoryLimit | None
 ) -> None:
-    """Say what a decomposer takes that cannot leave rows (n, d) on disk; raise if it is too much.
+    """Say what a decomposer holds of rows (n, d) on disk, if it is much; raise if it is too much.
 
     Called before the rows are read.
     """
@@ -104,7 +106,8 @@ def check_division(
     left = measure_available() if limit is None else limit.measure_left()
     if needed > left:
         raise MemoryLimitError(f"{message}; {format_bytes(max(left, 0.0))} are left")
-    warnings.warn(message, stacklevel=2)
+    if needed > TOLD_BYTES:
+        warnings.warn(message, stacklevel=2)
 
 
 def measure_available() -> float:

@@ -118,7 +118,8 @@ def test_a_division_that_does_not_fit_is_refused_before_rows_are_read(rows, monk
     )
 
 
-def test_a_division_that_fits_is_announced(rows, monkeypatch):
+def test_a_large_division_that_fits_is_announced(rows, monkeypatch):
+    monkeypatch.setattr(memory_limit, "TOLD_BYTES", 12e6)
     clf = DivideAndConquerClassifier("lsh", "majority", "route", random_state=0)
     with pytest.warns(UserWarning, match=r"^lsh holds .* 12.8 MB .* 1 times; kmeans, as set"):
         clf.fit(rows, np.arange(N_ROWS) % 2)
