@@ -15,6 +15,7 @@ import dcsvm
 from dcsvm import DivideAndConquerClassifier, LocalLearner, build, component
 from dcsvm.base.errors import ClusterError, UsageError
 from dcsvm.datasets.mapped_tables import map_rows
+from dcsvm.drive import row_runs
 from dcsvm.drive.engine import Engine
 from dcsvm.drive.observers import Observer
 
@@ -124,6 +125,21 @@ def test_rows_of_a_file_are_read_by_the_workers(client, tmp_path):
     accounts = [record.account for record in there.ledger_]
     assert sum(each["bytes_read"] for each in accounts) == rows.nbytes
     assert sum(each["bytes_sent"] for each in accounts) < rows.nbytes / 8
+
+
+def test_gathered_rows_are_read_by_the_workers(client, tmp_path, monkeypatch):
+    monkeypatch.setattr(row_runs, "SMALL_FILE", 0)
+    monkeypatch.setattr(row_runs, "measure_available", lambda: 0.0)
+    rows = rng.normal(size=(6000, 30))
+    np.save(tmp_path / "X.npy", rows)
+    tree = build("decomposer", "tree", ceiling=300)
+    here, there = (made(tree, "linear_svm", "route") for _ in range(2))
+    here.fit(rows, rows[:, 0] > 0.1 * rows[:, 1])
+    with dcsvm.cluster(client):
+        there.fit(map_rows(tmp_path / "X.npy"), rows[:, 0] > 0.1 * rows[:, 1])
+    np.testing.assert_array_equal(here.decision_function(rows), there.decision_function(rows))
+    assert sum(record.account["bytes_sent"] for record in there.ledger_) < rows.nbytes / 8
+    assert [each.name for each in tmp_path.iterdir()] == ["X.npy"]
 
 
 def test_observers_and_checkpoints_work_as_locally(client):
