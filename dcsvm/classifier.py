@@ -29,6 +29,7 @@ from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.engine import Engine, run_inline
 from dcsvm.drive.fitted import FittedStrategy, answer_dask, ask_in_chunks, count_cost, is_finite
 from dcsvm.drive.held_out_margins import calibrate
+from dcsvm.drive.memory_limit import check_division
 from dcsvm.drive.observers import CallbackSupport, SklearnCallbacks, with_callbacks
 from dcsvm.drive.out_of_fold import training_answers
 from dcsvm.drive.registry import KINDS, default_registry
@@ -204,7 +205,10 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         """Learn from rows X (n, d) and labels y (n,); or, as a LocalLearner, from a Problem."""
         if isinstance(X, Problem):
             return run_inline(self.fit_in_steps(X))
-        return self.fit_with(Engine(self.n_jobs), X, y, sample_weight)
+        engine = Engine(self.n_jobs)
+        if isinstance(X, MappedRows):
+            check_division(self._strategy().decomposer, X.shape, engine.executor.memory)
+        return self.fit_with(engine, X, y, sample_weight)
 
     def fit_with(
         self,
@@ -390,11 +394,5 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         self.n_rows_ = len(y)
         entropy = int(check_random_state(self.random_state).randint(2**31 - 1))
         names = getattr(self, "feature_names_in_", names)
-        return Problem(
-            X,
-            y,
-            len(self.classes_),
-            Seed(entropy),
-            weights,
-            names=None if names is None else tuple(names),
-        )
+        known = None if names is None else tuple(names)
+        return Problem(X, y, len(self.classes_), Seed(entropy), weights, names=known)

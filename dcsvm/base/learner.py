@@ -83,12 +83,12 @@ class LocalLearner(Component):
         return self
 
     def memory(self, n_rows: int, n_features: int) -> float:
-        """The bytes that fitting needs beside the problem, or 0 if they are few or unknown.
+        """The bytes that fitting needs beside the problem; by default, a copy of its rows.
 
         Called before training by combiners that choose a smaller problem or a simpler learner,
         and by runs with a limit of memory.
         """
-        return 0.0
+        return 8.0 * n_rows * n_features
 
     def simpler(self) -> LocalLearner | None:
         """The next simpler learner of this kind that needs less memory, or None.

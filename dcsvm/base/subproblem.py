@@ -137,7 +137,7 @@ class Subproblem:
     def bytes_needed(self) -> float:
         """A forecast of the memory that training takes, its own rows included."""
         width = self.problem.n_features
-        return 16.0 * self.n_rows * width + self.learner.memory(self.n_rows, width)
+        return 8.0 * self.n_rows * (width + 4) + self.learner.memory(self.n_rows, width)
 
     @property
     def can_be_batched(self) -> bool:
@@ -192,7 +192,8 @@ class LocalProblem:
     def _extracted(self) -> tuple[Problem, View | None]:
         given, part, rows = self.job.problem, self.job.part, self.rows
         whole = len(rows) == given.n_rows and bool((np.diff(rows) == 1).all())
-        X = given.X if whole else given.X[rows]
+        is_run = self.job.ids is not None and isinstance(given.X, MappedRows)
+        X = given.X if whole and not is_run else given.X[rows]
         view, names = self._view(), given.names
         if view is not None:
             view = view.fit(X)
@@ -237,7 +238,7 @@ class FitResult:
     """What a worker returns: the model, and the other data of a Member.
 
     `account` tells how the executor ran the job: `began` (seconds since 1970), `worker`, seconds
-    `waited` besides training, and `bytes_read`, `bytes_sent` and `bytes_returned`.
+    `waited` besides training, `bytes_read`, `bytes_sent`, `bytes_returned`, times `sent_again`.
     """
 
     model: LocalModel

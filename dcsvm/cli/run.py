@@ -55,6 +55,16 @@ Memory = Annotated[
     typer.Option("--memory", metavar="SIZE", help="What the run may take in all, such as 4GB."),
 ]
 
+Checkpoints = Annotated[
+    str | None,
+    typer.Option(
+        "--checkpoints",
+        metavar="URL",
+        help="Copy finished parts to this folder, such as s3://BUCKET/RUN, and take over those "
+        "that are there.",
+    ),
+]
+
 Seconds = Annotated[
     float | None, typer.Option("--seconds", help="The time for a search: search.seconds.")
 ]
@@ -76,6 +86,7 @@ class _Options:
     plugins: tuple[Path, ...]
     if_changed: IfChanged = "stop"
     memory: float | None = None
+    checkpoints: str | None = None
 
     @property
     def is_quickstart(self) -> bool:
@@ -119,6 +130,7 @@ def run(
     cluster: Cluster = None,
     cluster_tls: Tls = None,
     memory: Memory = None,
+    checkpoints: Checkpoints = None,
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="In place of the recipe's seed.")
     ] = None,
@@ -148,7 +160,8 @@ def run(
         overrides = (*_list_overrides(data, target, seconds, score), *(values or []))
         plugins = tuple(plugin or ())
         most = None if memory is None else _parse_size(memory)
-        wanted = _Options(recipe, overrides, out, resume, jobs, seed, plugins, if_changed, most)
+        asked = (recipe, overrides, out, resume, jobs, seed, plugins, if_changed, most)
+        wanted = _Options(*asked, checkpoints)
         if dry_run:
             _print_plan(wanted, as_json)
             return
@@ -172,8 +185,9 @@ def _print_completed(kept: CompletedRun, wanted: _Options, as_json: bool) -> Non
     else:
         print_result(kept.result)
     plugins = wanted.plugins
-    if wanted.resume is not None:
+    if wanted.resume is not None or kept.taken_over:
         say(_describe_resumed(kept.taken_over))
+    if wanted.resume is not None:
         plugins = (*_find_plugins_before(wanted.resume), *plugins)
     for sentence in kept.missing:
         say(f"warning: {sentence}")
@@ -225,6 +239,7 @@ def _build_request(wanted: _Options, registry: Registry) -> RunRequest:
         tuple(map(str, wanted.plugins)),
         tuple(sys.argv[1:]),
         wanted.memory,
+        wanted.checkpoints,
     )
 
 
@@ -243,7 +258,7 @@ def _execute(wanted: _Options, progress: TerminalProgress) -> CompletedRun:
         _check_resume_options(wanted)
         folder = RunFolder.find(wanted.resume)
         registry = load_registry([*find_plugin_files(folder), *wanted.plugins])
-        request = read_request(folder, registry, wanted.jobs, wanted.memory)
+        request = read_request(folder, registry, wanted.jobs, wanted.memory, wanted.checkpoints)
         if folder.has(STATUS) and folder.read_json(STATUS).get("state") == "done":
             raise UsageError(f"the run in {str(folder.path)!r} is done: nothing is left to resume")
         anew = update_software(request, folder, registry, wanted.if_changed)

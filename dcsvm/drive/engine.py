@@ -25,6 +25,7 @@ from dcsvm.base.subproblem import FitResult, Subproblem
 from dcsvm.base.threads import CORES, find_blas
 from dcsvm.drive.executor import CHOSEN, Executor, Numbered, Runnable
 from dcsvm.drive.observers import Observer
+from dcsvm.drive.row_runs import gather_runs
 from dcsvm.drive.task_batch import TaskBatch
 from dcsvm.drive.validation import check_jobs
 
@@ -195,7 +196,8 @@ class Engine:
 
     def _train(self, jobs: list[Numbered]) -> Iterator[tuple[int, Any]]:
         read = {number: count for number, job in jobs if (count := job.bytes_read)}
-        for number, outcome in self.executor.stream(jobs, self.n_jobs):
+        moved = gather_runs(jobs, self.executor.memory) if read else jobs
+        for number, outcome in self.executor.stream(moved, self.n_jobs):
             if number in read:
                 outcome = add_account(outcome, bytes_read=read[number])
             yield number, outcome

@@ -15,7 +15,7 @@ from dcsvm.base.errors import ContractError
 from dcsvm.base.member import Member
 from dcsvm.base.models import KernelExpansion
 from dcsvm.base.problem import union
-from dcsvm.base.routing import Division, Router, Routing
+from dcsvm.base.routing import Division, Router, split_by_member
 from dcsvm.base.stored_fields import PlainState
 from dcsvm.drive.committee.cost_counter import CostCounter
 from dcsvm.drive.committee.group import (
@@ -267,7 +267,7 @@ class Committee(PlainState, Stored):
                 yield everyone, number, group.weigh(number - group.first, None, X.shape[0])
             return
         routing = group.router.route(X)
-        for number, at in _by_member(routing):
+        for number, at in split_by_member(routing):
             weights = None if routing.weight is None else routing.weight[at]
             yield routing.row[at], group.first + number, group.weigh(number, weights, len(at))
 
@@ -283,7 +283,7 @@ class Committee(PlainState, Stored):
                 routing = group.router.route(X)
                 if routing.weight is not None or len(routing.row) != X.shape[0]:
                     return np.asarray(find_winners(self.mean_scores(X)))
-                places = [(routing.row[at], group.first + n) for n, at in _by_member(routing)]
+                places = [(routing.row[at], group.first + n) for n, at in split_by_member(routing)]
             elif group.last - group.first != 1 or len(self.groups) != 1:
                 return np.asarray(find_winners(self.mean_scores(X)))
             for rows, number in places:
@@ -355,7 +355,7 @@ class Committee(PlainState, Stored):
         routing = router.route(X)
         if self.cost_counter is not None:
             self.cost_counter.add_routing(routing)
-        for number, places in _by_member(routing):
+        for number, places in split_by_member(routing):
             member = np.array([group.first + number])
             for block in self.blocks(places, member):
                 weights = None if routing.weight is None else routing.weight[block]
@@ -383,15 +383,6 @@ class Committee(PlainState, Stored):
         pools = [shared.pool.shape[0] for shared in block.shared]
         alone = [_points_of(member) for member in block.singles]
         return int(max(len(block.owner), *pools, *alone, 0))
-
-
-def _by_member(routing: Routing) -> Iterator[tuple[int, IntArray]]:
-    """Each queried member, and its positions in the routing."""
-    order = np.argsort(routing.member, kind="stable")
-    queried, first = np.unique(routing.member[order], return_index=True)
-    several = np.split(order, first[1:])[: len(queried)]  # of no rows, one empty piece
-    for number, places in zip(queried, several, strict=True):
-        yield int(number), places
 
 
 def _points_of(member: Member) -> int:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from dcsvm.base.component import check_value, settings_of
+from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.errors import DcsvmError, RecipeError, did_you_mean
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.registry import RECIPE, Registry
@@ -106,6 +107,14 @@ class Recipe:
     @property
     def name(self) -> str:
         return self.candidates[0].name
+
+    @property
+    def decomposers(self) -> list[Decomposer]:
+        """Those of its own strategy and of its rivals."""
+        return [
+            each.registry.resolve("decomposer", each.classifier.decomposer)
+            for each in self.candidates
+        ]
 
 
 def find_recipe(name: str | None, registry: Registry, overrides: Iterable[str] = ()) -> Recipe:

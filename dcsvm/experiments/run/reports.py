@@ -26,21 +26,25 @@ from dcsvm.experiments.run.runner import RunResult
 from dcsvm.numeric import MappedRows
 from dcsvm.persistence.atomic_write import write_atomically
 
+#: Answers of test rows that a report of a run on rows on disk may hold in memory.
+MOST_ANSWERS = 200_000
 NO_PLUGIN = "no plugin that writes reports is installed"
 
 
 def report_run(result: RunResult, folder: RunFolder) -> list[str]:
     """Write the reports of a finished run; return the errors as sentences."""
     reports = _load_reports()
-    if isinstance(result.dataset.X, MappedRows):  # a report holds all answers and rows in memory
+    is_mapped = isinstance(result.dataset.X, MappedRows)
+    if is_mapped and len(result.truth) > MOST_ANSWERS:
         return []
     if not reports:
         warnings.warn(f"there is no report: {NO_PLUGIN}", stacklevel=2)
     failures = []
     for report in reports:
         try:
-            for name, value in report.gather(_build_finished_run(result)).items():
-                folder.write_json(name, value)
+            if not is_mapped:  # what it shows of the model needs rows in memory
+                for name, value in report.gather(_build_finished_run(result)).items():
+                    folder.write_json(name, value)
             missing = report.find_missing()
             if missing:  # `dcsvm report` can write it later, wherever the libraries are
                 warnings.warn(f"there is no {report.file_name}: {missing}", stacklevel=2)

@@ -49,6 +49,7 @@ from dcsvm.experiments.run.runner import Observer, RunResult, run_recipe
 from dcsvm.experiments.run.search_result import SearchResult
 from dcsvm.model_selection.path_job import PathOutcome
 from dcsvm.numeric import native
+from dcsvm.persistence.checkpoint_mirror import CheckpointMirror
 from dcsvm.persistence.checkpoints import CheckpointLog
 
 DROP = "drop the finished searches and parts with --if-changed restart"
@@ -80,6 +81,7 @@ class RunRequest:
     plugins: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     memory: float | None = None
+    checkpoints: str | None = None
 
     def begin(self, out: Path | None, registry: Registry) -> RunFolder:
         """Make the folder of the run and write its inputs."""
@@ -90,6 +92,7 @@ class RunRequest:
             "seed": self.seed,
             "jobs": self.n_jobs,
             "memory": self.memory,
+            "checkpoints": self.checkpoints,
             "plugins": list(self.plugins),
             "asked_in": os.getcwd(),
             "command": list(self.command),
@@ -109,9 +112,13 @@ class RunRequest:
 
 
 def read_request(
-    folder: RunFolder, registry: Registry, n_jobs: int | None, memory: float | None = None
+    folder: RunFolder,
+    registry: Registry,
+    n_jobs: int | None,
+    memory: float | None = None,
+    checkpoints: str | None = None,
 ) -> RunRequest:
-    """The request of a run; `n_jobs` and `memory` may differ from what they were at first."""
+    """The request of a run; what does not change results may differ from what it was at first."""
     asked = folder.read_json(files.REQUEST)
     text = (folder.path / files.RESOLVED).read_text(encoding="utf-8")
     recipe = parse(text, str(folder.path / files.RESOLVED), Path(), registry)
@@ -125,6 +132,7 @@ def read_request(
         tuple(asked["plugins"]),
         tuple(asked["command"]),
         memory or asked.get("memory"),
+        checkpoints or asked.get("checkpoints"),
     )
 
 
@@ -178,7 +186,8 @@ def execute(
     `if_changed` what to do with data that changed. Time is counted from `began`.
     """
     kinds = (FitResult, PathOutcome, Trial)
-    with closing(CheckpointLog(folder.path / FINISHED, kinds=kinds)) as log:
+    mirror = _find_mirror(request)
+    with closing(CheckpointLog(folder.path / FINISHED, kinds=kinds, mirror=mirror)) as log:
         session = _FolderContext(
             request.seed,
             request.n_jobs,
@@ -198,6 +207,14 @@ def execute(
             folder.remove_partial_files()
             folder.set_state(RUNNING)
         return _run(request, session, log)
+
+
+def _find_mirror(request: RunRequest) -> CheckpointMirror | None:
+    """The folder for copies of finished parts, of this version of the code."""
+    if request.checkpoints is None:
+        return None
+    software = describe_software(request.recipe, request.recipe.candidates[0].registry)
+    return CheckpointMirror(f"{request.checkpoints.rstrip('/')}/{digest(software)}")
 
 
 def _run(request: RunRequest, session: "_FolderContext", log: CheckpointLog) -> CompletedRun:

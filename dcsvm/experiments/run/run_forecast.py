@@ -89,7 +89,7 @@ class RunPlan:
 
 def plan_run(recipe: Recipe, seed: int, n_jobs: int, memory: float | None = None) -> RunPlan:
     """Read the data, divide them, train a small pilot, and forecast the rest."""
-    data = load(recipe.data, memory)
+    data = load(recipe.data, memory, recipe.decomposers)
     warn_of_unsuited(recipe, data)
     splits = split_rows(data, recipe.split, seed)
     portfolio = _list_portfolio(recipe, data, splits)

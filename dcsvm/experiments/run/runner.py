@@ -183,7 +183,7 @@ def run_recipe(
             recipe.split.seed if seed is None else seed, n_jobs, observer or Observer()
         )
     session.observer.on_step_begin("reading data")
-    data = load(recipe.data, session.memory)
+    data = load(recipe.data, session.memory, recipe.decomposers)
     splits = split_rows(data, recipe.split, session.seed)
     for candidate in recipe.candidates:
         check_scores(recipe, candidate, len(np.unique(data.y)))

@@ -28,8 +28,7 @@ class ProbabilityProduct(Combination):
         return plan.product(self.logs, STEEPNESS, LEAST)
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
-        sums = np.zeros((X.shape[0], committee.n_classes))
-        total = np.zeros((X.shape[0], 1))
+        sums, total = np.zeros((X.shape[0], committee.n_classes)), np.zeros((X.shape[0], 1))
         met = np.zeros(sums.shape, dtype=bool)
         for answers in committee.answers(X):
             for place, number in enumerate(answers.members):
@@ -42,9 +41,8 @@ class ProbabilityProduct(Combination):
                 total[answers.rows] += weight
                 met[answers.rows] |= (weight > 0) & np.asarray(member.code).any(axis=0)
         sums -= np.maximum(total - 1.0, 0.0) * self.logs
-        return np.where(
-            met, scipy.special.log_softmax(np.where(met, sums, -np.inf), axis=1), np.nan
-        )
+        logs = scipy.special.log_softmax(np.where(met, sums, -np.inf), axis=1)
+        return np.where(met, logs, np.nan)
 
     def probabilities(self, committee: Committee, X: Matrix) -> FloatArray | None:
         if any(member.probabilities(X[:1]) is None for member in committee.members):

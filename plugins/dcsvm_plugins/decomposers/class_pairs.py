@@ -42,6 +42,7 @@ class ClassPairs(Decomposer):
 
     name = "class_pairs"
     yields = frozenset({"class pairs"})
+    rows_held = 0.0
 
     def levels(self, problem: Problem, factor: int = 4) -> Iterator[Level]:
         yield Level({}, next(self.divide(problem)))

@@ -55,6 +55,7 @@ class LearnedMetric(Decomposer):
 
     name = "learned_metric"
     yields = frozenset({"one part"})
+    rows_held = 0.0
 
     kernel: Literal["laplacian", "rbf"] = setting(
         "laplacian", help="kernel of the regressions; the learner's kernel should be the same"

@@ -98,6 +98,11 @@ class Logistic(LocalLearner):
     landmarks: int = setting(300, at_least=1, help="maximum number of landmarks")
     iterations: int = setting(1000, at_least=1, help="maximum number of steps of L-BFGS")
 
+    def memory(self, n_rows: int, n_features: int) -> float:
+        """The bytes of two matrices of rows by landmarks, and of landmarks by landmarks."""
+        landmarks = min(n_rows, self.landmarks)
+        return 8.0 * n_rows * n_features + 17.5 * n_rows * landmarks + 24.0 * landmarks**2
+
     def fit(self, problem: Problem) -> LocalModel:
         kernel = make_kernel("rbf", self.gamma, 3, 0.0, problem.X, problem.weights)
         drawn = problem.seed.generator().permutation(problem.n_rows)[: self.landmarks]

@@ -41,8 +41,8 @@ class RBFNetwork(LocalLearner):
     ridge: float = setting(1e-3, above=0, help="penalty on the weights")
 
     def memory(self, n_rows: int, n_features: int) -> float:
-        """The bytes of the basis functions at all rows, and of a copy."""
-        return 16.0 * n_rows * min(n_rows, self.centres)
+        """The bytes of the basis functions at all rows, of a copy, and of blocks."""
+        return 20.0 * n_rows * (1 + min(n_rows, self.centres)) + 4.0 * n_rows * n_features
 
     def fit(self, problem: Problem) -> LocalModel:
         kernel = make_kernel("rbf", self.gamma, 3, 0.0, problem.X, problem.weights)

@@ -89,7 +89,7 @@ class TRBFKRR(LocalLearner):
     def memory(self, n_rows: int, n_features: int) -> float:
         """The bytes that fitting so many rows and features takes beside the rows."""
         size = min(self._count_unknowns(n_rows, n_features), 10**9)
-        return 16.0 * size**2
+        return 32.0 * size**2 + 2.5 * BLOCK_BYTES
 
     def simpler(self) -> LocalLearner | None:
         """The same learner with an order less, which needs less memory; None at order 1."""

@@ -28,9 +28,13 @@ FEATURES, LEAST_ROWS, MOST_ROWS = 64, 500, 4000
 
 
 def estimate_bytes(n_rows: int, n_features: int, cache_bytes: float) -> float:
-    """The memory of a fit: a kernel matrix, or its cached rows, and packed rows."""
-    if n_rows <= FULL_ROWS:
-        return 8.0 * n_rows**2
+    """What a fit takes: a kernel matrix, or the rows of it that are kept, and packed rows.
+
+    The matrix has 4 bytes for each value, and a Newton step takes some of it once more. Of easy
+    problems, fewer rows than the forecast assumes are ever looked at.
+    """
+    if working_set_size(n_rows, n_rows // 2) >= n_rows:
+        return 5.1 * n_rows**2
     cached = min(4.0 * n_rows**2, cache_bytes)
     return cached + WORKING_BYTES + 12.0 * n_rows * n_features
 
