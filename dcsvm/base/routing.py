@@ -160,12 +160,3 @@ class Level:
     parts: Sequence[Part] = ()
     router: Router | None = None
     groups: Sequence[Level] = ()
-
-
-def split_by_member(routing: Routing) -> Iterator[tuple[int, IntArray]]:
-    """Each queried member, and its positions in the routing."""
-    order = np.argsort(routing.member, kind="stable")
-    queried, first = np.unique(routing.member[order], return_index=True)
-    several = np.split(order, first[1:])[: len(queried)]  # of no rows, one empty piece
-    for number, places in zip(queried, several, strict=True):
-        yield int(number), places

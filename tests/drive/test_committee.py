@@ -7,8 +7,8 @@ from fakes import Average, Centroids, Deal, Everything, Rest, StripRouter, Strip
 from dcsvm import Committee, DivideAndConquerClassifier, Division, Member, Router, Routing
 from dcsvm.base.answers import Answers
 from dcsvm.base.errors import ContractError
-from dcsvm.base.routing import split_by_member
 from dcsvm.drive.absent_classes import floor_masked
+from dcsvm.drive.committee.committee import split_by_member
 from dcsvm.drive.fitted import FittedStrategy, chunk_size
 from dcsvm.numeric import Kernel
 from dcsvm.toolbox import Constant, Cost, Hyperplanes, KernelExpansion, Wrapped

@@ -15,12 +15,13 @@ from dcsvm.base.errors import ContractError
 from dcsvm.base.member import Member
 from dcsvm.base.models import KernelExpansion
 from dcsvm.base.problem import union
-from dcsvm.base.routing import Division, Router, split_by_member
+from dcsvm.base.routing import Division, Router, Routing
 from dcsvm.base.stored_fields import PlainState
 from dcsvm.drive.committee.cost_counter import CostCounter
 from dcsvm.drive.committee.group import (
     Group,
     build_table_code,
+    check_groups,
     exchange,
     find_homes,
     find_winners,
@@ -114,17 +115,7 @@ class Committee(PlainState, Stored):
 
     def check_stored(self, **sizes: int) -> dict[str, int]:
         """Raise ValueError unless groups and members fit; called by `save` and `load`."""
-        edges = [0, *(group.last for group in self.groups)]
-        if (
-            [group.first for group in self.groups] != edges[:-1]
-            or edges != sorted(set(edges))
-            or edges[-1] != len(self.members)
-            or not self.members
-        ):
-            raise ValueError(
-                f"Committee.groups must divide {len(self.members)} members, in order, got "
-                f"{[(group.first, group.last) for group in self.groups[:9]]}"
-            )
+        check_groups(self.groups, len(self.members))
         features = {key: sizes[key] for key in ("features",) if key in sizes}
         for member in self.members:
             member.check_stored(classes=self.n_classes, **features)
@@ -383,6 +374,15 @@ class Committee(PlainState, Stored):
         pools = [shared.pool.shape[0] for shared in block.shared]
         alone = [_points_of(member) for member in block.singles]
         return int(max(len(block.owner), *pools, *alone, 0))
+
+
+def split_by_member(routing: Routing) -> Iterator[tuple[int, IntArray]]:
+    """Each queried member, and its positions in the routing."""
+    order = np.argsort(routing.member, kind="stable")
+    queried, first = np.unique(routing.member[order], return_index=True)
+    several = np.split(order, first[1:])[: len(queried)]  # of no rows, one empty piece
+    for number, places in zip(queried, several, strict=True):
+        yield int(number), places
 
 
 def _points_of(member: Member) -> int:

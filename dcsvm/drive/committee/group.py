@@ -159,3 +159,13 @@ def build_table_code(committee: "Committee") -> IntArray:
         members = committee.members[group.first : group.last]
         codes += [own] if group.router else [member.code for member in members]
     return np.vstack(codes)
+
+
+def check_groups(groups: Sequence[Group], n_members: int) -> None:
+    """Raise ValueError unless the groups divide so many members in order."""
+    ends = [(group.first, group.last) for group in groups]
+    edges = [0, *(last for _, last in ends)]
+    ascending = edges == sorted(set(edges)) and [first for first, _ in ends] == edges[:-1]
+    if not ascending or edges[-1] != n_members or not n_members:
+        message = f"Committee.groups must divide {n_members} members, in order, got {ends[:9]}"
+        raise ValueError(message)
