@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from dcsvm.base.combiner import Combiner
+from dcsvm.base.combiner import Combiner, fit_combination
 from dcsvm.base.component import ModelFact, component
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.errors import DataError, SettingError, did_you_mean
@@ -109,7 +109,7 @@ class Strategy:
         answers = None
         if self.combiner.wants_answers:
             answers = yield from training_answers(self, committee, problem)
-        combination = self.combiner.fit(committee, problem, answers)
+        combination = fit_combination(self.combiner, committee, problem, answers)
         return FittedStrategy(committee, combination, ledger=ledger)
 
     def train(self, problem: Problem, seed: Seed, ledger: list[Record]) -> Work[Division]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dcsvm.base.component import Component
 from dcsvm.base.decomposer import YIELDS
+from dcsvm.base.errors import ContractError
 from dcsvm.base.problem import Problem
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.row_plan import Plan, Step
@@ -114,7 +115,9 @@ class Combiner(Component, Combination):
     declares: ClassVar[Mapping[str, str]] = {}
     #: Whether `fit` needs the members' scores of the training rows.
     wants_answers: ClassVar[bool] = False
-    #: With `wants_answers`: 0 for in-sample scores, k for out-of-fold scores from k folds.
+    #: With `wants_answers`: 0 for in-sample scores, k for out-of-fold scores from k folds. It may
+    #: also be a setting, as in `folds: int = setting(3, help=...)`. If the division of a fold has
+    #: other parts than that of all rows, the fit raises a CompositionError.
     folds: int = 0
 
     def fit(
@@ -127,3 +130,16 @@ class Combiner(Component, Combination):
         row), or None if the combiner does not want it.
         """
         return self
+
+
+def fit_combination(
+    combiner: Combiner, committee: Committee, problem: Problem, answers: FloatArray | None
+) -> Combination:
+    """What `fit` of a combiner returns; raise if that is no combination."""
+    combination = combiner.fit(committee, problem, answers)
+    if not isinstance(combination, Combination):
+        raise ContractError(
+            f"{type(combiner).__name__}.fit must return a Combination, such as the combiner "
+            f"itself, got {combination!r}"
+        )
+    return combination

@@ -15,7 +15,7 @@ from sklearn.base import ClassifierMixin, clone
 
 from dcsvm.base.combiner import Combiner
 from dcsvm.base.component import Component, check_names, settings_of
-from dcsvm.base.decomposer import Decomposer
+from dcsvm.base.decomposer import Decomposer, check_words
 from dcsvm.base.errors import (
     ContractError,
     PluginError,
@@ -43,6 +43,8 @@ KINDS: dict[str, type] = {
     "learner": LocalLearner,
     "combiner": Combiner,
 }
+#: Where components say what they yield or accept.
+WORDS = {"decomposer": "yields", "combiner": "accepts"}
 
 
 @attrs.frozen
@@ -220,7 +222,17 @@ class Registry:
 
     def _register(self, hook: str, what: Any, distribution: str, version: str) -> None:
         kind = hook.removeprefix("dcsvm_").removesuffix("s")
-        items = what.items() if isinstance(what, Mapping) else [(each.name, each) for each in what]
+        if isinstance(what, Mapping) != (kind == RECIPE) or not isinstance(what, Iterable):
+            needed = "a dict of texts by name" if kind == RECIPE else "a list of classes"
+            raise ContractError(f"{hook} of {distribution} must return {needed}, got {what!r}")
+        listed = [] if isinstance(what, Mapping) else list(what)
+        for each in listed:
+            if not isinstance(each, type):
+                raise ContractError(
+                    f"{hook} of {distribution} lists {each!r}: offer the class, not an instance"
+                )
+        named = [(getattr(each, "name", ""), each) for each in listed]
+        items = what.items() if isinstance(what, Mapping) else named
         for name, each in items:
             if kind in KINDS:
                 _check_class(kind, each, distribution)
@@ -296,6 +308,8 @@ def _check_class(kind: str, cls: Any, distribution: str) -> None:
     if not getattr(cls, "name", ""):
         raise ContractError(f"{cls.__name__} of {distribution} has no name")
     _check_methods(cls, distribution)
+    if kind in WORDS:
+        check_words(cls, WORDS[kind])
 
 
 def _check_report(cls: Any, distribution: str) -> None:

@@ -15,17 +15,20 @@ from dcsvm.base.errors import ContractError
 from dcsvm.base.member import Member
 from dcsvm.base.models import KernelExpansion
 from dcsvm.base.problem import union
-from dcsvm.base.routing import Division, Router, Routing
+from dcsvm.base.routing import Division
 from dcsvm.base.stored_fields import PlainState
 from dcsvm.drive.committee.cost_counter import CostCounter
 from dcsvm.drive.committee.group import (
     Group,
     build_table_code,
+    by_member,
+    check_groups,
     exchange,
     find_homes,
     find_winners,
     merge_groups,
     one_column,
+    reweigh_groups,
     tell_sizes,
 )
 from dcsvm.drive.committee.shared_kernels import (
@@ -47,8 +50,11 @@ SMALL_CODE = 2**18
 class Committee(PlainState, Stored):
     """The members that predict, with the routers of their groups."""
 
+    #: The members that predict, numbered from 0, group by group.
     members: tuple[Member, ...]
+    #: Which members are side by side: those of a division, or of each division of a sum.
     groups: tuple[Group, ...]
+    #: The number of classes of the divided problem, also of those that no member knows.
     n_classes: int
     cost_counter: CostCounter | None = attrs.field(default=None, metadata={"stored": False})
     votes: bool = attrs.field(default=True, metadata={"stored": False})
@@ -102,6 +108,15 @@ class Committee(PlainState, Stored):
         changed = exchange(self.members, members, self.n_classes)
         return Committee(changed, self.groups, self.n_classes)
 
+    def reweigh(self, weights: FloatArray) -> Committee:
+        """Return the committee whose members have these weights (members,), and no others.
+
+        Called by combiners that weigh members themselves, in `combine`, `margins` and
+        `probabilities`. `answers`, `mean_scores` and `mean_probabilities` multiply them with
+        those of the routers.
+        """
+        return attrs.evolve(self, groups=reweigh_groups(self.groups, weights))
+
     @property
     def structure(self) -> Any:
         """The structure of the division, None without one; with several groups, see `groups`.
@@ -114,17 +129,7 @@ class Committee(PlainState, Stored):
 
     def check_stored(self, **sizes: int) -> dict[str, int]:
         """Raise ValueError unless groups and members fit; called by `save` and `load`."""
-        edges = [0, *(group.last for group in self.groups)]
-        if (
-            [group.first for group in self.groups] != edges[:-1]
-            or edges != sorted(set(edges))
-            or edges[-1] != len(self.members)
-            or not self.members
-        ):
-            raise ValueError(
-                f"Committee.groups must divide {len(self.members)} members, in order, got "
-                f"{[(group.first, group.last) for group in self.groups[:9]]}"
-            )
+        check_groups(self.groups, len(self.members))
         features = {key: sizes[key] for key in ("features",) if key in sizes}
         for member in self.members:
             member.check_stored(classes=self.n_classes, **features)
@@ -150,7 +155,10 @@ class Committee(PlainState, Stored):
 
     @cached_property
     def starts(self) -> IntArray:
-        """Where each member's columns start, (members + 1,); called by combiners."""
+        """Where each member's columns start, (members + 1,); called by combiners.
+
+        Without routers, columns starts[m] to starts[m + 1] - 1 of `table` are those of member m.
+        """
         return np.cumsum([0] + [len(member.code) for member in self.members])
 
     @property
@@ -210,7 +218,7 @@ class Committee(PlainState, Stored):
         instead of being ignored. Called by combiners that average.
         """
         if unseen is None or not any(group.router for group in self.groups):
-            return self._means(X, self.answers(X))
+            return mean_or_nan(*self._sums(X, self.answers(X)))
         sums = np.zeros((X.shape[0], self.n_classes))
         known, spoken = np.zeros_like(sums), np.zeros(sums.shape, dtype=bool)
         for group in self.groups:
@@ -266,8 +274,8 @@ class Committee(PlainState, Stored):
             for number in range(group.first, group.last):
                 yield everyone, number, group.weigh(number - group.first, None, X.shape[0])
             return
-        routing = group.router.route(X)
-        for number, at in _by_member(routing):
+        routing = group.route(X)
+        for number, at in by_member(routing):
             weights = None if routing.weight is None else routing.weight[at]
             yield routing.row[at], group.first + number, group.weigh(number, weights, len(at))
 
@@ -280,10 +288,10 @@ class Committee(PlainState, Stored):
         for group in self.groups:
             places = [(np.arange(X.shape[0]), group.first)]
             if group.router is not None:
-                routing = group.router.route(X)
+                routing = group.route(X)
                 if routing.weight is not None or len(routing.row) != X.shape[0]:
                     return np.asarray(find_winners(self.mean_scores(X)))
-                places = [(routing.row[at], group.first + n) for n, at in _by_member(routing)]
+                places = [(routing.row[at], group.first + n) for n, at in by_member(routing)]
             elif group.last - group.first != 1 or len(self.groups) != 1:
                 return np.asarray(find_winners(self.mean_scores(X)))
             for rows, number in places:
@@ -319,7 +327,7 @@ class Committee(PlainState, Stored):
                 for answers in answered:
                     block[answers.rows] = answers.values
             else:
-                block = one_column(self._means(X, answered))
+                block = one_column(mean_or_nan(*self._sums(X, answered)))
             columns.append(block)
         return np.hstack(columns)
 
@@ -330,7 +338,7 @@ class Committee(PlainState, Stored):
 
     def _answers_of(self, X: Matrix, group: Group) -> Iterator[Answers]:
         if group.router is not None:
-            yield from self._answer_routed(X, group, group.router)
+            yield from self._answer_routed(X, group)
             return
         members = np.arange(group.first, group.last)
         for rows in self.blocks(np.arange(X.shape[0]), members):
@@ -338,9 +346,6 @@ class Committee(PlainState, Stored):
             if weights is not None:
                 weights = np.broadcast_to(weights, (len(rows), len(members)))
             yield self.ask(X, rows, members, weights)
-
-    def _means(self, X: Matrix, answered: Iterator[Answers]) -> FloatArray:
-        return mean_or_nan(*self._sums(X, answered))
 
     def _sums(self, X: Matrix, answered: Iterator[Answers]) -> tuple[FloatArray, FloatArray]:
         """The sums of scores by class, and the total weights of the columns in each sum."""
@@ -351,11 +356,11 @@ class Committee(PlainState, Stored):
             known[answers.rows] += answers.total_weights()
         return sums, known
 
-    def _answer_routed(self, X: Matrix, group: Group, router: Router) -> Iterator[Answers]:
-        routing = router.route(X)
+    def _answer_routed(self, X: Matrix, group: Group) -> Iterator[Answers]:
+        routing = group.route(X)
         if self.cost_counter is not None:
             self.cost_counter.add_routing(routing)
-        for number, places in _by_member(routing):
+        for number, places in by_member(routing):
             member = np.array([group.first + number])
             for block in self.blocks(places, member):
                 weights = None if routing.weight is None else routing.weight[block]
@@ -383,15 +388,6 @@ class Committee(PlainState, Stored):
         pools = [shared.pool.shape[0] for shared in block.shared]
         alone = [_points_of(member) for member in block.singles]
         return int(max(len(block.owner), *pools, *alone, 0))
-
-
-def _by_member(routing: Routing) -> Iterator[tuple[int, IntArray]]:
-    """Each queried member, and its positions in the routing."""
-    order = np.argsort(routing.member, kind="stable")
-    queried, first = np.unique(routing.member[order], return_index=True)
-    several = np.split(order, first[1:])[: len(queried)]  # of no rows, one empty piece
-    for number, places in zip(queried, several, strict=True):
-        yield int(number), places
 
 
 def _points_of(member: Member) -> int:

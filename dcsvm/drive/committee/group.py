@@ -1,6 +1,6 @@
 """Groups of a committee: members side by side, with router, weights and structure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +16,9 @@ from dcsvm.base.decomposer import (
     SUBSPACES,
     WEIGHTS,
 )
-from dcsvm.base.errors import SettingError
+from dcsvm.base.errors import ContractError, SettingError
 from dcsvm.base.member import Member
-from dcsvm.base.routing import Router
+from dcsvm.base.routing import Router, Routing
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.stored_arrays import Stored, check_array
 
@@ -28,16 +28,35 @@ if TYPE_CHECKING:
 
 @attrs.frozen(eq=False)
 class Group:
-    """Members first .. last - 1 of a committee, and the router that chooses among them.
+    """Members first .. last - 1 of a committee, and the router that chooses among them."""
 
-    `weights` (members,) and `structure` are those of the Division.
-    """
-
+    #: The number of its first member in the committee.
     first: int
+    #: One more than the number of its last member.
     last: int
+    #: The router, which numbers the members from 0; None if every member is asked for every row.
     router: Router | None = None
+    #: How much each member counts, (last - first,), times the weight of the router; None for 1.
     weights: FloatArray | None = None
+    #: The structure of the Division.
     structure: Any = None
+
+    def route(self, X: Matrix) -> Routing:
+        """Which members, from 0, the router names for rows X (n, d); called by the committee."""
+        assert self.router is not None
+        routing, title = self.router.route(X), type(self.router).__name__
+        if not isinstance(routing, Routing):
+            raise ContractError(
+                f"{title}.route must return a Routing, got {type(routing).__name__}; "
+                "Routing.to_one(members) sends each row to one member"
+            )
+        low, high = routing.member.min(initial=0), routing.member.max(initial=0)
+        if low < 0 or high >= self.last - self.first:
+            raise ContractError(
+                f"{title}.route names member {low if low < 0 else high}, but the members are 0 "
+                f"to {self.last - self.first - 1}"
+            )
+        return routing
 
     def weigh(self, number: int, weights: FloatArray | None, n_rows: int) -> FloatArray | None:
         """The router's weights of some rows times that of a member, (n_rows,); None for 1."""
@@ -56,6 +75,30 @@ class Group:
             if isinstance(each, Stored):
                 each.check_stored(**sizes)
         return sizes
+
+
+def check_groups(groups: Sequence[Group], n_members: int) -> None:
+    """Raise ValueError unless the groups divide the members in order."""
+    edges = [0, *(group.last for group in groups)]
+    if (
+        [group.first for group in groups] != edges[:-1]
+        or edges != sorted(set(edges))
+        or edges[-1] != n_members
+        or not n_members
+    ):
+        raise ValueError(
+            f"Committee.groups must divide {n_members} members, in order, got "
+            f"{[(group.first, group.last) for group in groups[:9]]}"
+        )
+
+
+def by_member(routing: Routing) -> Iterator[tuple[int, IntArray]]:
+    """Each queried member, and its positions in the routing."""
+    order = np.argsort(routing.member, kind="stable")
+    queried, first = np.unique(routing.member[order], return_index=True)
+    several = np.split(order, first[1:])[: len(queried)]  # of no rows, one empty piece
+    for number, places in zip(queried, several, strict=True):
+        yield int(number), places
 
 
 def find_words(committee: "Committee") -> set[str]:
@@ -118,6 +161,17 @@ def exchange(
     return tuple(changed)
 
 
+def reweigh_groups(groups: Sequence[Group], weights: FloatArray) -> tuple[Group, ...]:
+    """The groups with other weights of their members (members,)."""
+    given, n_members = np.asarray(weights, dtype=float), groups[-1].last
+    if given.shape != (n_members,) or not np.isfinite(given).all() or given.min() < 0:
+        raise SettingError(
+            f"Committee.reweigh needs {n_members} numbers of at least zero, got "
+            f"{np.array2string(given, threshold=8)}"
+        )
+    return tuple(attrs.evolve(each, weights=given[each.first : each.last]) for each in groups)
+
+
 def tell_sizes(committee: "Committee") -> str:
     """How many members and groups a committee has, in words."""
     members, groups = len(committee.members), len(committee.groups)
@@ -140,10 +194,9 @@ def find_winners(scores: FloatArray) -> IntArray:
 
 def find_homes(groups: Sequence[Group], X: Matrix) -> IntArray | None:
     """The one member (n,) of each row of X (n, d); None if rows may ask several."""
-    router = groups[0].router
-    if len(groups) > 1 or router is None:
+    if len(groups) > 1 or groups[0].router is None:
         return None
-    routing = router.route(X)
+    routing = groups[0].route(X)
     order = np.argsort(routing.row, kind="stable")
     once = np.array_equal(routing.row[order], np.arange(X.shape[0]))
     return routing.member[order] if once and routing.weight is None else None
