@@ -32,6 +32,7 @@ from dcsvm.drive.plugin_discovery import (
     find_distribution,
     find_installed,
     import_file,
+    is_same_file,
 )
 
 RECIPE = "recipe"
@@ -116,12 +117,13 @@ class Registry:
             raise
 
     def add_file(self, path: str | Path) -> None:
-        """Load a single .py file as a plugin, unless it is already loaded."""
+        """Load a single .py file as a plugin, unless it, or an installed copy, is loaded."""
         path = Path(path)
         if not path.is_file():
             raise PluginError(f"plugin file {str(path)!r} does not exist")
         place = path.resolve()
-        if place in self._files:
+        plugins = self._manager.get_plugins()
+        if place in self._files or any(is_same_file(each, place) for each in plugins):
             return
         with import_file(path) as module:
             self.add_module(module, str(path))

@@ -136,7 +136,7 @@ def labels_are_the_likeliest_classes(combiner: Combiner, problem: Problem) -> No
     X = new_rows(problem, count=8)
     if combiner.folds:  # which need more rows than there are
         combiner = clone(combiner)
-        vars(combiner)["folds"] = 0  # a setting, or an attribute of the class
+        combiner.__dict__["folds"] = 0  # a setting, or an attribute of the class
     for word in sorted(combiner.accepts - {GROUPS}):
         steps = Strategy(Divider(word), Centroids(), combiner, "auto").conquer(problem)
         model = Engine(n_jobs=1).run(steps)
