@@ -140,11 +140,11 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
     class_weight : dict or "balanced", optional
         Weights of the classes, multiplied with the row weights.
     probability : {"off", "auto", "scaling", "temperature"}, default="off"
-        How `predict_proba` gets its probabilities. "auto" takes those of the members where they
-        have some, and otherwise learns a "scaling" of the scores: a sigmoid for two classes, a
-        softmax for several. A "temperature" scales all classes alike. Learning takes half as
-        long as training, or as long for few rows, since half of the rows are held out, or each
-        half in turn. `predict` is then the class with the largest probability, and
+        How `predict_proba` gets its probabilities. "auto" takes those of the members where these
+        and the combiner have some, and otherwise learns a "scaling" of the scores: a sigmoid for
+        two classes, a softmax for several. A "temperature" scales all classes alike. Learning
+        takes half as long as training, or as long for few rows, since half of the rows are held
+        out, or each half in turn. `predict` is then the class with the largest probability, and
         `decision_function` returns log-odds, or log-probabilities for several classes.
     threshold : float or "best f1", "best accuracy", "best balanced_accuracy", "best mcc", optional
         Of two classes, `predict` answers the one with fewer rows from this probability on; the

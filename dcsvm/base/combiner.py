@@ -69,8 +69,9 @@ class Combination(Stored, ABC):
     def probabilities(self, committee: Committee, X: Matrix) -> FloatArray | None:
         """The probabilities of rows X (n, d), as (n, n_classes), from those of the members.
 
-        None if there are none; the core then learns them from the margins. A sum below one leaves
-        the rest to classes without any probability: see `committee.mean_probabilities`.
+        None, the default, if there are none; the core then learns them from the margins, even if
+        members have some. To use those, `return committee.mean_probabilities(X)`. A sum below one
+        leaves the rest to classes without any probability.
 
         Called by `predict_proba` of a classifier with probabilities.
         """
@@ -127,7 +128,9 @@ class Combiner(Component, Combination):
 
         Called once per fit, after all members are trained. `answers` (n, columns) is
         `committee.table` of the training rows (with `folds`, of committees trained without the
-        row), or None if the combiner does not want it.
+        row), or None if the combiner does not want it: without routers, columns `starts[m]` to
+        `starts[m + 1] - 1` of it are those of member m. If folds are divided into other parts, the
+        fit raises a CompositionError.
         """
         return self
 

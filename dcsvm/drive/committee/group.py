@@ -59,13 +59,19 @@ class Group:
         return routing
 
     def weigh(self, number: int, weights: FloatArray | None, n_rows: int) -> FloatArray | None:
-        """The router's weights of some rows times that of a member, (n_rows,); None for 1."""
+        """The router's weights of some rows times that of a member, (n_rows,); None for 1.
+
+        Called by the committee. `number` counts the members of the group from 0.
+        """
         if self.weights is None:
             return weights
         return np.full(n_rows, self.weights[number]) * (1.0 if weights is None else weights)
 
     def check_stored(self, **sizes: int) -> dict[str, int]:
-        """Raise ValueError unless router, weights and structure suit the members."""
+        """Raise ValueError unless router, weights and structure suit the members.
+
+        Called by `save` and `load`.
+        """
         sizes = sizes | {"members": self.last - self.first}
         if self.weights is not None:
             check_array("Group.weights", self.weights, sizes["members"], at_least=0)
