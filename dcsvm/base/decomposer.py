@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dcsvm.base.component import Component, component, setting
-from dcsvm.base.errors import CompositionError, ContractError, SettingError
+from dcsvm.base.errors import CompositionError, SettingError
 from dcsvm.base.problem import Problem
 from dcsvm.base.routing import Division, Level
 from dcsvm.base.stages import Stages, conclude, together
@@ -28,19 +27,6 @@ WEIGHTS = "weights"
 MODIFIERS = frozenset({GROUPS, WEIGHTS})
 #: The core's words for what decomposers can yield; components can declare more.
 YIELDS = MODIFIERS | {ONE_PART, REGIONS, SUBSETS, SUBSPACES, CLASS_PAIRS, CLASS_CODES}
-
-
-def check_words(cls: Any, attribute: str) -> None:
-    """Raise unless `yields` or `accepts` of a class is a frozenset of words."""
-    words = inspect.getattr_static(cls, attribute, None)
-    if isinstance(words, property) or (isinstance(words, set | frozenset) and words):
-        return
-    told = "it has none" if words is None else f"got {words!r}"
-    raise ContractError(
-        f"{cls.__name__}.{attribute} must be a set of words, as in "
-        f'{attribute} = frozenset({{"subsets"}}), {told}; the words are '
-        f"{', '.join(sorted(YIELDS))}, and those of `declares`"
-    )
 
 
 class Decomposer(Component):

@@ -15,7 +15,7 @@ from sklearn.base import ClassifierMixin, clone
 
 from dcsvm.base.combiner import Combiner
 from dcsvm.base.component import Component, check_names, settings_of
-from dcsvm.base.decomposer import Decomposer, check_words
+from dcsvm.base.decomposer import YIELDS, Decomposer
 from dcsvm.base.errors import (
     ContractError,
     PluginError,
@@ -299,6 +299,19 @@ def _describe_collision(kind: str, name: str, first: str, second: str) -> str:
     return (
         f"two plugins offer a {kind} called {name!r}: {first} and {second}; "
         "uninstall one, or name those to load in DCSVM_LOAD_PLUGINS"
+    )
+
+
+def check_words(cls: Any, attribute: str) -> None:
+    """Raise unless `yields` or `accepts` of a class is a frozenset of words."""
+    words = inspect.getattr_static(cls, attribute, None)
+    if isinstance(words, property) or (isinstance(words, set | frozenset) and words):
+        return
+    told = "it has none" if words is None else f"got {words!r}"
+    raise ContractError(
+        f"{cls.__name__}.{attribute} must be a set of words, as in "
+        f'{attribute} = frozenset({{"subsets"}}), {told}; the words are '
+        f"{', '.join(sorted(YIELDS))}, and those of `declares`"
     )
 
 

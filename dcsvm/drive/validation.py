@@ -14,12 +14,12 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from dcsvm.base.combiner import Combiner
-from dcsvm.base.decomposer import GROUPS, YIELDS, Decomposer, Repeat, check_words
+from dcsvm.base.decomposer import GROUPS, YIELDS, Decomposer, Repeat
 from dcsvm.base.errors import CompositionError, DataError, SettingError, did_you_mean
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.member import Member
 from dcsvm.drive.decision_thresholds import BEST, SCORES, build_costs
-from dcsvm.drive.registry import WORDS, Registry, default_registry
+from dcsvm.drive.registry import WORDS, Registry, check_words, default_registry
 from dcsvm.numeric.array_types import FloatArray, narrow_indices
 from dcsvm.toolbox.missing_values import ADVICE, is_about_missing_values
 from dcsvm.toolbox.table_schema import DATES

@@ -15,9 +15,8 @@ from hypothesis.errors import Flaky
 from hypothesis.strategies import SearchStrategy
 
 from dcsvm.base.component import Component, check_names
-from dcsvm.base.decomposer import check_words
 from dcsvm.base.errors import ContractError, DataError, SettingError, did_you_mean
-from dcsvm.drive.registry import KINDS, WORDS, default_registry
+from dcsvm.drive.registry import KINDS, WORDS, check_words, default_registry
 from dcsvm.testing.problems import describe_problem, identify
 
 Law = Callable[[Any], None]

@@ -15,13 +15,12 @@ from dcsvm.base.errors import ContractError
 from dcsvm.base.member import Member
 from dcsvm.base.models import KernelExpansion
 from dcsvm.base.problem import union
-from dcsvm.base.routing import Division
+from dcsvm.base.routing import Division, Router, Routing
 from dcsvm.base.stored_fields import PlainState
 from dcsvm.drive.committee.cost_counter import CostCounter
 from dcsvm.drive.committee.group import (
     Group,
     build_table_code,
-    by_member,
     check_groups,
     exchange,
     find_homes,
@@ -129,12 +128,7 @@ class Committee(PlainState, Stored):
 
     def check_stored(self, **sizes: int) -> dict[str, int]:
         """Raise ValueError unless groups and members fit; called by `save` and `load`."""
-        check_groups(self.groups, len(self.members))
-        features = {key: sizes[key] for key in ("features",) if key in sizes}
-        for member in self.members:
-            member.check_stored(classes=self.n_classes, **features)
-        for group in self.groups:
-            group.check_stored(classes=self.n_classes, **features)
+        check_groups(self, **sizes)
         return sizes
 
     def __getstate__(self) -> dict[str, Any]:
@@ -274,8 +268,8 @@ class Committee(PlainState, Stored):
             for number in range(group.first, group.last):
                 yield everyone, number, group.weigh(number - group.first, None, X.shape[0])
             return
-        routing = group.route(X)
-        for number, at in by_member(routing):
+        routing = group.router.route(X)
+        for number, at in _by_member(routing, group):
             weights = None if routing.weight is None else routing.weight[at]
             yield routing.row[at], group.first + number, group.weigh(number, weights, len(at))
 
@@ -288,10 +282,11 @@ class Committee(PlainState, Stored):
         for group in self.groups:
             places = [(np.arange(X.shape[0]), group.first)]
             if group.router is not None:
-                routing = group.route(X)
-                if routing.weight is not None or len(routing.row) != X.shape[0]:
+                routing = group.router.route(X)
+                if getattr(routing, "weight", X) is not None or len(routing.row) != X.shape[0]:
                     return np.asarray(find_winners(self.mean_scores(X)))
-                places = [(routing.row[at], group.first + n) for n, at in by_member(routing)]
+                several = _by_member(routing, group)
+                places = [(routing.row[at], group.first + n) for n, at in several]
             elif group.last - group.first != 1 or len(self.groups) != 1:
                 return np.asarray(find_winners(self.mean_scores(X)))
             for rows, number in places:
@@ -338,14 +333,11 @@ class Committee(PlainState, Stored):
 
     def _answers_of(self, X: Matrix, group: Group) -> Iterator[Answers]:
         if group.router is not None:
-            yield from self._answer_routed(X, group)
+            yield from self._answer_routed(X, group, group.router)
             return
         members = np.arange(group.first, group.last)
         for rows in self.blocks(np.arange(X.shape[0]), members):
-            weights = group.weights
-            if weights is not None:
-                weights = np.broadcast_to(weights, (len(rows), len(members)))
-            yield self.ask(X, rows, members, weights)
+            yield self.ask(X, rows, members, group.spread_weights(len(rows)))
 
     def _sums(self, X: Matrix, answered: Iterator[Answers]) -> tuple[FloatArray, FloatArray]:
         """The sums of scores by class, and the total weights of the columns in each sum."""
@@ -356,11 +348,11 @@ class Committee(PlainState, Stored):
             known[answers.rows] += answers.total_weights()
         return sums, known
 
-    def _answer_routed(self, X: Matrix, group: Group) -> Iterator[Answers]:
-        routing = group.route(X)
+    def _answer_routed(self, X: Matrix, group: Group, router: Router) -> Iterator[Answers]:
+        routing = router.route(X)
         if self.cost_counter is not None:
             self.cost_counter.add_routing(routing)
-        for number, places in by_member(routing):
+        for number, places in _by_member(routing, group):
             member = np.array([group.first + number])
             for block in self.blocks(places, member):
                 weights = None if routing.weight is None else routing.weight[block]
@@ -381,18 +373,24 @@ class Committee(PlainState, Stored):
 
     def _width(self, members: IntArray) -> int:
         """The largest number of values per row: kernel values or scores."""
-        if len(members) == 1:
-            member = self.members[members[0]]
-            return max(_points_of(member), len(member.code))
-        block = self._member_block(tuple(members.tolist()))
-        pools = [shared.pool.shape[0] for shared in block.shared]
-        alone = [_points_of(member) for member in block.singles]
-        return int(max(len(block.owner), *pools, *alone, 0))
+        if len(members) > 1:
+            return self._member_block(tuple(members.tolist())).width
+        member = self.members[members[0]]
+        points = len(member.support) if isinstance(member.model, KernelExpansion) else 0
+        return max(points, len(member.code))
 
 
-def _points_of(member: Member) -> int:
-    """The number of kernel values per row; a nested strategy has blocks of its own."""
-    return len(member.support) if isinstance(member.model, KernelExpansion) else 0
+def _by_member(routing: Routing, group: Group) -> Iterator[tuple[int, IntArray]]:
+    """Each queried member of a group, and its positions in the routing."""
+    if not isinstance(routing, Routing):
+        group.check_routing(routing)
+    order = np.argsort(routing.member, kind="stable")
+    queried, first = np.unique(routing.member[order], return_index=True)
+    if len(queried) and not 0 <= queried[0] <= queried[-1] < group.last - group.first:
+        group.check_routing(routing)
+    several = np.split(order, first[1:])[: len(queried)]  # of no rows, one empty piece
+    for number, places in zip(queried, several, strict=True):
+        yield int(number), places
 
 
 def _is_ascending(rows: IntArray) -> bool:

@@ -1,6 +1,6 @@
 """Groups of a committee: members side by side, with router, weights and structure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -41,22 +41,23 @@ class Group:
     #: The structure of the Division.
     structure: Any = None
 
-    def route(self, X: Matrix) -> Routing:
-        """Which members, from 0, the router names for rows X (n, d); called by the committee."""
-        assert self.router is not None
-        routing, title = self.router.route(X), type(self.router).__name__
+    def check_routing(self, routing: Any) -> None:
+        """Raise unless the router returned a Routing to members that are there.
+
+        Called by the committee once for each batch of rows.
+        """
+        title = f"{type(self.router).__name__}.route"
         if not isinstance(routing, Routing):
             raise ContractError(
-                f"{title}.route must return a Routing, got {type(routing).__name__}; "
+                f"{title} must return a Routing, got {type(routing).__name__}; "
                 "Routing.to_one(members) sends each row to one member"
             )
         low, high = routing.member.min(initial=0), routing.member.max(initial=0)
         if low < 0 or high >= self.last - self.first:
             raise ContractError(
-                f"{title}.route names member {low if low < 0 else high}, but the members are 0 "
-                f"to {self.last - self.first - 1}"
+                f"{title} names member {low if low < 0 else high}, but the members are 0 to "
+                f"{self.last - self.first - 1}"
             )
-        return routing
 
     def weigh(self, number: int, weights: FloatArray | None, n_rows: int) -> FloatArray | None:
         """The router's weights of some rows times that of a member, (n_rows,); None for 1.
@@ -66,6 +67,12 @@ class Group:
         if self.weights is None:
             return weights
         return np.full(n_rows, self.weights[number]) * (1.0 if weights is None else weights)
+
+    def spread_weights(self, n_rows: int) -> FloatArray | None:
+        """The members' weights for each row, (n_rows, members); called without a router."""
+        if self.weights is None:
+            return None
+        return np.broadcast_to(self.weights, (n_rows, len(self.weights)))
 
     def check_stored(self, **sizes: int) -> dict[str, int]:
         """Raise ValueError unless router, weights and structure suit the members.
@@ -83,28 +90,24 @@ class Group:
         return sizes
 
 
-def check_groups(groups: Sequence[Group], n_members: int) -> None:
-    """Raise ValueError unless the groups divide the members in order."""
+def check_groups(committee: "Committee", **sizes: int) -> None:
+    """Raise ValueError unless groups divide the members in order, and both suit."""
+    groups, members = committee.groups, committee.members
     edges = [0, *(group.last for group in groups)]
     if (
         [group.first for group in groups] != edges[:-1]
         or edges != sorted(set(edges))
-        or edges[-1] != n_members
-        or not n_members
+        or edges[-1] != len(members)
+        or not members
     ):
         raise ValueError(
-            f"Committee.groups must divide {n_members} members, in order, got "
+            f"Committee.groups must divide {len(members)} members, in order, got "
             f"{[(group.first, group.last) for group in groups[:9]]}"
         )
-
-
-def by_member(routing: Routing) -> Iterator[tuple[int, IntArray]]:
-    """Each queried member, and its positions in the routing."""
-    order = np.argsort(routing.member, kind="stable")
-    queried, first = np.unique(routing.member[order], return_index=True)
-    several = np.split(order, first[1:])[: len(queried)]  # of no rows, one empty piece
-    for number, places in zip(queried, several, strict=True):
-        yield int(number), places
+    features = {key: sizes[key] for key in ("features",) if key in sizes}
+    parts: list[Member | Group] = [*members, *groups]
+    for each in parts:
+        each.check_stored(classes=committee.n_classes, **features)
 
 
 def find_words(committee: "Committee") -> set[str]:
@@ -200,9 +203,11 @@ def find_winners(scores: FloatArray) -> IntArray:
 
 def find_homes(groups: Sequence[Group], X: Matrix) -> IntArray | None:
     """The one member (n,) of each row of X (n, d); None if rows may ask several."""
-    if len(groups) > 1 or groups[0].router is None:
+    router = groups[0].router
+    if len(groups) > 1 or router is None:
         return None
-    routing = groups[0].route(X)
+    routing = router.route(X)
+    groups[0].check_routing(routing)
     order = np.argsort(routing.row, kind="stable")
     once = np.array_equal(routing.row[order], np.arange(X.shape[0]))
     return routing.member[order] if once and routing.weight is None else None
