@@ -141,6 +141,17 @@ def test_an_unknown_name_is_told_in_a_sentence() -> None:
     assert refusal_of(FLOWERS, "--learners", "svmm").startswith("error: no learner is called")
 
 
+def test_a_table_without_a_commit_names_versions() -> None:
+    sys.path.insert(0, str(EXAMPLES / "compare_strategies"))
+    try:
+        from strategy_tables import tell_version
+    finally:
+        sys.path.pop(0)
+    record = {"commit": "", "versions": {"dcsvm": "0.1.0", "mine.py": "a1b2"}}
+    assert tell_version(record) == "dcsvm 0.1.0, mine.py a1b2"
+    assert tell_version(record | {"commit": "3450b66"}) == "3450b66"
+
+
 def test_a_reference_that_is_absent_or_refused_is_told(matrix: Path, tmp_path: Path) -> None:
     names = ["--decomposers", "whole,chunks", "--learners", "linear_svm"]
     assert refusal_of(FLOWERS, *names).endswith(
