@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from dcsvm.base.combiner import Combiner
+from dcsvm.base.combiner import Combiner, fit_combination
 from dcsvm.base.component import ModelFact, component
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.errors import DataError, SettingError, did_you_mean
@@ -110,7 +110,7 @@ class Strategy:
         answers = None
         if self.combiner.wants_answers:
             answers = yield from training_answers(self, committee, problem)
-        combination = self.combiner.fit(committee, problem, answers)
+        combination = fit_combination(self.combiner, committee, problem, answers)
         return FittedStrategy(committee, combination, ledger=ledger)
 
     def train(self, problem: Problem, seed: Seed, ledger: list[Record]) -> Work[Division]:
@@ -141,11 +141,11 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
     class_weight : dict or "balanced", optional
         Weights of the classes, multiplied with the row weights.
     probability : {"off", "auto", "scaling", "temperature"}, default="off"
-        How `predict_proba` gets its probabilities. "auto" takes those of the members where they
-        have some, and otherwise learns a "scaling" of the scores: a sigmoid for two classes, a
-        softmax for several. A "temperature" scales all classes alike. Learning takes half as
-        long as training, or as long for few rows, since half of the rows are held out, or each
-        half in turn. `predict` is then the class with the largest probability, and
+        How `predict_proba` gets its probabilities. "auto" takes those of the members where these
+        and the combiner have some, and otherwise learns a "scaling" of the scores: a sigmoid for
+        two classes, a softmax for several. A "temperature" scales all classes alike. Learning
+        takes half as long as training, or as long for few rows, since half of the rows are held
+        out, or each half in turn. `predict` is then the class with the largest probability, and
         `decision_function` returns log-odds, or log-probabilities for several classes.
     threshold : float or "best f1", "best accuracy", "best balanced_accuracy", "best mcc", optional
         Of two classes, `predict` answers the one with fewer rows from this probability on; the

@@ -82,8 +82,9 @@ class LocalModel(Stored, ABC):
     def probabilities(self, X: Matrix) -> FloatArray | None:
         """The probabilities of rows X (n, d), as (n, k), or None if it has none of its own.
 
-        Rows sum to one. Without them, the core learns some from margins of rows left out of
-        training. Called by the combiner at prediction, with blocks of rows.
+        Rows sum to one. Without them, or if the combiner does not ask for them, the core learns
+        some from margins of rows left out of training. Called by combiners that have
+        `probabilities`, such as `route` and `mean`, with blocks of rows.
         """
         return None
 

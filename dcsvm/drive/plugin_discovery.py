@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from dcsvm.base.errors import ContractError, PluginError, did_you_mean
 from dcsvm.drive import hookspecs
@@ -62,6 +63,13 @@ def import_file(path: Path) -> Iterator[ModuleType]:
         raise PluginError(
             f"plugin file {str(path)!r} cannot be loaded: {describe_error(error)}"
         ) from error
+
+
+def is_same_file(module: Any, path: Path) -> bool:
+    """Whether a module was loaded from this file, or from an installed copy of it."""
+    loaded = Path(getattr(module, "__file__", None) or "")
+    same_name = loaded.name == path.name and loaded.is_file()
+    return same_name and loaded.read_bytes() == path.read_bytes()
 
 
 def check_hooks(module: ModuleType) -> None:

@@ -15,7 +15,7 @@ from sklearn.base import ClassifierMixin, clone
 
 from dcsvm.base.combiner import Combiner
 from dcsvm.base.component import Component, check_names, settings_of
-from dcsvm.base.decomposer import Decomposer
+from dcsvm.base.decomposer import YIELDS, Decomposer
 from dcsvm.base.errors import (
     ContractError,
     PluginError,
@@ -32,6 +32,7 @@ from dcsvm.drive.plugin_discovery import (
     find_distribution,
     find_installed,
     import_file,
+    is_same_file,
 )
 
 RECIPE = "recipe"
@@ -43,6 +44,8 @@ KINDS: dict[str, type] = {
     "learner": LocalLearner,
     "combiner": Combiner,
 }
+#: Where components say what they yield or accept.
+WORDS = {"decomposer": "yields", "combiner": "accepts"}
 
 
 @attrs.frozen
@@ -114,12 +117,13 @@ class Registry:
             raise
 
     def add_file(self, path: str | Path) -> None:
-        """Load a single .py file as a plugin, unless it is already loaded."""
+        """Load a single .py file as a plugin, unless it, or an installed copy, is loaded."""
         path = Path(path)
         if not path.is_file():
             raise PluginError(f"plugin file {str(path)!r} does not exist")
         place = path.resolve()
-        if place in self._files:
+        plugins = self._manager.get_plugins()
+        if place in self._files or any(is_same_file(each, place) for each in plugins):
             return
         with import_file(path) as module:
             self.add_module(module, str(path))
@@ -220,7 +224,17 @@ class Registry:
 
     def _register(self, hook: str, what: Any, distribution: str, version: str) -> None:
         kind = hook.removeprefix("dcsvm_").removesuffix("s")
-        items = what.items() if isinstance(what, Mapping) else [(each.name, each) for each in what]
+        if isinstance(what, Mapping) != (kind == RECIPE) or not isinstance(what, Iterable):
+            needed = "a dict of texts by name" if kind == RECIPE else "a list of classes"
+            raise ContractError(f"{hook} of {distribution} must return {needed}, got {what!r}")
+        listed = [] if isinstance(what, Mapping) else list(what)
+        for each in listed:
+            if not isinstance(each, type):
+                raise ContractError(
+                    f"{hook} of {distribution} lists {each!r}: offer the class, not an instance"
+                )
+        named = [(getattr(each, "name", ""), each) for each in listed]
+        items = what.items() if isinstance(what, Mapping) else named
         for name, each in items:
             if kind in KINDS:
                 _check_class(kind, each, distribution)
@@ -288,6 +302,19 @@ def _describe_collision(kind: str, name: str, first: str, second: str) -> str:
     )
 
 
+def check_words(cls: Any, attribute: str) -> None:
+    """Raise unless `yields` or `accepts` of a class is a frozenset of words."""
+    words = inspect.getattr_static(cls, attribute, None)
+    if isinstance(words, property) or (isinstance(words, set | frozenset) and words):
+        return
+    told = "it has none" if words is None else f"got {words!r}"
+    raise ContractError(
+        f"{cls.__name__}.{attribute} must be a set of words, as in "
+        f'{attribute} = frozenset({{"subsets"}}), {told}; the words are '
+        f"{', '.join(sorted(YIELDS))}, and those of `declares`"
+    )
+
+
 def _check_class(kind: str, cls: Any, distribution: str) -> None:
     if not (isinstance(cls, type) and issubclass(cls, KINDS[kind])):
         raise ContractError(f"{distribution} offers {cls!r} as a {kind}, which is not one")
@@ -296,6 +323,8 @@ def _check_class(kind: str, cls: Any, distribution: str) -> None:
     if not getattr(cls, "name", ""):
         raise ContractError(f"{cls.__name__} of {distribution} has no name")
     _check_methods(cls, distribution)
+    if kind in WORDS:
+        check_words(cls, WORDS[kind])
 
 
 def _check_report(cls: Any, distribution: str) -> None:

@@ -14,12 +14,12 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from dcsvm.base.combiner import Combiner
-from dcsvm.base.decomposer import GROUPS, Decomposer, Repeat
-from dcsvm.base.errors import CompositionError, DataError, SettingError
+from dcsvm.base.decomposer import GROUPS, YIELDS, Decomposer, Repeat
+from dcsvm.base.errors import CompositionError, DataError, SettingError, did_you_mean
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.member import Member
 from dcsvm.drive.decision_thresholds import BEST, SCORES, build_costs
-from dcsvm.drive.registry import Registry, default_registry
+from dcsvm.drive.registry import WORDS, Registry, check_words, default_registry
 from dcsvm.numeric.array_types import FloatArray, narrow_indices
 from dcsvm.toolbox.missing_values import ADVICE, is_about_missing_values
 from dcsvm.toolbox.table_schema import DATES
@@ -219,9 +219,21 @@ def check_row_weights(decomposer: Decomposer, learner: LocalLearner, registry: R
 
 def check_composition(decomposer: Decomposer, combiner: Combiner, registry: Registry) -> None:
     """Raise if the combiner cannot work with what the decomposer yields."""
+    check_words(type(decomposer), "yields")
+    check_words(type(combiner), "accepts")
     unfit = decomposer.yields - combiner.accepts
     if not unfit:
         return
+    offered = [offer.what for kind in WORDS for offer in registry.of_kind(kind)]
+    known = {
+        *YIELDS,
+        *(word for each in (decomposer, combiner, *offered) for word in each.declares),
+    }
+    for word in sorted(unfit - known):
+        raise CompositionError(
+            f"decomposer {_title(decomposer)!r} yields {word!r}, which is no word that a "
+            f"component declares; {did_you_mean(word, known)}"
+        )
     combiners = [
         offer.name
         for offer in registry.of_kind("combiner")

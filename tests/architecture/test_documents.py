@@ -136,6 +136,7 @@ def test_the_components_of_the_plugins_page_keep_every_law(
         "MeasuredSides",
         "Centroids",
         "Loudest",
+        "ByAccuracy",
     }
     del shown["Halves"]  # whose test the page itself shows and runs
     for thing in shown.values():

@@ -27,6 +27,7 @@ from dcsvm.drive.committee.group import (
     find_winners,
     merge_groups,
     one_column,
+    reweigh_groups,
     tell_sizes,
 )
 from dcsvm.drive.committee.shared_kernels import (
@@ -48,8 +49,11 @@ SMALL_CODE = 2**18
 class Committee(PlainState, Stored):
     """The members that predict, with the routers of their groups."""
 
+    #: The members that predict, numbered from 0, group by group.
     members: tuple[Member, ...]
+    #: Which members are side by side: those of a division, or of each division of a sum.
     groups: tuple[Group, ...]
+    #: The number of classes of the divided problem, also of those that no member knows.
     n_classes: int
     cost_counter: CostCounter | None = attrs.field(default=None, metadata={"stored": False})
     votes: bool = attrs.field(default=True, metadata={"stored": False})
@@ -103,6 +107,15 @@ class Committee(PlainState, Stored):
         changed = exchange(self.members, members, self.n_classes)
         return Committee(changed, self.groups, self.n_classes)
 
+    def reweigh(self, weights: FloatArray) -> Committee:
+        """Return the committee whose members have these weights (members,), and no others.
+
+        Called by combiners that weigh members themselves, in `combine`, `margins` and
+        `probabilities`. `answers`, `mean_scores` and `mean_probabilities` multiply them with
+        those of the routers.
+        """
+        return attrs.evolve(self, groups=reweigh_groups(self.groups, weights))
+
     @property
     def structure(self) -> Any:
         """The structure of the division, None without one; with several groups, see `groups`.
@@ -115,12 +128,7 @@ class Committee(PlainState, Stored):
 
     def check_stored(self, **sizes: int) -> dict[str, int]:
         """Raise ValueError unless groups and members fit; called by `save` and `load`."""
-        check_groups(self.groups, len(self.members))
-        features = {key: sizes[key] for key in ("features",) if key in sizes}
-        for member in self.members:
-            member.check_stored(classes=self.n_classes, **features)
-        for group in self.groups:
-            group.check_stored(classes=self.n_classes, **features)
+        check_groups(self, **sizes)
         return sizes
 
     def __getstate__(self) -> dict[str, Any]:
@@ -141,7 +149,10 @@ class Committee(PlainState, Stored):
 
     @cached_property
     def starts(self) -> IntArray:
-        """Where each member's columns start, (members + 1,); called by combiners."""
+        """Where each member's columns start, (members + 1,); called by combiners.
+
+        Without routers, columns starts[m] to starts[m + 1] - 1 of `table` are those of member m.
+        """
         return np.cumsum([0] + [len(member.code) for member in self.members])
 
     @property
@@ -201,7 +212,7 @@ class Committee(PlainState, Stored):
         instead of being ignored. Called by combiners that average.
         """
         if unseen is None or not any(group.router for group in self.groups):
-            return self._means(X, self.answers(X))
+            return mean_or_nan(*self._sums(X, self.answers(X)))
         sums = np.zeros((X.shape[0], self.n_classes))
         known, spoken = np.zeros_like(sums), np.zeros(sums.shape, dtype=bool)
         for group in self.groups:
@@ -258,7 +269,7 @@ class Committee(PlainState, Stored):
                 yield everyone, number, group.weigh(number - group.first, None, X.shape[0])
             return
         routing = group.router.route(X)
-        for number, at in split_by_member(routing):
+        for number, at in _by_member(routing, group):
             weights = None if routing.weight is None else routing.weight[at]
             yield routing.row[at], group.first + number, group.weigh(number, weights, len(at))
 
@@ -272,9 +283,10 @@ class Committee(PlainState, Stored):
             places = [(np.arange(X.shape[0]), group.first)]
             if group.router is not None:
                 routing = group.router.route(X)
-                if routing.weight is not None or len(routing.row) != X.shape[0]:
+                if getattr(routing, "weight", X) is not None or len(routing.row) != X.shape[0]:
                     return np.asarray(find_winners(self.mean_scores(X)))
-                places = [(routing.row[at], group.first + n) for n, at in split_by_member(routing)]
+                several = _by_member(routing, group)
+                places = [(routing.row[at], group.first + n) for n, at in several]
             elif group.last - group.first != 1 or len(self.groups) != 1:
                 return np.asarray(find_winners(self.mean_scores(X)))
             for rows, number in places:
@@ -310,7 +322,7 @@ class Committee(PlainState, Stored):
                 for answers in answered:
                     block[answers.rows] = answers.values
             else:
-                block = one_column(self._means(X, answered))
+                block = one_column(mean_or_nan(*self._sums(X, answered)))
             columns.append(block)
         return np.hstack(columns)
 
@@ -325,13 +337,7 @@ class Committee(PlainState, Stored):
             return
         members = np.arange(group.first, group.last)
         for rows in self.blocks(np.arange(X.shape[0]), members):
-            weights = group.weights
-            if weights is not None:
-                weights = np.broadcast_to(weights, (len(rows), len(members)))
-            yield self.ask(X, rows, members, weights)
-
-    def _means(self, X: Matrix, answered: Iterator[Answers]) -> FloatArray:
-        return mean_or_nan(*self._sums(X, answered))
+            yield self.ask(X, rows, members, group.spread_weights(len(rows)))
 
     def _sums(self, X: Matrix, answered: Iterator[Answers]) -> tuple[FloatArray, FloatArray]:
         """The sums of scores by class, and the total weights of the columns in each sum."""
@@ -346,7 +352,7 @@ class Committee(PlainState, Stored):
         routing = router.route(X)
         if self.cost_counter is not None:
             self.cost_counter.add_routing(routing)
-        for number, places in split_by_member(routing):
+        for number, places in _by_member(routing, group):
             member = np.array([group.first + number])
             for block in self.blocks(places, member):
                 weights = None if routing.weight is None else routing.weight[block]
@@ -367,27 +373,24 @@ class Committee(PlainState, Stored):
 
     def _width(self, members: IntArray) -> int:
         """The largest number of values per row: kernel values or scores."""
-        if len(members) == 1:
-            member = self.members[members[0]]
-            return max(_points_of(member), len(member.code))
-        block = self._member_block(tuple(members.tolist()))
-        pools = [shared.pool.shape[0] for shared in block.shared]
-        alone = [_points_of(member) for member in block.singles]
-        return int(max(len(block.owner), *pools, *alone, 0))
+        if len(members) > 1:
+            return self._member_block(tuple(members.tolist())).width
+        member = self.members[members[0]]
+        points = len(member.support) if isinstance(member.model, KernelExpansion) else 0
+        return max(points, len(member.code))
 
 
-def split_by_member(routing: Routing) -> Iterator[tuple[int, IntArray]]:
-    """Each queried member, and its positions in the routing."""
+def _by_member(routing: Routing, group: Group) -> Iterator[tuple[int, IntArray]]:
+    """Each queried member of a group, and its positions in the routing."""
+    if not isinstance(routing, Routing):
+        group.check_routing(routing)
     order = np.argsort(routing.member, kind="stable")
     queried, first = np.unique(routing.member[order], return_index=True)
+    if len(queried) and not 0 <= queried[0] <= queried[-1] < group.last - group.first:
+        group.check_routing(routing)
     several = np.split(order, first[1:])[: len(queried)]  # of no rows, one empty piece
     for number, places in zip(queried, several, strict=True):
         yield int(number), places
-
-
-def _points_of(member: Member) -> int:
-    """The number of kernel values per row; a nested strategy has blocks of its own."""
-    return len(member.support) if isinstance(member.model, KernelExpansion) else 0
 
 
 def _is_ascending(rows: IntArray) -> bool:

@@ -136,6 +136,16 @@ class MemberBlock:
             cost,
         )
 
+    @property
+    def width(self) -> int:
+        """The largest number of values per row: kernel values or scores.
+
+        A nested strategy among its members has blocks of its own.
+        """
+        pools = [shared.pool.shape[0] for shared in self.shared]
+        alone = [len(each.support) for each in self.singles if _has_points(each)]
+        return int(max(len(self.owner), *pools, *alone, 0))
+
     def scores(self, X: Matrix, votes: bool = True) -> FloatArray:
         """The values of all columns for rows X: (n, columns)."""
         values = self._evaluate_shared(X, votes)
@@ -208,6 +218,10 @@ def attach_pools(members: Sequence[Member], pools: Sequence[Matrix]) -> tuple[Me
         _with_pool(member, pools[_model(member).points.pool]) if _is_pooled(member) else member
         for member in members
     )
+
+
+def _has_points(member: Member) -> bool:
+    return isinstance(member.model, KernelExpansion)
 
 
 def _is_pooled(member: Member) -> bool:

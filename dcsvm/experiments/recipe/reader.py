@@ -28,6 +28,7 @@ from dcsvm.experiments.recipe.layers import (
     parse_override,
 )
 from dcsvm.experiments.recipe.sections import (
+    PROBABILITY,
     Data,
     Measure,
     Search,
@@ -40,6 +41,7 @@ from dcsvm.experiments.recipe.sections import (
     find_suits_mistakes,
 )
 from dcsvm.experiments.recipe.toml_lines import Key
+from dcsvm.numeric.probability_scores import needs_probabilities
 
 QUICKSTART = "quickstart"
 COMPARE = "compare"
@@ -162,6 +164,11 @@ class _RecipeReader(ComponentReader):
         suits = self._read_section(Suits, "suits", find_suits_mistakes)
         candidates = [self._read_candidate(name)]
         candidates += [self._read_rival(rival) for rival in self._find_rivals()]
+        for candidate in candidates:
+            for key, score in _find_improbable_scores(candidate, measure, search):
+                message = f"the score {score!r} needs probabilities, and {candidate.name} has none"
+                hint = 'put probability = "auto" at the top of the recipe'
+                self._complain(key, RecipeError(f"{message}; {hint}"))
         return Recipe(
             *(source, about, data, split, search, measure, tuple(candidates), suits),
             auto=self._read_place(),
@@ -285,6 +292,21 @@ class _RecipeReader(ComponentReader):
                 check_value(Data, str(key[1]), value)
             except DcsvmError as error:
                 self._complain((SEARCH, *key, number), error)
+
+
+def _find_improbable_scores(
+    candidate: Candidate, measure: Measure, search: Search
+) -> Iterator[tuple[Key, str]]:
+    """Find scores of probabilities, with their keys, if a candidate has no probabilities."""
+    if candidate.classifier.probability != "off" or PROBABILITY in candidate.grid:
+        return
+    asked: list[tuple[Key, str]] = [
+        (("measure", "scores", place), score) for place, score in enumerate(measure.scores or ())
+    ]
+    asked += [((SEARCH, "score"), search.score)] if candidate.grid else []
+    for key, score in asked:
+        if needs_probabilities(str(score)):
+            yield key, score
 
 
 def _find_level_mistakes(candidate: Candidate) -> Iterator[Mistake]:

@@ -159,7 +159,8 @@ class Measure:
     scores: list[str] | None = setting(
         None,
         help="more scores of the test rows: balanced_accuracy, f1_macro, cohen_kappa, mcc; of "
-        "probabilities: log_loss, brier, roc_auc, average_precision, calibration_error; or the "
+        'probabilities, which need probability = "auto" at the top: log_loss, brier, roc_auc, '
+        "average_precision, calibration_error; or the "
         "name of a scorer of scikit-learn, of which those of one class take the class called 1, "
         "and without one the rarer class",
     )

@@ -8,9 +8,8 @@ from sklearn import metrics
 
 from dcsvm.base.errors import RecipeError
 from dcsvm.experiments.recipe import Candidate, Recipe
-from dcsvm.experiments.recipe.sections import PROBABILITY, Measure, Search
+from dcsvm.experiments.recipe.sections import Measure, Search
 from dcsvm.model_selection.named_scores import Answered, compute_score, needs_two_classes
-from dcsvm.numeric.probability_scores import needs_probabilities
 
 
 def score_classes(rated: Answered, scores: Sequence[str]) -> dict[str, float]:
@@ -63,19 +62,13 @@ def list_scores(measure: Measure, search: Search, searched: bool) -> list[str]:
 
 
 def check_scores(recipe: Recipe, candidate: Candidate, n_classes: int) -> None:
-    """Raise if a score needs probabilities or two classes, and there are none, or more."""
+    """Raise if a score is one of two classes, and there are more."""
     asked = [*(recipe.measure.scores or ()), *([recipe.search.score] if candidate.grid else [])]
     for name in asked:
         if n_classes > 2 and needs_two_classes(name):
             raise RecipeError(
                 f"the score {name!r} is one of two classes, and the data have {n_classes}: choose "
                 f"'{name}_macro', the mean over the classes"
-            )
-    for name in filter(needs_probabilities, asked):
-        if candidate.classifier.probability == "off" and PROBABILITY not in candidate.grid:
-            raise RecipeError(
-                f"the score {name!r} needs probabilities, and {candidate.name} has none; put "
-                'probability = "auto" at the top of the recipe'
             )
 
 
