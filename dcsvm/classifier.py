@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from dcsvm.base.combiner import Combiner
+from dcsvm.base.combiner import Combiner, fit_combination
 from dcsvm.base.component import ModelFact, component
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.errors import DataError, SettingError, did_you_mean
@@ -28,7 +28,8 @@ from dcsvm.base.subproblem import FitResult, Record, Subproblem, record_results,
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.engine import Engine, run_inline
 from dcsvm.drive.fitted import FittedStrategy, answer_dask, ask_in_chunks, count_cost, is_finite
-from dcsvm.drive.held_out import calibrate
+from dcsvm.drive.held_out_margins import calibrate
+from dcsvm.drive.memory_limit import check_division
 from dcsvm.drive.observers import CallbackSupport, SklearnCallbacks, with_callbacks
 from dcsvm.drive.out_of_fold import training_answers
 from dcsvm.drive.registry import KINDS, default_registry
@@ -109,7 +110,7 @@ class Strategy:
         answers = None
         if self.combiner.wants_answers:
             answers = yield from training_answers(self, committee, problem)
-        combination = self.combiner.fit(committee, problem, answers)
+        combination = fit_combination(self.combiner, committee, problem, answers)
         return FittedStrategy(committee, combination, ledger=ledger)
 
     def train(self, problem: Problem, seed: Seed, ledger: list[Record]) -> Work[Division]:
@@ -140,11 +141,11 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
     class_weight : dict or "balanced", optional
         Weights of the classes, multiplied with the row weights.
     probability : {"off", "auto", "scaling", "temperature"}, default="off"
-        How `predict_proba` gets its probabilities. "auto" takes those of the members where they
-        have some, and otherwise learns a "scaling" of the scores: a sigmoid for two classes, a
-        softmax for several. A "temperature" scales all classes alike. Learning takes half as
-        long as training, or as long for few rows, since half of the rows are held out, or each
-        half in turn. `predict` is then the class with the largest probability, and
+        How `predict_proba` gets its probabilities. "auto" takes those of the members where these
+        and the combiner have some, and otherwise learns a "scaling" of the scores: a sigmoid for
+        two classes, a softmax for several. A "temperature" scales all classes alike. Learning
+        takes half as long as training, or as long for few rows, since half of the rows are held
+        out, or each half in turn. `predict` is then the class with the largest probability, and
         `decision_function` returns log-odds, or log-probabilities for several classes.
     threshold : float or "best f1", "best accuracy", "best balanced_accuracy", "best mcc", optional
         Of two classes, `predict` answers the one with fewer rows from this probability on; the
@@ -204,7 +205,10 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         """Learn from rows X (n, d) and labels y (n,); or, as a LocalLearner, from a Problem."""
         if isinstance(X, Problem):
             return run_inline(self.fit_in_steps(X))
-        return self.fit_with(Engine(self.n_jobs), X, y, sample_weight)
+        engine = Engine(self.n_jobs)
+        if isinstance(X, MappedRows):
+            check_division(self._strategy().decomposer, X.shape, engine.executor.memory)
+        return self.fit_with(engine, X, y, sample_weight)
 
     def fit_with(
         self,
@@ -390,11 +394,5 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         self.n_rows_ = len(y)
         entropy = int(check_random_state(self.random_state).randint(2**31 - 1))
         names = getattr(self, "feature_names_in_", names)
-        return Problem(
-            X,
-            y,
-            len(self.classes_),
-            Seed(entropy),
-            weights,
-            names=None if names is None else tuple(names),
-        )
+        known = None if names is None else tuple(names)
+        return Problem(X, y, len(self.classes_), Seed(entropy), weights, names=known)

@@ -21,6 +21,7 @@ from typer.models import OptionInfo
 import dcsvm
 from dcsvm.base.component import Component, describe_allowed, settings_of
 from dcsvm.cli import app
+from dcsvm.drive.committee.group import Group
 from dcsvm.drive.registry import KINDS, Offer, Registry, default_registry
 from dcsvm.experiments.recipe import sections
 from dcsvm.experiments.recipe.json_schema import build_schema
@@ -54,7 +55,7 @@ MODULES = (
 CONTRACT: tuple[type, ...] = (
     *(Component, dcsvm.Decomposer, dcsvm.LocalLearner, dcsvm.Combiner, Combination),
     *(dcsvm.Router, dcsvm.LocalModel, Stored, dcsvm.Problem, dcsvm.Part, dcsvm.Task),
-    *(dcsvm.Member, dcsvm.Division, dcsvm.Routing, dcsvm.Committee, Answers),
+    *(dcsvm.Member, dcsvm.Division, dcsvm.Routing, dcsvm.Committee, Group, Answers),
 )
 #: What the names of types stand for.
 ALIASES = {

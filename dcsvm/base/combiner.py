@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dcsvm.base.component import Component
 from dcsvm.base.decomposer import YIELDS
+from dcsvm.base.errors import ContractError
 from dcsvm.base.problem import Problem
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.row_plan import Plan, Step
@@ -68,8 +69,9 @@ class Combination(Stored, ABC):
     def probabilities(self, committee: Committee, X: Matrix) -> FloatArray | None:
         """The probabilities of rows X (n, d), as (n, n_classes), from those of the members.
 
-        None if there are none; the core then learns them from the margins. A sum below one leaves
-        the rest to classes without any probability: see `committee.mean_probabilities`.
+        None, the default, if there are none; the core then learns them from the margins, even if
+        members have some. To use those, `return committee.mean_probabilities(X)`. A sum below one
+        leaves the rest to classes without any probability.
 
         Called by `predict_proba` of a classifier with probabilities.
         """
@@ -114,7 +116,9 @@ class Combiner(Component, Combination):
     declares: ClassVar[Mapping[str, str]] = {}
     #: Whether `fit` needs the members' scores of the training rows.
     wants_answers: ClassVar[bool] = False
-    #: With `wants_answers`: 0 for in-sample scores, k for out-of-fold scores from k folds.
+    #: With `wants_answers`: 0 for in-sample scores, k for out-of-fold scores from k folds. It may
+    #: also be a setting, as in `folds: int = setting(3, help=...)`. If the division of a fold has
+    #: other parts than that of all rows, the fit raises a CompositionError.
     folds: int = 0
 
     def fit(
@@ -124,6 +128,21 @@ class Combiner(Component, Combination):
 
         Called once per fit, after all members are trained. `answers` (n, columns) is
         `committee.table` of the training rows (with `folds`, of committees trained without the
-        row), or None if the combiner does not want it.
+        row), or None if the combiner does not want it: without routers, columns `starts[m]` to
+        `starts[m + 1] - 1` of it are those of member m. If folds are divided into other parts, the
+        fit raises a CompositionError.
         """
         return self
+
+
+def fit_combination(
+    combiner: Combiner, committee: Committee, problem: Problem, answers: FloatArray | None
+) -> Combination:
+    """What `fit` of a combiner returns; raise if that is no combination."""
+    combination = combiner.fit(committee, problem, answers)
+    if not isinstance(combination, Combination):
+        raise ContractError(
+            f"{type(combiner).__name__}.fit must return a Combination, such as the combiner "
+            f"itself, got {combination!r}"
+        )
+    return combination

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from dcsvm.base.errors import SettingError, did_you_mean
+from dcsvm.base.errors import ContractError, SettingError, did_you_mean
 from dcsvm.base.nested_params import expand_components, expand_lists, merge_params
 
 if TYPE_CHECKING:
@@ -126,7 +126,14 @@ def component(cls: type[T]) -> type[T]:
     Components stay hashable (no `__eq__`), can have fitted attributes (no slots), and keep
     scikit-learn's `repr`.
     """
-    return attrs.define(eq=False, slots=False, repr=False, order=False)(cls)
+    try:
+        return attrs.define(eq=False, slots=False, repr=False, order=False, auto_attribs=True)(cls)
+    except attrs.exceptions.UnannotatedAttributeError as error:
+        names = str(error).rpartition(": ")[2].rstrip(".")
+        raise ContractError(
+            f"{cls.__name__}: a setting needs an annotation, which says what is allowed, as in "
+            f"`{names.partition(',')[0]}: int = setting(...)`; without one: {names}"
+        ) from None
 
 
 def settings_of(cls: Any) -> dict[str, attrs.Attribute[Any]]:

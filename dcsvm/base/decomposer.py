@@ -60,6 +60,11 @@ class Decomposer(Component):
     needs_row_weights: ClassVar[bool] = False
     #: Whether every part names its learner, so that the strategy's own is never used.
     brings_learners: ClassVar[bool] = False
+    #: How many copies of all rows `divide` holds in memory; 0 if it reads rows on disk block by
+    #: block, or a sample of them.
+    rows_held: ClassVar[float] = 1.0
+    #: A decomposer of the same kind that holds none, to be named where memory is short.
+    sibling: ClassVar[str] = ""
 
     @abstractmethod
     def divide(self, problem: Problem) -> Stages:
@@ -71,6 +76,14 @@ class Decomposer(Component):
         threads. Return a Router, a Division, or None (every member of the last stage is queried
         for every row).
         """
+
+    def memory(self, n_rows: int, n_features: int) -> float:
+        """The bytes that `divide` takes for so many rows, or 0 if they may stay on disk.
+
+        Called for rows on disk, before any of them is read. Labels, row numbers, samples and
+        blocks of rows do not count.
+        """
+        return 8.0 * self.rows_held * n_rows * n_features
 
     def levels(self, problem: Problem, factor: int = 4) -> Iterator[Level]:
         """Yield the division at several granularities, from fine to coarse.
@@ -137,6 +150,14 @@ class Sum(Decomposer):
     def brings_learners(self) -> bool:  # type: ignore[override]
         return bool(self.summands) and all(each.brings_learners for each in self.summands)
 
+    @property
+    def sibling(self) -> str:  # type: ignore[override]
+        names = (each.sibling for each in self.summands if each.memory(1, 1))
+        return next(iter(names), "")
+
+    def memory(self, n_rows: int, n_features: int) -> float:
+        return max((each.memory(n_rows, n_features) for each in self.summands), default=0.0)
+
     def divide(self, problem: Problem) -> Stages:
         if not self.summands:
             raise SettingError("sum: summands must name at least one decomposer")
@@ -192,6 +213,13 @@ class Repeat(Decomposer):
     @property
     def brings_learners(self) -> bool:  # type: ignore[override]
         return bool(self.decomposer.brings_learners)
+
+    @property
+    def sibling(self) -> str:  # type: ignore[override]
+        return str(self.decomposer.sibling)
+
+    def memory(self, n_rows: int, n_features: int) -> float:
+        return float(self.decomposer.memory(n_rows, n_features))
 
     def divide(self, problem: Problem) -> Stages:
         return (yield from Sum((self.decomposer,) * self.times).divide(problem))

@@ -66,7 +66,7 @@ class ModelPluginError(ModelFileError, PluginError):
 
 
 class DiskFullError(DcsvmError):
-    """There is no room for a file."""
+    """The disk is too full for a file."""
 
 
 class ClusterError(DcsvmError):

@@ -54,7 +54,8 @@ class LocalLearner(Component):
         """Learn several small problems; override to do so in one call.
 
         The models must be the same as from `fit`. Problems may differ in their features. Called
-        by the engine with up to 64 parts of a stage, in a worker.
+        by the engine with up to 256 parts of a stage, in a worker. Parts with tasks come as a
+        `ProblemStack`, whose arrays hold the rows of all; `ProblemStack.of` makes one of others.
         """
         return [self.fit(problem) for problem in problems]
 
@@ -65,6 +66,14 @@ class LocalLearner(Component):
         """
         return None
 
+    def coarse(self) -> LocalLearner:
+        """The learner of models that only score rows held out from them, or itself.
+
+        Called by the core for strategies that learn probabilities. Override it to stop earlier,
+        as solvers with a tolerance do.
+        """
+        return self
+
     def around(self, learner: LocalLearner) -> LocalLearner:
         """The learner of a part that names this one; `learner` is the strategy's.
 
@@ -74,12 +83,12 @@ class LocalLearner(Component):
         return self
 
     def memory(self, n_rows: int, n_features: int) -> float:
-        """The bytes that fitting needs beside the problem, or 0 if they are few or unknown.
+        """The bytes that fitting needs beside the problem; by default, a copy of its rows.
 
         Called before training by combiners that choose a smaller problem or a simpler learner,
         and by runs with a limit of memory.
         """
-        return 0.0
+        return 8.0 * n_rows * n_features
 
     def simpler(self) -> LocalLearner | None:
         """The next simpler learner of this kind that needs less memory, or None.

@@ -5,7 +5,7 @@ import numpy as np
 
 from dcsvm.base.errors import ContractError
 from dcsvm.base.feature_views import View
-from dcsvm.base.models import Constant, Cost, LocalModel
+from dcsvm.base.models import Constant, Cost, LocalModel, winners
 from dcsvm.base.problem import Part
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.row_plan import Plan, Step
@@ -131,7 +131,18 @@ class Member(Stored):
         decomposers between stages.
         """
         classes = self.label_classes
-        return None if classes is None else classes[self.model.labels(self._apply_view(X))]
+        if classes is None:
+            return None
+        if type(self.model).labels is LocalModel.labels:
+            return np.asarray(classes[winners(self.scores(X))])
+        labels = np.asarray(self.model.labels(self._apply_view(X)))
+        if labels.shape != X.shape[:1] or labels.dtype.kind not in "iu":
+            raise ContractError(
+                f"{type(self.model).__name__}.labels returned {labels.dtype} of shape "
+                f"{labels.shape} where ({X.shape[0]},) whole numbers, 0 for the first class, "
+                "were expected"
+            )
+        return np.asarray(classes[labels])
 
     @property
     def label_classes(self) -> IntArray | None:
@@ -179,9 +190,9 @@ class Member(Stored):
     def _check_columns(
         self, values: FloatArray, columns: int, X: Matrix, what: str = "probabilities"
     ) -> FloatArray:
-        if values.shape != (X.shape[0], columns):
+        if np.shape(values) != (X.shape[0], columns):
             raise ContractError(
-                f"{type(self.model).__name__}.{what} returned shape {values.shape} "
+                f"{type(self.model).__name__}.{what} returned shape {np.shape(values)} "
                 f"where ({X.shape[0]}, {columns}) was expected"
             )
         return values

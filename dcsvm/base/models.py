@@ -82,8 +82,9 @@ class LocalModel(Stored, ABC):
     def probabilities(self, X: Matrix) -> FloatArray | None:
         """The probabilities of rows X (n, d), as (n, k), or None if it has none of its own.
 
-        Rows sum to one. Without them, the core learns some from margins of rows left out of
-        training. Called by the combiner at prediction, with blocks of rows.
+        Rows sum to one. Without them, or if the combiner does not ask for them, the core learns
+        some from margins of rows left out of training. Called by combiners that have
+        `probabilities`, such as `route` and `mean`, with blocks of rows.
         """
         return None
 
@@ -313,15 +314,15 @@ class KernelExpansion(PlainState, LocalModel):
         points, duals = X[support], betas[support][:, None]
         ends = np.searchsorted(support, offsets)
         within = support - np.repeat(offsets[:-1], np.diff(ends))
-        spans = pairwise(ends.tolist())
-        biases = outcomes["bias"].copy()[:, None]
+        spans, biases = pairwise(ends.tolist()), outcomes["bias"].copy()[:, None]
         efforts = zip(outcomes["iterations"].tolist(), outcomes["objective"].tolist(), strict=True)
-        for kernel, bias, (start, end), effort in zip(
+        for kernel, bias, (start, end), (iterations, objective) in zip(
             kernels, biases, spans, efforts, strict=True
         ):
+            effort = {"iterations": iterations, "objective": objective}
+            mine = Points(points[start:end])
             yield cls(
-                *(points[start:end], duals[start:end], bias, kernel, within[start:end]),
-                effort=dict(zip(("iterations", "objective"), effort, strict=True)),
+                *(mine, duals[start:end], bias, kernel, within[start:end], None, "float64", effort)
             )
 
     def scores(self, X: Matrix) -> FloatArray:

@@ -1,9 +1,9 @@
-"""Problem and Part: the data to learn from, and its pieces."""
+"""Problem, ProblemStack and Part: the data to learn from, and its pieces."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from operator import getitem
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -184,6 +184,89 @@ class Problem:
         )
 
 
+class ProblemStack(Sequence[Problem]):
+    """Problems of two classes in common arrays, for learners that solve many in one call.
+
+    The engine passes one to `fit_together` for parts with tasks, and `ProblemStack.of` makes one
+    of any problems that fit. Each problem is made when it is asked for, by its number.
+
+    Parameters
+    ----------
+    X : (n, d) float array
+        The rows of all problems.
+    y : (n,) int array
+    offsets : (problems + 1,) int array
+        Where the rows of each problem begin, and where those of the last one end.
+    make : function of a number
+        Makes a problem.
+    weights : (n,) float array, optional
+    whole, rows : Problem and (n,) int array, or None
+        The problem that all are part of, and their rows there, as in `Problem`.
+    """
+
+    def __init__(
+        self,
+        X: FloatArray,
+        y: IntArray,
+        offsets: IntArray,
+        make: Callable[[int], Problem],
+        weights: FloatArray | None = None,
+        whole: Problem | None = None,
+        rows: IntArray | None = None,
+    ) -> None:
+        self.X, self.y, self.offsets, self.weights = X, y, offsets, weights
+        self.whole, self.rows = whole, rows
+        self._make, self._made = make, dict[int, Problem]()
+
+    @classmethod
+    def of(cls, problems: Sequence[Problem]) -> ProblemStack | None:
+        """Stack problems; None unless all are dense, of two classes, equally wide, without start.
+
+        Called by learners that override `fit_together`.
+        """
+        if isinstance(problems, cls):
+            return problems
+        if not all(_can_be_stacked(each, problems[0].n_features) for each in problems):
+            return None
+        weights = whole = rows = None
+        if any(each.weights is not None for each in problems):
+            weights = np.concatenate([_weights_of(each) for each in problems])
+        if len({id(each.whole) for each in problems}) == 1 and problems[0].whole is not None:
+            whole = problems[0].whole
+            rows = np.concatenate([np.asarray(each.rows) for each in problems])
+        return cls(
+            np.concatenate([each.X for each in problems]),
+            np.concatenate([each.y for each in problems]),
+            np.cumsum([0, *(each.n_rows for each in problems)]),
+            problems.__getitem__,
+            *(weights, whole, rows),
+        )
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[each] for each in range(len(self))[place]]
+        place = range(len(self))[place]
+        if place not in self._made:
+            self._made[place] = self._make(place)
+        return self._made[place]
+
+
+def _can_be_stacked(problem: Problem, n_features: int) -> bool:
+    return (
+        problem.n_classes == 2
+        and problem.start is None
+        and isinstance(problem.X, np.ndarray)
+        and problem.X.shape[1] == n_features
+    )
+
+
+def _weights_of(problem: Problem) -> FloatArray:
+    return np.ones(problem.n_rows) if problem.weights is None else problem.weights
+
+
 @attrs.frozen
 class Task:
     """A binary task: some classes are +1, some are -1, the others are left out."""
@@ -210,9 +293,14 @@ class Joined:
     """
 
     sets: tuple[IntArray, ...]
+    size: int = attrs.field(init=False)
+
+    @size.default
+    def _count(self) -> int:
+        return sum(map(len, self.sets))
 
     def __len__(self) -> int:
-        return sum(map(len, self.sets))
+        return self.size
 
     def ids(self) -> IntArray:
         """All ids, ascending."""
@@ -264,9 +352,11 @@ class Part:
         return self._rows.ids() if isinstance(self._rows, Joined) else self._rows
 
     @property
-    def is_joined(self) -> bool:
-        """Whether its rows are several sets, put in order when asked; called by the core."""
-        return isinstance(self._rows, Joined)
+    def is_plain_task(self) -> bool:
+        """Whether it has a task on joined rows, and nothing of its own; called by the core."""
+        if self.task is None or not isinstance(self._rows, Joined):
+            return False
+        return self.view is None and self.labels is None and self.weights is self.start is None
 
     @property
     def sets(self) -> tuple[IntArray, ...]:

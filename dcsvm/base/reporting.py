@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import attrs
 
 from dcsvm.base.errors import UsageError
-from dcsvm.base.plain_text import unquote_formula
+from dcsvm.base.sanitized_text import unquote_formula
 
 
 @attrs.frozen(eq=False)

@@ -75,8 +75,9 @@ class Router(Stored, ABC):
     def trace(self, x: Matrix) -> list[str]:
         """Explain in sentences how the single row x (1, d) is routed.
 
-        Refer to a feature as `feature 3`: `explain` replaces this by its name. Values in
-        `feature 3: 0.25 <= 0.5` are converted to the original units where possible.
+        Features and members are counted from 0. Refer to a feature as `feature 3`: `explain`
+        replaces this by its name. Values in `feature 3: 0.25 <= 0.5` are converted to the original
+        units where possible.
 
         Called by `explain` for each group with a router.
         """

@@ -1,4 +1,4 @@
-"""The fields of a fitted model that are kept: in model files, in copies and in pickles."""
+"""The fields of a fitted model that model files, copies and pickles contain."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from dcsvm.base.problem import Part, Problem
 from dcsvm.base.seed import PARTS, Seed
 from dcsvm.base.stages import check_parts
 from dcsvm.base.threads import CORES
-from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
+from dcsvm.numeric.array_types import FloatArray, IntArray
 from dcsvm.numeric.mapped_rows import MappedRows, take_rows
 
 #: Parts with at most this many rows may be trained several in one call.
@@ -137,7 +137,7 @@ class Subproblem:
     def bytes_needed(self) -> float:
         """A forecast of the memory that training takes, its own rows included."""
         width = self.problem.n_features
-        return 16.0 * self.n_rows * width + self.learner.memory(self.n_rows, width)
+        return 8.0 * self.n_rows * (width + 4) + self.learner.memory(self.n_rows, width)
 
     @property
     def can_be_batched(self) -> bool:
@@ -178,8 +178,6 @@ class LocalProblem:
     weights: FloatArray | None
     start: FloatArray | None
     code: IntArray
-    #: Its rows of the features, if they have been taken already.
-    X: Matrix | None = None
 
     @property
     def problem(self) -> Problem:
@@ -193,10 +191,9 @@ class LocalProblem:
     @cached_property
     def _extracted(self) -> tuple[Problem, View | None]:
         given, part, rows = self.job.problem, self.job.part, self.rows
-        X = self.X
-        if X is None:
-            whole = len(rows) == given.n_rows and bool((np.diff(rows) == 1).all())
-            X = given.X if whole else given.X[rows]
+        whole = len(rows) == given.n_rows and bool((np.diff(rows) == 1).all())
+        is_run = self.job.ids is not None and isinstance(given.X, MappedRows)
+        X = given.X if whole and not is_run else given.X[rows]
         view, names = self._view(), given.names
         if view is not None:
             view = view.fit(X)
@@ -223,18 +220,17 @@ class LocalProblem:
 
     def constant(self) -> LocalModel | None:
         """The model of a part with a single class, or a single side of its task; else None."""
-        if self.n_classes > 1:
-            return None
-        return Constant(float(self.code[0].sum() > 0) * 2.0 - 1.0)
+        return None if self.n_classes > 1 else constant_of(self.code)
 
     def result(self, model: LocalModel, seconds: float) -> FitResult:
-        if not hasattr(model, "scores"):
-            raise ContractError(f"fit must return a LocalModel, got {type(model).__name__}")
-        kept = model.support
-        support = np.zeros(0, dtype=np.intp) if kept is None else self.rows[kept]
-        if self.job.ids is not None:
-            support = self.job.ids[support]
-        return FitResult(model, self.view, self.code, support, len(self.rows), seconds)
+        ids = self.job.ids
+        rows = self.rows if ids is None else ids[self.rows]
+        return FitResult.of(model, self.code, rows, seconds, self.view)
+
+
+def constant_of(code: IntArray) -> LocalModel:
+    """The model of a part with a single class, or a single side of its task."""
+    return Constant(float(code[0].sum() > 0) * 2.0 - 1.0)
 
 
 @attrs.frozen(eq=False)
@@ -242,7 +238,7 @@ class FitResult:
     """What a worker returns: the model, and the other data of a Member.
 
     `account` tells how the executor ran the job: `began` (seconds since 1970), `worker`, seconds
-    `waited` besides training, and `bytes_read`, `bytes_sent` and `bytes_returned`.
+    `waited` besides training, `bytes_read`, `bytes_sent`, `bytes_returned`, times `sent_again`.
     """
 
     model: LocalModel
@@ -253,11 +249,21 @@ class FitResult:
     seconds: float
     account: dict[str, Any] = attrs.field(factory=dict)
 
-    @property
-    def n_classes(self) -> int:
-        """How many classes the model scores."""
-        known = self.code[0] if len(self.code) == 1 else self.code.any(axis=0)
-        return int(np.count_nonzero(known))
+    @classmethod
+    def of(
+        cls,
+        model: LocalModel,
+        code: IntArray,
+        rows: IntArray,
+        seconds: float,
+        view: View | None = None,
+    ) -> FitResult:
+        """The result of a part with `rows` of the divided problem."""
+        if not hasattr(model, "scores"):
+            raise ContractError(f"fit must return a LocalModel, got {type(model).__name__}")
+        kept = model.support
+        support = np.zeros(0, dtype=np.intp) if kept is None else rows[kept]
+        return cls(model, view, code, support, len(rows), seconds)
 
 
 @attrs.frozen
@@ -280,28 +286,6 @@ class Record:
     about: Mapping[str, Any]
     account: Mapping[str, Any] = attrs.field(factory=dict, eq=False)
 
-    @classmethod
-    def of(
-        cls,
-        stage: int,
-        place: int,
-        job: Subproblem,
-        result: FitResult,
-        parameters: Mapping[str, Any],
-    ) -> Record:
-        return cls(
-            path=(stage, place),
-            rows=result.n_rows,
-            classes=result.n_classes,
-            support_vectors=len(result.support),
-            seconds=result.seconds,
-            learner=job.learner.name or type(job.learner).__name__,
-            parameters=parameters,
-            model=type(result.model).__name__,
-            about={**job.part.about, **result.model.facts},
-            account=result.account,
-        )
-
     @property
     def kept(self) -> int:
         """How many of its rows `support_of` passes to the next stage."""
@@ -317,10 +301,24 @@ def record_results(
 ) -> None:
     """Add a record for every part of a stage, and for the parts of strategies nested in it."""
     learners = {id(job.learner): job.learner for job in jobs}
-    parameters = {key: learners[key].get_params(deep=False) for key in learners}
+    known = {
+        key: (each.name or type(each).__name__, each.get_params(deep=False))
+        for key, each in learners.items()
+    }
     for place, (job, result) in enumerate(zip(jobs, results, strict=True)):
-        ledger.append(Record.of(stage, place, job, result, parameters[id(job.learner)]))
-        ledger.extend(record.below(stage, place) for record in result.model.ledger)
+        model, about = result.model, job.part.about
+        learner, parameters = known[id(job.learner)]
+        facts = {**about, **model.facts} if about else model.facts
+        sizes = result.n_rows, _count_classes(result.code), len(result.support), result.seconds
+        how: Any = learner, parameters, type(model).__name__, facts, result.account
+        ledger.append(Record((stage, place), *sizes, *how))
+        if model.ledger:
+            ledger.extend(record.below(stage, place) for record in model.ledger)
+
+
+def _count_classes(code: IntArray) -> int:
+    """How many classes a model with this code scores."""
+    return int(np.count_nonzero(code if len(code) == 1 else code.any(axis=0)))
 
 
 @cache

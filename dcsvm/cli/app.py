@@ -20,7 +20,7 @@ import typer
 
 from dcsvm import __version__
 from dcsvm.base.errors import DcsvmError, UsageError
-from dcsvm.base.plain_text import escape_controls, write_raw
+from dcsvm.base.sanitized_text import escape_controls, write_raw
 from dcsvm.cli.interruption import leave, raise_on_signals
 from dcsvm.cli.quick_imports import import_sklearn
 
@@ -76,7 +76,7 @@ def use_cluster(
 
 
 def load_registry(files: list[Path] | None) -> Registry:
-    """Everything installed and these files; what is broken is reported and skipped."""
+    """Load all installed plugins and these files; report broken ones and skip them."""
     import_sklearn()
     from dcsvm.drive.registry import default_registry
 

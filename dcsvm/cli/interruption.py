@@ -86,7 +86,7 @@ def run_interruptible(work: Callable[[], Result]) -> Result:
 
 
 def leave(exit_code: int) -> NoReturn:
-    """End the process now; an ordinary exit would wait for work that goes on in threads."""
+    """End the process now; an ordinary exit would wait for threads that still run."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):  # the terminal may be gone
             stream.flush()

@@ -20,6 +20,10 @@ POSTPONED: dict[str, tuple[str, ...]] = {
     "pandas": (),
     "scipy.stats": (),
     "scipy.interpolate": ("BSpline",),
+    "scipy.linalg": (),
+    "scipy.sparse.csgraph": ("laplacian",),
+    "scipy.sparse.linalg": ("LinearOperator", "cg"),
+    "scipy.special": ("boxcox", "comb", "inv_boxcox"),
 }
 
 
@@ -32,7 +36,7 @@ class PostponedModule(ModuleType):
 
 
 class PostponedClass:
-    """Stands for a class until it is called or asked for an attribute."""
+    """A placeholder for a class, which is imported when it is first used."""
 
     def __init__(self, module: str, name: str) -> None:
         self._find: Callable[[], Any] = lambda: getattr(import_module(module), name)
@@ -42,6 +46,9 @@ class PostponedClass:
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return self._find()(*arguments, **named)
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        return isinstance(instance, self._find())
 
 
 @contextmanager
@@ -57,16 +64,25 @@ def import_quickly() -> Iterator[None]:
 
 
 def import_sklearn() -> None:
-    """Import `sklearn.pipeline`; what is postponed is loaded when it is first used."""
+    """Import `sklearn.pipeline`; postponed packages are loaded when they are first used."""
     if sys.modules.get("sklearn"):
         return
-    specs = [find_spec(name) for name in POSTPONED if name not in sys.modules]
-    stand_ins = [_place(spec) for spec in specs if spec is not None]
+    stand_ins: list[PostponedModule] = []
     try:
+        for name in POSTPONED:  # each before the next one's parent is imported
+            spec = None if name in sys.modules else find_spec(name)
+            if spec is not None and _is_found_later(spec):
+                stand_ins.append(_place(spec))
         import_module("sklearn.pipeline")
     finally:
         for each in stand_ins:
             _remove(each)
+
+
+def _is_found_later(spec: ModuleSpec) -> bool:
+    """Whether a module is not imported yet, and its parent imports it when it is asked for."""
+    parent = sys.modules.get(spec.name.rpartition(".")[0])
+    return spec.name not in sys.modules and (parent is None or hasattr(parent, "__getattr__"))
 
 
 def _place(spec: ModuleSpec) -> PostponedModule:

@@ -1,4 +1,4 @@
-"""`dcsvm run`: a recipe from data to a folder with all that came out."""
+"""`dcsvm run`: run a recipe and write the results to a folder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dcsvm.experiments.progress import TerminalProgress
     from dcsvm.experiments.recipe import Recipe
     from dcsvm.experiments.run.folder import RunFolder
-    from dcsvm.experiments.run.lifecycle import CompletedRun, RunRequest
+    from dcsvm.experiments.run.resumable_run import CompletedRun, RunRequest
 
 MODEL_FILE = ".dcsvm"
 #: When the command began.
@@ -55,6 +55,16 @@ Memory = Annotated[
     typer.Option("--memory", metavar="SIZE", help="What the run may take in all, such as 4GB."),
 ]
 
+Checkpoints = Annotated[
+    str | None,
+    typer.Option(
+        "--checkpoints",
+        metavar="URL",
+        help="Copy finished parts to this folder, such as s3://BUCKET/RUN, and take over those "
+        "that are there.",
+    ),
+]
+
 Seconds = Annotated[
     float | None, typer.Option("--seconds", help="The time for a search: search.seconds.")
 ]
@@ -76,6 +86,7 @@ class _Options:
     plugins: tuple[Path, ...]
     if_changed: IfChanged = "stop"
     memory: float | None = None
+    checkpoints: str | None = None
 
     @property
     def is_quickstart(self) -> bool:
@@ -85,12 +96,12 @@ class _Options:
 
     @property
     def copy(self) -> Path | None:
-        """Where a copy of the model goes."""
+        """The path for a copy of the model."""
         return self.out if self.out is not None and self.out.suffix == MODEL_FILE else None
 
     @property
     def folder(self) -> Path | None:
-        """Where the run folder goes, if not to its usual place."""
+        """The path of the run folder, if it is not the default."""
         return self.out if self.copy is None else None
 
 
@@ -119,6 +130,7 @@ def run(
     cluster: Cluster = None,
     cluster_tls: Tls = None,
     memory: Memory = None,
+    checkpoints: Checkpoints = None,
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="In place of the recipe's seed.")
     ] = None,
@@ -148,7 +160,8 @@ def run(
         overrides = (*_list_overrides(data, target, seconds, score), *(values or []))
         plugins = tuple(plugin or ())
         most = None if memory is None else _parse_size(memory)
-        wanted = _Options(recipe, overrides, out, resume, jobs, seed, plugins, if_changed, most)
+        asked = (recipe, overrides, out, resume, jobs, seed, plugins, if_changed, most)
+        wanted = _Options(*asked, checkpoints)
         if dry_run:
             _print_plan(wanted, as_json)
             return
@@ -172,8 +185,9 @@ def _print_completed(kept: CompletedRun, wanted: _Options, as_json: bool) -> Non
     else:
         print_result(kept.result)
     plugins = wanted.plugins
-    if wanted.resume is not None:
+    if wanted.resume is not None or kept.taken_over:
         say(_describe_resumed(kept.taken_over))
+    if wanted.resume is not None:
         plugins = (*_find_plugins_before(wanted.resume), *plugins)
     for sentence in kept.missing:
         say(f"warning: {sentence}")
@@ -212,7 +226,7 @@ def _build_request(wanted: _Options, registry: Registry) -> RunRequest:
     from joblib import cpu_count
 
     from dcsvm.experiments.recipe import QUICKSTART, find_recipe, find_text
-    from dcsvm.experiments.run.lifecycle import RunRequest
+    from dcsvm.experiments.run.resumable_run import RunRequest
 
     found: Recipe = find_recipe(wanted.recipe, registry, wanted.overrides)
     text = find_text(wanted.recipe or QUICKSTART, Path(), registry)
@@ -225,13 +239,14 @@ def _build_request(wanted: _Options, registry: Registry) -> RunRequest:
         tuple(map(str, wanted.plugins)),
         tuple(sys.argv[1:]),
         wanted.memory,
+        wanted.checkpoints,
     )
 
 
 def _execute(wanted: _Options, progress: TerminalProgress) -> CompletedRun:
     from dcsvm.cli.interruption import run_interruptible
     from dcsvm.experiments.run.folder import RunFolder
-    from dcsvm.experiments.run.lifecycle import (
+    from dcsvm.experiments.run.resumable_run import (
         execute,
         find_plugin_files,
         read_request,
@@ -243,7 +258,7 @@ def _execute(wanted: _Options, progress: TerminalProgress) -> CompletedRun:
         _check_resume_options(wanted)
         folder = RunFolder.find(wanted.resume)
         registry = load_registry([*find_plugin_files(folder), *wanted.plugins])
-        request = read_request(folder, registry, wanted.jobs, wanted.memory)
+        request = read_request(folder, registry, wanted.jobs, wanted.memory, wanted.checkpoints)
         if folder.has(STATUS) and folder.read_json(STATUS).get("state") == "done":
             raise UsageError(f"the run in {str(folder.path)!r} is done: nothing is left to resume")
         anew = update_software(request, folder, registry, wanted.if_changed)
@@ -288,7 +303,7 @@ def _execute(wanted: _Options, progress: TerminalProgress) -> CompletedRun:
 
 
 def _describe_interrupted(folder: RunFolder) -> str:
-    """Say what is there after an interrupt, and how to go on."""
+    """Describe what an interrupted run has written, and how to resume it."""
     from dcsvm.experiments.run.run_status import has_finished, resume_command
     from dcsvm.persistence.model_file import MODEL
 
@@ -301,7 +316,7 @@ def _describe_interrupted(folder: RunFolder) -> str:
 
 def _find_plugins_before(folder: Path) -> list[Path]:
     from dcsvm.experiments.run.folder import RunFolder
-    from dcsvm.experiments.run.lifecycle import find_plugin_files
+    from dcsvm.experiments.run.resumable_run import find_plugin_files
 
     return find_plugin_files(RunFolder.find(folder))
 
@@ -336,7 +351,7 @@ def check_writable(path: Path) -> None:
 
 def _print_plan(wanted: _Options, as_json: bool) -> None:
     from dcsvm.cli.text_tables import print_plan
-    from dcsvm.experiments.run.plan import plan_run
+    from dcsvm.experiments.run.run_forecast import plan_run
 
     request = _build_request(wanted, load_registry(list(wanted.plugins)))
     planned = plan_run(request.recipe, request.seed, request.n_jobs, request.memory)
@@ -349,7 +364,7 @@ def _print_plan(wanted: _Options, as_json: bool) -> None:
 def _describe_resumed(parts: int) -> str:
     if parts == 0:
         return "no part had been finished before: all were trained now"
-    from dcsvm.experiments.run.text import format_count
+    from dcsvm.experiments.run.run_sentences import format_count
 
     return f"finished before and not trained again: {format_count(parts, 'part', 'parts')}"
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dcsvm.base.plain_text import escape_controls
+from dcsvm.base.sanitized_text import escape_controls
 from dcsvm.cli.app import echo
 
 if TYPE_CHECKING:
-    from dcsvm.experiments.run.plan import RunPlan
+    from dcsvm.experiments.run.run_forecast import RunPlan
     from dcsvm.experiments.run.runner import RunResult
     from dcsvm.experiments.run.search_result import SearchResult
 
@@ -68,8 +68,8 @@ UNMEASURED = "no rows were held out (test = 0), so nothing says how good the mod
 
 
 def print_result(result: RunResult) -> None:
-    """Print what was learned from what, and what came out."""
-    from dcsvm.experiments.run.text import (
+    """Print the data, the settings and the measures of a run."""
+    from dcsvm.experiments.run.run_sentences import (
         compute_nsv_ratios,
         describe_decision,
         describe_rarest_class,
@@ -111,8 +111,8 @@ def print_result(result: RunResult) -> None:
 
 
 def print_leaderboard(found: SearchResult) -> None:
-    """Print what a portfolio tried, how good it was, what it takes, and why the winner won."""
-    from dcsvm.experiments.run.text import list_leaderboard
+    """Print the recipes of a portfolio with their scores and times, and why one was chosen."""
+    from dcsvm.experiments.run.run_sentences import list_leaderboard
 
     echo()
     print_table(*list_leaderboard(found), wrapped=1, numbers=True)
@@ -124,7 +124,7 @@ def _describe_data(result: RunResult) -> Iterator[str]:
     import attrs
     import numpy as np
 
-    from dcsvm.experiments.run.text import (
+    from dcsvm.experiments.run.run_sentences import (
         describe_columns,
         describe_first_look,
         describe_rare_classes,
@@ -178,7 +178,7 @@ def _list_lines(result: RunResult) -> list[tuple[str, str, str]]:
 def _list_rare_lines(result: RunResult) -> Iterator[tuple[str, str, str]]:
     """A line for each rare class that was tested: the share of its rows that was found."""
     from dcsvm.drawing import shorten
-    from dcsvm.experiments.run.text import LISTED, format_count
+    from dcsvm.experiments.run.run_sentences import LISTED, format_count
 
     for each in [rare for rare in result.rare if rare.tested][:LISTED]:
         title = f"  of the rare class {shorten(each.name)}"
@@ -192,7 +192,7 @@ def _list_rare_lines(result: RunResult) -> Iterator[tuple[str, str, str]]:
 def _list_missed_lines(result: RunResult) -> Iterator[tuple[str, str, str]]:
     """A line for each class, the largest first, that one of the models never answered rightly."""
     from dcsvm.drawing import shorten
-    from dcsvm.experiments.run.text import LISTED, format_count
+    from dcsvm.experiments.run.run_sentences import LISTED, format_count
 
     rare = {each.name for each in result.rare}
     missed = [(name, tested) for name, tested in result.missed.items() if name not in rare]
@@ -204,7 +204,7 @@ def _list_missed_lines(result: RunResult) -> Iterator[tuple[str, str, str]]:
 
 
 def _is_shown(name: str) -> Callable[[dict[str, Any]], bool]:
-    """Whether a measure is worth a line: a cost of nothing, or one not known, is not."""
+    """Whether a measure is printed: not if it is a cost of zero or an unknown one."""
     costs = ("search_seconds", "nsv_ratio", "hyperplanes", "kernel_evaluations")
     is_cost = any(word in name for word in costs)
     of_test = name in ("test_accuracy", "baseline_accuracy", "predict_seconds")

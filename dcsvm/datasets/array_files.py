@@ -137,7 +137,7 @@ _NOT_NPZ = (
 
 
 def read_npz(path: Path, roles: ColumnRoles) -> Dataset:
-    """Read a data set; its own test rows are kept."""
+    """Read a data set, with its test rows if it has some."""
     archive = Archive(path)
     if not archive.is_split:
         return _build_dataset(archive, *archive.pair(None), roles)

@@ -39,13 +39,12 @@ class Arrow(Table):
                     yield ArrayBlock(columns, range(first, first + batch.num_rows))
                 first += batch.num_rows
 
-    def count_bytes(self) -> int:
+    def count_rows(self) -> int:
         if self.path.suffix.lower() != ".parquet":
-            return 2 * self.path.stat().st_size
+            return 2 * self.path.stat().st_size // (8 * max(1, len(self.names)))
         pyarrow = _pyarrow(self.path)
         with _wrap_arrow_errors(self.path, pyarrow):
-            n_rows = pyarrow.parquet.read_metadata(self.path).num_rows
-        return 8 * int(n_rows) * len(self.names)
+            return int(pyarrow.parquet.read_metadata(self.path).num_rows)
 
     def _schema(self, pyarrow: Any) -> Any:
         if self.path.suffix.lower() == ".parquet":

@@ -28,7 +28,7 @@ from dcsvm.datasets.raw_table import SparseTable, Table
 from dcsvm.datasets.svmlight import Svmlight, read_sparse
 from dcsvm.datasets.table_folder import NpyTable, TableFolder
 from dcsvm.datasets.table_reader import read_table
-from dcsvm.toolbox.table_preparation import Missing
+from dcsvm.toolbox.missing_values import Missing
 from dcsvm.toolbox.table_schema import Column, TableSchema
 
 __all__ = [
@@ -177,16 +177,16 @@ def check_suffix(path: Path) -> str:
     return suffix
 
 
-def count_bytes(source: str | Path) -> int:
-    """Return about how many bytes the numbers of a table take in memory; 0 if unknown.
+def measure_shape(source: str | Path) -> tuple[int, int]:
+    """Return about how many rows and columns a table has; (0, 0) if unknown.
 
     Known of Parquet, Feather, Arrow and `.npy` files and folders, without reading them.
     """
     path = Path(source)
     if not path.is_dir() and find_suffix(path) not in MAPPABLE:
-        return 0
+        return 0, 0
     table = open_table(path)
-    return table.count_bytes() if isinstance(table, Table) else 0
+    return (table.count_rows(), len(table.names)) if isinstance(table, Table) else (0, 0)
 
 
 def load_embedded(name: str, rows: int | None = None) -> Dataset:

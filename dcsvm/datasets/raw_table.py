@@ -103,8 +103,8 @@ class Table(ABC):
     def __init__(self, path: Path) -> None:
         self.path, self.title, self.levels = path, str(path), {}
 
-    def count_bytes(self) -> int:
-        """Return about how many bytes its numbers take in memory; 0 if unknown."""
+    def count_rows(self) -> int:
+        """Return about how many rows it has, without reading them; 0 if unknown."""
         return 0
 
     @abstractmethod

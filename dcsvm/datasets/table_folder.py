@@ -48,8 +48,8 @@ class TableFolder(Table):
                     f"data file {table.title!r} has other columns than {self.tables[0].title!r}"
                 )
 
-    def count_bytes(self) -> int:
-        return sum(table.count_bytes() for table in self.tables)
+    def count_rows(self) -> int:
+        return sum(table.count_rows() for table in self.tables)
 
     def blocks(self) -> Iterator[ArrayBlock]:
         first = 1
@@ -82,8 +82,8 @@ class NpyTable(Table):
             )
         self.names = tuple(f"x{number}" for number in range(1, self.X.shape[1] + 1))
 
-    def count_bytes(self) -> int:
-        return 8 * int(self.X.size)
+    def count_rows(self) -> int:
+        return len(self.X)
 
     def blocks(self) -> Iterator[ArrayBlock]:
         for start in range(0, len(self.X), BLOCK_ROWS):

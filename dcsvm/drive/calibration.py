@@ -1,8 +1,8 @@
 """Calibration: how a classifier's probabilities come from the scores of its committee.
 
 Members that have probabilities are averaged. Otherwise a curve is fitted to margins of rows that
-the members were not trained on: `held_out.py` computes these margins as the last step of a fit,
-and `dcsvm.numeric.monotone_curves` fits the curve.
+the members were not trained on: `held_out_margins.py` computes these margins as the last step of
+a fit, and `dcsvm.numeric.monotone_curves` fits the curve.
 """
 
 from collections.abc import Callable

@@ -81,7 +81,7 @@ def _write(X: Any, y: Any, path: str) -> tuple[MappedRows, Any]:
 
 
 def _compute_partitions(X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
-    """The rows of each partition with their labels, if these are divided alike, else None."""
+    """Yield the rows of each partition with their labels; None if the labels are no collection."""
     import dask
 
     has_columns = hasattr(X, "columns")

@@ -1,4 +1,4 @@
-"""Training on a cluster of Dask: parcels of jobs go to workers, and outcomes come back."""
+"""Training on a Dask cluster: sends parcels of jobs to workers and collects the outcomes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from dcsvm.base.errors import ClusterError, UsageError
 from dcsvm.base.threads import ONE_BLAS_THREAD
 from dcsvm.drive.engine import add_account, run_bundle, sort_jobs
 from dcsvm.drive.executor import Executor, Numbered
+from dcsvm.drive.job_serialization import Parcel, make_parcels, pack_outcomes, pack_shared, unpack
 from dcsvm.drive.memory_limit import MemoryLimit
-from dcsvm.drive.parcels import Parcel, make_parcels, pack_outcomes, pack_shared, unpack
 from dcsvm.numeric.mapped_rows import MappedRows, is_visible
 
 Made = TypeVar("Made")
@@ -142,11 +142,11 @@ class DaskExecutor(Executor):
 
     async def _do(self, task: _Task) -> _Reply:
         """Send a task to workers until one has done it."""
-        for _ in range(TRIES):
+        for sent_again in range(TRIES):
             worker = await self._choose_worker()
             self._load[worker] += task.n_rows
             try:
-                return await self._do_at(worker, task)
+                return attrs.evolve(await self._do_at(worker, task), sent_again=sent_again)
             except _WorkerLostError:
                 self._listed = -LIST_SECONDS
             finally:
@@ -252,6 +252,7 @@ class _Reply:
     content: bytes
     bytes_sent: int
     seconds: float
+    sent_again: int = 0
 
     def open(self, parcel: Parcel) -> Iterator[tuple[int, Any]]:
         """Yield the outcomes of a parcel, each with its share of what the parcel took."""
@@ -266,6 +267,7 @@ class _Reply:
                 "bytes_sent": round(self.bytes_sent * share),
                 "bytes_returned": round(len(self.content) * share),
             }
+            account |= {"sent_again": self.sent_again} if self.sent_again else {}
             yield number, add_account(outcome, **account)
 
 

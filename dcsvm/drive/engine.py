@@ -11,21 +11,22 @@ import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import attrs
 import joblib
-import numpy as np
 
+from dcsvm.base.errors import ContractError
 from dcsvm.base.learner import Steps
 from dcsvm.base.models import LocalModel
 from dcsvm.base.problem import Problem
 from dcsvm.base.stages import together
-from dcsvm.base.subproblem import FitResult, LocalProblem, Subproblem
+from dcsvm.base.subproblem import FitResult, Subproblem
 from dcsvm.base.threads import CORES, find_blas
 from dcsvm.drive.executor import CHOSEN, Executor, Numbered, Runnable
 from dcsvm.drive.observers import Observer
+from dcsvm.drive.row_runs import gather_runs
+from dcsvm.drive.task_batch import TaskBatch
 from dcsvm.drive.validation import check_jobs
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-#: The largest number of small jobs in one call, and the least number of calls per core.
-TOGETHER, CALLS = 64, 4
+#: The largest numbers of small jobs and of their rows in one call, and the least calls per core.
+TOGETHER, ROWS_TOGETHER, CALLS = 256, 20_000, 4
 #: During a fit, garbage is looked for among so many new objects: most are parts of the model.
 NEW_OBJECTS = 500_000
 #: In rounds with fewer jobs, nested strategies are split to keep all cores busy.
@@ -194,10 +195,11 @@ class Engine:
             yield number, outcome
 
     def _train(self, jobs: list[Numbered]) -> Iterator[tuple[int, Any]]:
-        bytes_read = {number: job.bytes_read for number, job in jobs}
-        for number, outcome in self.executor.stream(jobs, self.n_jobs):
-            if bytes_read[number]:
-                outcome = add_account(outcome, bytes_read=bytes_read[number])
+        read = {number: count for number, job in jobs if (count := job.bytes_read)}
+        moved = gather_runs(jobs, self.executor.memory) if read else jobs
+        for number, outcome in self.executor.stream(moved, self.n_jobs):
+            if number in read:
+                outcome = add_account(outcome, bytes_read=read[number])
             yield number, outcome
 
 
@@ -244,15 +246,18 @@ def sort_jobs(jobs: list[Numbered]) -> list[Numbered]:
 def bundle_jobs(jobs: list[Numbered], size: int) -> Iterator[list[Numbered]]:
     """Yield jobs in order: up to `size` small ones of one learner together, others alone."""
     bundle: list[Numbered] = []
+    rows = 0
     for number, job in jobs:
         joins = job.can_be_batched and size > 1
-        if bundle and not (joins and len(bundle) < size and job.learner is bundle[0][1].learner):
+        rows += job.n_rows
+        fits = joins and len(bundle) < size and rows <= ROWS_TOGETHER
+        if bundle and not (fits and job.learner is bundle[0][1].learner):
             yield bundle
-            bundle = []
+            bundle, rows = [], job.n_rows
         bundle.append((number, job))
         if not joins:
             yield bundle
-            bundle = []
+            bundle, rows = [], 0
     if bundle:
         yield bundle
 
@@ -280,62 +285,24 @@ def run_bundle(bundle: Sequence[Numbered], cores: int = 1) -> list[tuple[int, An
 def run_batch(jobs: Sequence[Subproblem]) -> list[FitResult]:
     """Train several parts with the same learner; called in a worker."""
     started = time.perf_counter()
-    cuts = extract_together(jobs)
-    problems = [cut.problem for cut in cuts if cut.n_classes > 1]
-    models = iter(jobs[0].learner.fit_together(problems) if problems else ())
-    made = [cut.constant() or next(models) for cut in cuts]
-    seconds = (time.perf_counter() - started) / len(jobs)
-    return [cut.result(model, seconds) for cut, model in zip(cuts, made, strict=True)]
+    tasks = TaskBatch.of(jobs) if jobs[0].part.is_plain_task else None
+    if tasks is not None:
+        models = train_together(jobs[0], tasks.stack())
+        return tasks.results(iter(models), (time.perf_counter() - started) / len(jobs))
+    cuts = [job.extract() for job in jobs]
+    models = train_together(jobs[0], [cut.problem for cut in cuts if cut.n_classes > 1])
+    rest, seconds = iter(models), (time.perf_counter() - started) / len(jobs)
+    return [cut.result(cut.constant() or next(rest), seconds) for cut in cuts]
 
 
-def extract_together(jobs: Sequence[Subproblem]) -> list[LocalProblem]:
-    """Extract the local problems of several parts; all at once if they are plain tasks."""
-    given, parts = jobs[0].problem, [job.part for job in jobs]
-    if not all(_is_plain_task(job, given) for job in jobs):
-        return [job.extract() for job in jobs]
-    owner = np.repeat(np.arange(len(parts)), [part.n_rows for part in parts])
-    first = owner * given.n_rows  # keeps the rows of a part together while they are sorted
-    rows = np.sort(np.concatenate([ids for part in parts for ids in part.sets]) + first) - first
-    codes = np.zeros((len(parts), given.n_classes), dtype=np.int8)
-    tasks: list[Any] = [part.task for part in parts]
-    for sign, classes in (
-        (1, [task.plus for task in tasks]),
-        (-1, [task.minus for task in tasks]),
-    ):
-        places = np.repeat(np.arange(len(parts)), [len(each) for each in classes])
-        codes[places, list(chain.from_iterable(classes))] = sign
-    signs = codes[owner, given.y[rows]]
-    if not signs.all():
-        used = signs != 0
-        owner, rows, signs = owner[used], rows[used], signs[used]
-    present = np.zeros_like(codes, dtype=bool)
-    present[owner, given.y[rows]] = True
-    codes *= present
-    X, y = given.X[rows], (signs > 0).astype(np.intp)
-    counts = np.bincount(2 * owner + y, minlength=2 * len(parts)).reshape(-1, 2)
-    sides = np.count_nonzero(counts, axis=1)
-    weights = None if given.weights is None else given.weights[rows]
-    ends = np.searchsorted(owner, np.arange(len(parts) + 1)).tolist()
-    cuts = []
-    for place, (job, n_sides) in enumerate(zip(jobs, sides.tolist(), strict=True)):
-        its = slice(ends[place], ends[place + 1])
-        own = None if weights is None else weights[its]
-        code = codes[place : place + 1]
-        cuts.append(LocalProblem(job, rows[its], y[its], n_sides, own, None, code, X[its]))
-    return cuts
-
-
-def _is_plain_task(job: Subproblem, given: Problem) -> bool:
-    """Whether a part has a task on joined rows of a dense problem, and nothing of its own."""
-    part = job.part
-    return (
-        job.problem is given
-        and part.task is not None
-        and part.is_joined
-        and all(each is None for each in (part.labels, part.view, part.weights, part.start))
-        and isinstance(given.X, np.ndarray)
-        and not job.learner.pairwise
-    )
+def train_together(job: Subproblem, problems: Sequence[Problem]) -> Sequence[LocalModel]:
+    """The models of several problems by the learner of a job; raise if some are missing."""
+    models = job.learner.fit_together(problems) if len(problems) else []
+    if len(models) != len(problems):
+        raise ContractError(
+            f"{job.title}: fit_together returned {len(models)} models of {len(problems)} problems"
+        )
+    return models
 
 
 def add_account(outcome: Any, **account: Any) -> Any:

@@ -6,10 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from dcsvm.base.errors import UsageError
 from dcsvm.base.learner import LocalLearner
+
+if TYPE_CHECKING:
+    from dcsvm.drive.memory_limit import MemoryLimit
 
 
 class Done(Protocol):
@@ -77,6 +80,9 @@ class Executor(ABC):
                 for number, job in jobs:
                     yield number, job.run()
     """
+
+    #: What a run may take in all, if there is a limit.
+    memory: MemoryLimit | None = None
 
     @abstractmethod
     def count_cores(self, n_jobs: int | None) -> int:

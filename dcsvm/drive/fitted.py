@@ -147,7 +147,7 @@ class FittedStrategy(PlainState, LocalModel):
         return lower_strategy(plan, self.committee, self.combination, n_features)
 
     def compile(self, n_features: int, votes: bool = True) -> PlanRunner | None:
-        """The strategy as a plan; None if its combination can be asked in Python only.
+        """The strategy as a plan; None if its combination has Python code only.
 
         Without votes, the plan gives margins, as `lower_margins` says.
         """
@@ -167,7 +167,7 @@ class FittedStrategy(PlainState, LocalModel):
 
     @cached_property
     def _suits_blocks(self) -> bool:
-        """Whether this is a forest whose members a plan asks as fast as numpy about many rows."""
+        """Whether this is a forest of simple models, for which a plan is as fast as numpy."""
         groups, members = self.committee.groups, self.committee.members
         regions = any(group.router is not None for group in groups)
         return regions and len(groups) > 1 and all(_is_fast(each.model) for each in members)

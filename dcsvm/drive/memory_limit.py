@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.errors import MemoryLimitError
 from dcsvm.drive.executor import Numbered, Runnable
 from dcsvm.numeric.mapped_rows import RESIDENT_BYTES
 
 #: What a process takes before it is given any rows.
 PROCESS_BYTES = 150e6
+#: What a division takes is told from so many bytes on.
+TOLD_BYTES = 100e6
 
 Run = Callable[[Sequence[Numbered]], Any]
 
@@ -37,14 +42,14 @@ class MemoryLimit:
         `workers` are processes of their own, in which the jobs run.
         """
         largest = max((job for _, job in jobs), key=lambda job: job.bytes_needed)
-        left = self._measure_left(workers)
+        left = self.measure_left(workers)
         if largest.bytes_needed > left:
             raise MemoryLimitError(self._explain(largest, left))
         return int(min(cores, left // max(largest.bytes_needed, 1.0)))
 
     def guard(self, run: Run) -> Run:
         """A function that runs jobs in a thread here, when they fit beside the others."""
-        left = self._measure_left(0) + self._taken
+        left = self.measure_left(0) + self._taken
 
         def run_when_fitting(jobs: Sequence[Numbered]) -> Any:
             needed = max(job.bytes_needed for _, job in jobs)  # one is run after the other
@@ -60,7 +65,8 @@ class MemoryLimit:
 
         return run_when_fitting
 
-    def _measure_left(self, workers: int) -> float:
+    def measure_left(self, workers: int = 0) -> float:
+        """The bytes that are left beside what this process and such workers take before a fit."""
         return self.limit - measure_used() - RESIDENT_BYTES - workers * PROCESS_BYTES
 
     def _explain(self, job: Runnable, left: float) -> str:
@@ -79,13 +85,49 @@ class MemoryLimit:
         )
 
 
+def check_division(
+    decomposer: Decomposer, shape: tuple[int, int], limit: MemoryLimit | None
+) -> None:
+    """Say what a decomposer holds of rows (n, d) on disk, if it is much; raise if it is too much.
+
+    Called before the rows are read.
+    """
+    needed = decomposer.memory(*shape)
+    if not needed:
+        return
+    n_rows, n_features = shape
+    message = (
+        f"{decomposer.name} holds rows in memory to divide them: {format_bytes(needed)} for "
+        f"{n_rows:,} rows x {n_features} features x 8 bytes, "
+        f"{needed / (8.0 * n_rows * n_features):.2g} times"
+    )
+    if decomposer.sibling:
+        message += f"; {decomposer.sibling}, as set by default, leaves them on disk"
+    left = measure_available() if limit is None else limit.measure_left()
+    if needed > left:
+        raise MemoryLimitError(f"{message}; {format_bytes(max(left, 0.0))} are left")
+    if needed > TOLD_BYTES:
+        warnings.warn(message, stacklevel=2)
+
+
+def measure_available() -> float:
+    """The bytes that the system can give, where it tells them."""
+    found = _read_kilobytes("/proc/meminfo", "MemAvailable:")
+    return math.inf if found is None else 1024.0 * found
+
+
 def measure_used() -> float:
     """The bytes of this process that the system cannot drop, where it tells them."""
+    found = _read_kilobytes("/proc/self/status", "RssAnon:")
+    return PROCESS_BYTES if found is None else 1024.0 * found
+
+
+def _read_kilobytes(path: str, word: str) -> int | None:
+    """The number behind a word of a file of Linux, if it is there."""
     try:
-        status = Path("/proc/self/status").read_text()
-        return 1024.0 * int(status.partition("RssAnon:")[2].split()[0])
+        return int(Path(path).read_text().partition(word)[2].split()[0])
     except (OSError, IndexError):
-        return PROCESS_BYTES
+        return None
 
 
 def format_bytes(size: float) -> str:

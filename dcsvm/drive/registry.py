@@ -1,12 +1,8 @@
 """Registry of components, recipes and reports, loaded from plugins."""
 
 import importlib.metadata
-import importlib.util
 import inspect
-import os
-import sys
 import tomllib
-import zlib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -19,7 +15,7 @@ from sklearn.base import ClassifierMixin, clone
 
 from dcsvm.base.combiner import Combiner
 from dcsvm.base.component import Component, check_names, settings_of
-from dcsvm.base.decomposer import Decomposer
+from dcsvm.base.decomposer import YIELDS, Decomposer
 from dcsvm.base.errors import (
     ContractError,
     PluginError,
@@ -30,8 +26,15 @@ from dcsvm.base.errors import (
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.reporting import Report
 from dcsvm.drive import hookspecs
+from dcsvm.drive.plugin_discovery import (
+    check_hooks,
+    describe_error,
+    find_distribution,
+    find_installed,
+    import_file,
+    is_same_file,
+)
 
-GROUP = "dcsvm"
 RECIPE = "recipe"
 REPORT = "report"
 #: The name of the learner that wraps scikit-learn classifiers.
@@ -41,6 +44,8 @@ KINDS: dict[str, type] = {
     "learner": LocalLearner,
     "combiner": Combiner,
 }
+#: Where components say what they yield or accept.
+WORDS = {"decomposer": "yields", "combiner": "accepts"}
 
 
 @attrs.frozen
@@ -89,14 +94,14 @@ class Registry:
         self._files: set[Path] = set()
         self._manager = pluggy.PluginManager(hookspecs.PROJECT)
         self._manager.add_hookspecs(hookspecs)
-        for point in _find_installed() if entry_points is None else entry_points:
+        for point in find_installed() if entry_points is None else entry_points:
             self._load(point)
 
     def add_module(self, module: ModuleType, distribution: str, version: str = "") -> None:
         """Register a plugin module; if anything in it is invalid, raise and register nothing."""
         if self._manager.is_registered(module):
             return
-        _check_hooks(module)
+        check_hooks(module)
         before = dict(self.offers)
         try:
             self._manager.register(module, f"{distribution}:{module.__name__}")
@@ -112,30 +117,16 @@ class Registry:
             raise
 
     def add_file(self, path: str | Path) -> None:
-        """Load a single .py file as a plugin, unless it is already loaded."""
+        """Load a single .py file as a plugin, unless it, or an installed copy, is loaded."""
         path = Path(path)
         if not path.is_file():
             raise PluginError(f"plugin file {str(path)!r} does not exist")
         place = path.resolve()
-        if place in self._files:
+        plugins = self._manager.get_plugins()
+        if place in self._files or any(is_same_file(each, place) for each in plugins):
             return
-        name = f"dcsvm_plugin_file_{path.stem}_{zlib.crc32(bytes(place)):08x}"
-        spec = importlib.util.spec_from_file_location(name, place)
-        if spec is None or spec.loader is None:
-            raise PluginError(f"plugin file {str(path)!r} is not a Python file")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        try:
-            spec.loader.exec_module(module)
-            _register_by_value(module)
+        with import_file(path) as module:
             self.add_module(module, str(path))
-        except (Exception, SystemExit) as error:
-            del sys.modules[name]
-            if isinstance(error, PluginError):
-                raise
-            raise PluginError(
-                f"plugin file {str(path)!r} cannot be loaded: {_describe(error)}"
-            ) from error
         self._files.add(place)
 
     def get(self, kind: str, name: str) -> type[Component]:
@@ -222,18 +213,28 @@ class Registry:
         return given if same else resolved
 
     def _load(self, point: importlib.metadata.EntryPoint) -> None:
-        distribution = _distribution(point)
+        distribution = find_distribution(point)
         version = point.dist.version if point.dist else ""
         try:
             self.add_module(point.load(), distribution, version)
         except PluginError:
             raise
         except (Exception, SystemExit) as error:
-            self.broken.append(Broken(point.name, distribution, _describe(error)))
+            self.broken.append(Broken(point.name, distribution, describe_error(error)))
 
     def _register(self, hook: str, what: Any, distribution: str, version: str) -> None:
         kind = hook.removeprefix("dcsvm_").removesuffix("s")
-        items = what.items() if isinstance(what, Mapping) else [(each.name, each) for each in what]
+        if isinstance(what, Mapping) != (kind == RECIPE) or not isinstance(what, Iterable):
+            needed = "a dict of texts by name" if kind == RECIPE else "a list of classes"
+            raise ContractError(f"{hook} of {distribution} must return {needed}, got {what!r}")
+        listed = [] if isinstance(what, Mapping) else list(what)
+        for each in listed:
+            if not isinstance(each, type):
+                raise ContractError(
+                    f"{hook} of {distribution} lists {each!r}: offer the class, not an instance"
+                )
+        named = [(getattr(each, "name", ""), each) for each in listed]
+        items = what.items() if isinstance(what, Mapping) else named
         for name, each in items:
             if kind in KINDS:
                 _check_class(kind, each, distribution)
@@ -285,38 +286,11 @@ def refuse_class(name: str) -> None:
             )
 
 
-def _find_installed() -> list[importlib.metadata.EntryPoint]:
-    points = sorted(
-        importlib.metadata.entry_points(group=GROUP),
-        key=lambda point: (_distribution(point), point.name),
-    )
-    wanted = os.environ.get("DCSVM_LOAD_PLUGINS")
-    if wanted is None:
-        return points
-    titles = {title for point in points for title in (point.name, _distribution(point))}
-    names = [name.strip() for name in wanted.split(",") if name.strip()]
-    for name in names:
-        if name not in titles:
-            raise PluginError(
-                f"DCSVM_LOAD_PLUGINS names {name!r}, but no plugin and no distribution of "
-                f"plugins is called that; {did_you_mean(name, titles)}"
-            )
-    return [point for point in points if point.name in names or _distribution(point) in names]
-
-
-def _distribution(point: importlib.metadata.EntryPoint) -> str:
-    return point.dist.name if point.dist else "an unknown distribution"
-
-
 def _read_about(recipe: str) -> str:
     try:
         return str(tomllib.loads(recipe).get("about", ""))
     except tomllib.TOMLDecodeError:
         return ""
-
-
-def _describe(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
 
 
 def _describe_collision(kind: str, name: str, first: str, second: str) -> str:
@@ -328,15 +302,17 @@ def _describe_collision(kind: str, name: str, first: str, second: str) -> str:
     )
 
 
-def _check_hooks(module: ModuleType) -> None:
-    """Raise if a hook is unknown or not marked; pluggy would ignore it."""
-    known = [name for name in vars(hookspecs) if name.startswith("dcsvm_")]
-    for name, function in vars(module).items():
-        is_marked = getattr(function, f"{hookspecs.PROJECT}_impl", None) is not None
-        if is_marked and name not in known:
-            raise ContractError(f"no hook is called {name!r}; {did_you_mean(name, known)}")
-        if name in known and inspect.isfunction(function) and not is_marked:
-            raise ContractError(f"{name} is not marked with @dcsvm.hookimpl")
+def check_words(cls: Any, attribute: str) -> None:
+    """Raise unless `yields` or `accepts` of a class is a frozenset of words."""
+    words = inspect.getattr_static(cls, attribute, None)
+    if isinstance(words, property) or (isinstance(words, set | frozenset) and words):
+        return
+    told = "it has none" if words is None else f"got {words!r}"
+    raise ContractError(
+        f"{cls.__name__}.{attribute} must be a set of words, as in "
+        f'{attribute} = frozenset({{"subsets"}}), {told}; the words are '
+        f"{', '.join(sorted(YIELDS))}, and those of `declares`"
+    )
 
 
 def _check_class(kind: str, cls: Any, distribution: str) -> None:
@@ -347,6 +323,8 @@ def _check_class(kind: str, cls: Any, distribution: str) -> None:
     if not getattr(cls, "name", ""):
         raise ContractError(f"{cls.__name__} of {distribution} has no name")
     _check_methods(cls, distribution)
+    if kind in WORDS:
+        check_words(cls, WORDS[kind])
 
 
 def _check_report(cls: Any, distribution: str) -> None:
@@ -362,13 +340,3 @@ def _check_methods(cls: type, distribution: str) -> None:
     missing = ", ".join(sorted(getattr(cls, "__abstractmethods__", ())))
     if missing:
         raise ContractError(f"{cls.__name__} of {distribution} does not define {missing}")
-
-
-def _register_by_value(module: ModuleType) -> None:
-    """Pickle the classes of a single-file plugin by value: workers cannot import it."""
-    try:
-        from joblib.externals import cloudpickle
-    except ImportError:  # joblib without a copy of its own
-        import cloudpickle
-
-    cloudpickle.register_pickle_by_value(module)

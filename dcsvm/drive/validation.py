@@ -14,25 +14,20 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from dcsvm.base.combiner import Combiner
-from dcsvm.base.decomposer import GROUPS, Decomposer, Repeat
-from dcsvm.base.errors import CompositionError, DataError, SettingError
+from dcsvm.base.decomposer import GROUPS, YIELDS, Decomposer, Repeat
+from dcsvm.base.errors import CompositionError, DataError, SettingError, did_you_mean
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.member import Member
-from dcsvm.drive.decisions import BEST, SCORES, build_costs
-from dcsvm.drive.registry import Registry, default_registry
+from dcsvm.drive.decision_thresholds import BEST, SCORES, build_costs
+from dcsvm.drive.registry import WORDS, Registry, check_words, default_registry
 from dcsvm.numeric.array_types import FloatArray, narrow_indices
+from dcsvm.toolbox.missing_values import ADVICE, is_about_missing_values
 from dcsvm.toolbox.table_schema import DATES
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 #: Where probabilities come from: nowhere; the members or else a sigmoid or scaling; a sigmoid
 #: (or softmax) with shifts by class; or one common temperature.
 Method = Literal["off", "auto", "scaling", "temperature"]
-MISSING = (
-    "X contains NaN, a missing value: put an imputer in front, as in "
-    'make_pipeline(TablePreparation(missing="impute"), classifier) or '
-    "make_pipeline(SimpleImputer(), classifier)"
-)
-"""What to do about missing values where no one fills them in."""
 TEXTS = (
     "X holds texts, such as {text!r} in column {column!r}: put an encoder in front, as in "
     "make_pipeline(TablePreparation(), classifier)"
@@ -64,8 +59,8 @@ def validate_input(classifier: Any, *given: Any, **options: Any) -> Any:
     try:
         found = validate_data(classifier, *given, accept_sparse="csr", dtype=np.float64, **options)
     except (ValueError, TypeError) as error:
-        if str(error).startswith("Input X contains NaN"):
-            raise DataError(MISSING) from error
+        if is_about_missing_values(error):
+            raise DataError(ADVICE) from error
         if not str(error).startswith(NO_NUMBER):
             raise
         date = find_date(given[0])
@@ -224,9 +219,21 @@ def check_row_weights(decomposer: Decomposer, learner: LocalLearner, registry: R
 
 def check_composition(decomposer: Decomposer, combiner: Combiner, registry: Registry) -> None:
     """Raise if the combiner cannot work with what the decomposer yields."""
+    check_words(type(decomposer), "yields")
+    check_words(type(combiner), "accepts")
     unfit = decomposer.yields - combiner.accepts
     if not unfit:
         return
+    offered = [offer.what for kind in WORDS for offer in registry.of_kind(kind)]
+    known = {
+        *YIELDS,
+        *(word for each in (decomposer, combiner, *offered) for word in each.declares),
+    }
+    for word in sorted(unfit - known):
+        raise CompositionError(
+            f"decomposer {_title(decomposer)!r} yields {word!r}, which is no word that a "
+            f"component declares; {did_you_mean(word, known)}"
+        )
     combiners = [
         offer.name
         for offer in registry.of_kind("combiner")

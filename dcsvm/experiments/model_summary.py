@@ -8,8 +8,8 @@ import numpy as np
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.experiments.recipe import to_toml
-from dcsvm.experiments.recipe.serialize import serialize_classifier
-from dcsvm.experiments.run.text import describe_decision
+from dcsvm.experiments.recipe.toml_writer import serialize_classifier
+from dcsvm.experiments.run.run_sentences import describe_decision
 from dcsvm.inspection.parameters import size_of
 from dcsvm.persistence.model_file import load
 from dcsvm.persistence.model_file_format import open_archive

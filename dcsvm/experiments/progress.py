@@ -14,7 +14,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from dcsvm.drive.executor import Done, Runnable
-from dcsvm.base.plain_text import escape_controls
+from dcsvm.base.sanitized_text import escape_controls
 from dcsvm.drive.observers import Observer
 
 #: Seconds of training grow about like this power of the rows: kernel machines are seen between
@@ -99,7 +99,7 @@ class TerminalProgress(Observer):
         self._tell()
 
     def wants_pilot(self) -> bool:
-        """Whether someone looks, and nothing was seen yet to judge the time of a part by."""
+        """Whether progress is shown and no part has been timed yet."""
         return self.shown and not self.work_squared
 
     def on_round_begin(self, n_jobs: int) -> None:
@@ -165,7 +165,7 @@ class TerminalProgress(Observer):
 
 
 class TimeLeft(ProgressColumn):
-    """The time left in words, as far as anyone can tell."""
+    """The remaining time in words, if it can be estimated."""
 
     max_refresh = 0.5
 

@@ -1,4 +1,4 @@
-"""Explanation of one prediction: its route, the members asked and the largest contributions."""
+"""Explanation of one prediction: its route, the queried members and the largest contributions."""
 
 from collections.abc import Callable, Iterator
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""Explanation of one prediction: the members asked and the largest contributions, as text."""
+"""Explanation of one prediction: the queried members and the largest contributions, as text."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from dcsvm.numeric import IntArray
 
 @attrs.frozen
 class Size:
-    """The parameter counts of a classifier; NaN if a model does not tell.
+    """The parameter counts of a classifier; NaN if a model's is unknown.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def _count(
 
 
 def _find_rows(kept: IntArray, outside: IntArray, rows: IntArray) -> IntArray:
-    """Return the outer ids of rows that an inner strategy kept."""
+    """Return the outer ids of the rows of an inner strategy."""
     return np.asarray(outside[np.searchsorted(kept, rows)])
 
 

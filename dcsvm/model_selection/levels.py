@@ -27,13 +27,13 @@ from dcsvm.model_selection.recorded_answers import (
     combine_answers,
     rate_answers,
 )
+from dcsvm.model_selection.stop_reasons import USED_UP, describe_all_tried, explain_small_gain
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.probability_scores import needs_probabilities
 
 ACCURACY = "accuracy"
 #: Scores that are sums over the held-out rows, so that each part has its share.
 SHARES_OF_ROWS = (ACCURACY, "balanced_accuracy")
-USED_UP = "the time budget was used up"
 
 
 @attrs.frozen(eq=False)
@@ -73,7 +73,7 @@ class LevelSearch:
             else:
                 gain = self.score(step) - self.score(steps[-2])
                 if gain < self.min_gain:
-                    return steps, steps[-2], self._explain_small_gain(gain)
+                    return steps, steps[-2], explain_small_gain(gain, self.min_gain)
             if len(steps) == self.levels:
                 break
             if self.seconds is not None and _sum_seconds(steps) >= self.seconds:
@@ -85,26 +85,14 @@ class LevelSearch:
         left = len(parts_of(steps[-1].level))
         return steps, steps[-1], "one part is left" if left == 1 else "no level is coarser"
 
-    def _explain_small_gain(self, gain: float) -> str:
-        if gain < 0:
-            return f"a coarser level loses {-gain:.2%}"
-        return f"a coarser level gains {gain:.2%}, less than {self.min_gain:.2%}"
-
     def score(self, step: Step) -> float:
         if self.per_part:
             return float(step.verdict.right.max(axis=1).sum())
         return float(step.verdict.scores[step.best])
 
 
-def describe_all_tried(n_cells: int) -> str:
-    """Say that every combination was tried."""
-    if n_cells == 1:
-        return "the one combination was tried"
-    return f"all {n_cells} combinations were tried"
-
-
 def _sum_seconds(steps: Sequence[Step]) -> float:
-    """Seconds that the parts of all levels took: those of parts kept from before included."""
+    """Training seconds of the parts of all levels, including those from checkpoints."""
     return sum(float(step.verdict.seconds.sum()) for step in steps)
 
 
@@ -153,7 +141,7 @@ class LevelJudge:
     scoring: str = ACCURACY
 
     def judge(self, cells: Sequence[Cell]) -> Generator[list[PathJob], list[PathOutcome], Verdict]:
-        """Work for an engine: every cell on every part that a held-out row asks."""
+        """Work for an engine: every cell on every part that a held-out row queries."""
         groups = groups_of(self.level)
         routings = [_route(group, self.held_out.X) for group in groups]
         asked = [

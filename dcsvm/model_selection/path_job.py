@@ -128,7 +128,7 @@ class PathJob:
                 yield [self.cells.index(cell)], model
 
     def _judge(self, outcome: PathOutcome, waiting: list[tuple[list[int], FloatArray]]) -> None:
-        """Enter what the waiting answers are worth, combined all at once; then none wait."""
+        """Score the waiting answers, combined at once, and clear them."""
         if not waiting:
             return
         values = np.concatenate([values for _, values in waiting])
@@ -146,7 +146,7 @@ class PathJob:
 
 @attrs.frozen(eq=False)
 class PathOutcome:
-    """What each cell was worth on one part: arrays over the cells.
+    """The score of each cell on one part: arrays over the cells.
 
     `right` is the weight of its rows that were answered right, as a share of all held-out rows;
     `evaluations` the kernel evaluations that took.

@@ -95,7 +95,7 @@ def combine_answers(
     problem: Problem,
     n_rows: int,
 ) -> IntArray:
-    """The winning class of rows 0 .. n_rows - 1, from what the members told of them."""
+    """The winning class of rows 0 .. n_rows - 1, from the recorded answers of the members."""
     composite = build_recorded(told, codes, groups, combiner, problem)
     return composite.labels(number_rows(n_rows))
 
@@ -108,7 +108,7 @@ def build_recorded(
     problem: Problem,
     sizes: Sequence[int] | None = None,
 ) -> FittedStrategy:
-    """A strategy that repeats what members told, trained on `sizes` rows, of rows by number."""
+    """A strategy that repeats recorded answers, by row number, of members with `sizes` rows."""
     members = tuple(
         Member(cast(LocalModel, one), code, n_rows=size)
         for one, code, size in zip(told, codes, sizes or [0] * len(told), strict=True)

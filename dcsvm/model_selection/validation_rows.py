@@ -78,7 +78,7 @@ class ValidationSplit:
     def build_problems(
         self, estimator: DivideAndConquerClassifier, *, balanced: bool
     ) -> tuple[Problem, HeldOut]:
-        """Return the training problem and the held-out rows, encoded alike.
+        """Return the training problem and the held-out rows, with the same encoding.
 
         If balanced, the held-out rows of every class have the same total weight.
         """

@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import attrs
 import numpy as np
+import scipy
 from scipy import sparse
-from scipy.special import expit
 
 from dcsvm.numeric.array_types import FloatArray, Matrix
 from dcsvm.numeric.stored_arrays import Stored, axes
@@ -16,7 +16,7 @@ PIECES, MOST_PIECES = 64, 8
 DRAW = 100.0
 #: Rows whose quantiles are where curves bend.
 QUANTILE_ROWS = 1000
-#: Newton steps from zero, near which the curves are.
+#: Newton steps from zero, near which the curves are, all with the curvature there.
 STEPS = 2
 
 
@@ -51,7 +51,7 @@ class AdditiveCurves(Stored):
 def fit_additive_curves(
     X: FloatArray, wanted: FloatArray, weights: FloatArray, offsets: FloatArray
 ) -> AdditiveCurves:
-    """Fit what is to be added to the log-odds `offsets` (n,) of rows X (n, features).
+    """Fit curves that are added to the log-odds `offsets` (n,) of rows X (n, features).
 
     Parameters
     ----------
@@ -65,17 +65,25 @@ def fit_additive_curves(
     some = X[:: 1 + len(X) // QUANTILE_ROWS]
     inner = np.quantile(some, np.linspace(0.0, 1.0, knots + 2)[1:-1], axis=0)
     edges = np.vstack([X.min(axis=0), inner, X.max(axis=0)])
-    pieces = np.hstack([np.clip(X, low, high) - low for low, high in pairwise(edges)])
-    means, scales = pieces.mean(axis=0), pieces.std(axis=0)
-    scales[scales <= 1e-9 * np.abs(pieces).max(axis=0)] = np.inf  # a constant says nothing
-    columns = (pieces - means) / scales
-    found = np.zeros(columns.shape[1])
+    given = np.ascontiguousarray(X.T)
+    rises = np.empty((knots + 1, *given.shape))
+    for rise, low, high in zip(rises, edges[:-1, :, None], edges[1:, :, None], strict=True):
+        np.minimum(np.maximum(given, low, out=rise), high, out=rise)
+        rise -= low
+    rises = rises.reshape(-1, len(X))
+    means, largest = rises.mean(axis=1), rises.max(axis=1)
+    rises -= means[:, None]
+    scales = np.sqrt(np.einsum("ij,ij->i", rises, rises) / len(X))
+    scales[scales <= 1e-9 * largest] = np.inf  # a constant says nothing
+    rises /= scales[:, None]
+    shares = scipy.special.expit(offsets)
+    halves = rises * np.sqrt(weights * shares * (1.0 - shares))
+    curvature = halves @ halves.T
+    curvature[np.diag_indices(len(rises))] += DRAW
+    found = np.zeros(len(rises))
     for _ in range(STEPS):
-        shares = expit(offsets + columns @ found)
-        gradient = columns.T @ (weights * (shares - wanted)) + DRAW * found
-        halves = columns * np.sqrt(weights * shares * (1.0 - shares))[:, None]
-        curvature = halves.T @ halves
-        curvature[np.diag_indices(len(found))] += DRAW
+        gradient = rises @ (weights * (shares - wanted)) + DRAW * found
         found -= np.linalg.solve(curvature, gradient)
+        shares = scipy.special.expit(offsets + found @ rises)
     slopes = found / scales
     return AdditiveCurves(edges, slopes.reshape(knots + 1, -1), -float(means @ slopes))

@@ -1,7 +1,7 @@
 """Multinomial logistic regression by L-BFGS."""
 
 import numpy as np
-from scipy.special import log_softmax
+import scipy
 
 from dcsvm.numeric.array_types import FloatArray, IntArray
 
@@ -21,7 +21,7 @@ def minimize_log_loss(
 
     def loss(flat: FloatArray) -> tuple[float, FloatArray]:
         table = flat.reshape(d + 1, n_classes)
-        logs = log_softmax(features @ table[:-1] + table[-1], axis=1)
+        logs = scipy.special.log_softmax(features @ table[:-1] + table[-1], axis=1)
         slopes = costs[:, None] * (np.exp(logs) - own)
         gradient = np.vstack([features.T @ slopes + table[:-1], slopes.sum(axis=0)])
         value = 0.5 * (table[:-1] ** 2).sum() - costs @ (own * logs).sum(axis=1)

@@ -87,12 +87,37 @@ class MappedRows(np.memmap[Any, np.dtype[np.float64]]):
 
     def spill(self, blocks: Iterable[FloatArray], n_features: int) -> MappedRows:
         """Write blocks to a new file beside this one, which lives as long as its rows."""
-        folder = Path(str(self.filename)).parent
-        handle, name = tempfile.mkstemp(".npy", "rows-", folder)
-        os.close(handle)
+        name = self._name_neighbour()
         found = self.write(name, blocks, n_features)
         weakref.finalize(found, _remove, name)
         return found
+
+    def permute(self, place: IntArray, n_rows: int) -> MappedRows:
+        """Write rows to the places (n,) of a new file of `n_rows`; those at -1 are left out.
+
+        All rows are read once, in order. The file lives as long as its rows.
+        """
+        name = self._name_neighbour()
+        try:
+            out = np.lib.format.open_memmap(name, "w+", np.float64, (n_rows, self.shape[1]))
+            for start, block in zip(range(0, len(self), BLOCK_ROWS), self.blocks(), strict=True):
+                there = place[start : start + len(block)]
+                used = there >= 0
+                out[there[used]] = block[used]
+                if start % (32 * BLOCK_ROWS) == 0:
+                    _release_pages(out)
+            out.flush()
+            found = self.open(name)
+        except BaseException:
+            _remove(name)
+            raise
+        weakref.finalize(found, _remove, name)
+        return found
+
+    def _name_neighbour(self) -> str:
+        handle, name = tempfile.mkstemp(".npy", "rows-", Path(str(self.filename)).parent)
+        os.close(handle)
+        return name
 
     def blocks(self, rows: IntArray | None = None) -> Iterator[FloatArray]:
         """Yield all rows, or those with some ids, block by block; read pages are given back."""
@@ -130,7 +155,7 @@ class MappedRows(np.memmap[Any, np.dtype[np.float64]]):
         return found
 
     def release(self) -> None:
-        """Give the pages of the file back to the system, which reads them again when asked."""
+        """Release the file's pages to the system, which reads them again when needed."""
         _release_pages(self)
 
     def __getitem__(self, rows: Any) -> Any:
@@ -149,7 +174,7 @@ class MappedRows(np.memmap[Any, np.dtype[np.float64]]):
 
     @property
     def file(self) -> tuple[str, tuple[int, int]]:
-        """The path of its file, and what tells another version of it."""
+        """The path of the file, and a fingerprint of its version."""
         path = str(self.filename)
         return path, _fingerprint(path)
 
@@ -193,7 +218,7 @@ def make_spill_folder() -> str:
 
 
 def _is_running(process: int) -> bool:
-    """Whether a process of this host runs; where signals cannot tell, it is taken to run."""
+    """Whether a process of this host runs; assumed if signals do not say."""
     if os.name != "posix":
         return True
     try:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import scipy
 from scipy import sparse
-from scipy.linalg import eigh
 
 from dcsvm.numeric.array_types import FloatArray, IntArray
 from dcsvm.numeric.kernels.distances import BLOCK_BYTES, Floats, Rows, as_dense, row_slices
@@ -70,7 +70,7 @@ def directions(matrix: Floats, metric: Floats | None = None) -> Floats:
     With a metric they solve `matrix v = value metric v`. The largest entry of each is positive, so
     that signs do not depend on the library.
     """
-    _, vectors = eigh(matrix, metric)
+    _, vectors = scipy.linalg.eigh(matrix, metric)
     vectors = vectors[:, ::-1]
     largest = np.abs(vectors).argmax(axis=0)
     signs = np.sign(vectors[largest, np.arange(vectors.shape[1])])

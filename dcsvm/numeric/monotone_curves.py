@@ -5,7 +5,7 @@ common, and a scale and a shift each.
 """
 
 import numpy as np
-from scipy.special import expit
+import scipy
 
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray
 from dcsvm.numeric.bounded_newton import Evaluation, minimize_bounded
@@ -28,8 +28,9 @@ DRAW, LEAST_SLOPE, LEAST_SCALE = 0.1, 0.02, 0.05
 SCALE_DRAW, SHIFT_DRAW, LEAST_OWN = 50.0, 5.0, 0.1
 #: The gradient per row at which a fit ends, and a curvature that keeps its steps finite.
 PRECISION, TINY = 1e-4, 1e-12
-#: Curvature and temperature, which a fit begins from, are computed from about so many scores.
-MANY_SCORES = 2**14
+#: Curvature and temperature, which a fit begins from, are computed from about so many scores, and
+#: curvature from so many rows at most.
+MANY_SCORES, SOME_ROWS = 2**14, 700
 #: A curve of two classes is fitted to the means of so many groups of scores.
 GROUPS = 512
 
@@ -62,7 +63,7 @@ def fit_monotone_sigmoid(
 
     def evaluate(found: FloatArray) -> Evaluation:
         logits, gap = columns @ found, found - begin
-        shares = expit(logits)
+        shares = scipy.special.expit(logits)
         gradient = columns.T @ (weights * (shares - wanted)) + draw * gap
         curvature = (columns.T * (weights * shares * (1.0 - shares))) @ columns
         curvature[np.diag_indices(n + 1)] += draw + TINY * total
@@ -103,12 +104,13 @@ def fit_monotone_softmax(
         return np.zeros(0), np.array([temperature]), np.ones(n_classes), np.zeros(n_classes)
     total = float(weights.sum())
     knots, widths = place_knots(scores[known])
-    pieces = split_at(np.where(known, scores, 0.0).ravel(), knots) / widths
-    some = pieces.reshape(rows, n_classes, -1)[few]
-    scale = total / float(weights[few].sum())
-    blocked = np.where(known, 0.0, -np.inf)
-    hits = np.zeros(scores.shape)
-    hits[np.arange(rows), y] = 1.0
+    pieces = split_at(np.where(known, scores, 0.0).T.ravel(), knots)
+    pieces /= widths
+    some = slice(None, None, -(-rows // min(SOME_ROWS, MANY_SCORES // n_classes)))
+    here = np.ascontiguousarray(pieces.reshape(n_classes, rows, -1)[:, some])
+    shared = weights[some] * total / float(weights[some].sum())
+    blocked = np.ascontiguousarray(np.where(known, 0.0, -np.inf).T)
+    own = y, np.arange(rows)
     drawn = max(temperature, LEAST_SCALE / size) * widths
     n = len(widths)
 
@@ -117,17 +119,18 @@ def fit_monotone_softmax(
 
     def evaluate(found: FloatArray) -> Evaluation:
         rises, scales, shifts = np.split(found, [n, n + n_classes])
-        common, gap = (pieces @ rises).reshape(scores.shape), found - begin
-        logs = find_logs(common * scales + shifts + blocked)
+        common, gap = (pieces @ rises).reshape(blocked.shape), found - begin
+        logs = find_logs(common * scales[:, None] + shifts[:, None] + blocked)
         shares = np.exp(logs)
-        slack = weights[:, None] * (shares - hits)
+        slack = weights * shares
+        slack[own] -= weights
         gradient = [
-            (slack * scales).ravel() @ pieces,
-            (slack * common).sum(axis=0),
-            slack.sum(axis=0),
+            (slack * scales[:, None]).ravel() @ pieces,
+            (slack * common).sum(axis=1),
+            slack.sum(axis=1),
         ]
-        value = float(draw @ gap**2 / 2.0 - weights @ logs[np.arange(rows), y])
-        curvature = find_curvature(some, common[few], scales, shares[few], scale * weights[few])
+        value = float(draw @ gap**2 / 2.0 - weights @ logs[own])
+        curvature = find_curvature(here, common[:, some], scales, shares[:, some], shared)
         curvature += np.diag(draw)
         return value / total, (np.concatenate(gradient) + draw * gap) / total, curvature / total
 
@@ -146,16 +149,15 @@ def find_curvature(
 ) -> FloatArray:
     """The curvature of the log-loss in rises, scales and shifts, as if logits were linear.
 
-    `pieces` is (n, classes, pieces), `common` and `shares` are (n, classes), `weights` (n,).
+    `pieces` is (classes, n, pieces), `common` and `shares` are (classes, n), `weights` (n,).
     """
     n_classes, n = len(scales), pieces.shape[2]
-    means = np.einsum("ic,icp->ip", shares * scales, pieces)
-    table = np.hstack([means, shares * common, shares])
-    result = -(table.T * weights) @ table
+    means = np.einsum("ci,cip->pi", shares * scales[:, None], pieces)
+    table = np.vstack([means, shares * common, shares])
+    result = -(table * weights) @ table.T
     columns = np.concatenate([pieces, common[:, :, None], np.ones((*common.shape, 1))], axis=2)
-    by_class = columns.transpose(1, 2, 0)
-    own = (weights[:, None] * shares).T[:, None, :]
-    blocks = (by_class * own) @ columns.transpose(1, 0, 2)
+    own = (weights * shares)[:, :, None]
+    blocks = columns.transpose(0, 2, 1) @ (columns * own)
     rises, factors, moves = np.split(np.arange(n + 2 * n_classes), [n, n + n_classes])
     result[:n, :n] += (blocks[:, :n, :n] * scales[:, None, None] ** 2).sum(axis=0)
     for at, place in ((n, factors), (n + 1, moves)):
@@ -203,5 +205,7 @@ def split_at(scores: FloatArray, knots: FloatArray) -> FloatArray:
     if not len(knots):
         return scores[:, None]
     low, high = np.concatenate([[-np.inf], knots]), np.concatenate([knots, [np.inf]])
-    inside = np.minimum(np.maximum(scores[:, None], low), high)
-    return np.asarray(inside - np.minimum(np.maximum(0.0, low), high))
+    inside = np.maximum(scores[:, None], low)
+    np.minimum(inside, high, out=inside)
+    inside -= np.minimum(np.maximum(0.0, low), high)
+    return np.asarray(inside)

@@ -113,7 +113,8 @@ class PlanRunner:
             answer = np.asarray(record.function(_view(given, n, record.inputs).copy()))
             if sparse.issparse(answer) or answer.shape != (n, record.outputs):
                 raise ValueError(
-                    f"plan: {n} rows of {record.outputs} numbers expected, got {answer.shape}"
+                    f"{_find_title(record.function)} returned shape {answer.shape} where "
+                    f"({n}, {record.outputs}) was expected"
                 )
             _view(out, n, record.outputs)[:] = answer
         except BaseException as error:
@@ -126,8 +127,15 @@ class PlanRunner:
         try:
             assert record.function is not None
             routing = record.function(_view(given, n, record.inputs).copy())
-            rows, members = as_places(routing.row, n), as_places(routing.member, record.outputs)
-            weights = None if routing.weight is None else as_floats(routing.weight, len(rows))
+            try:
+                rows = as_places(routing.row, n)
+                members = as_places(routing.member, record.outputs)
+                weights = None if routing.weight is None else as_floats(routing.weight, len(rows))
+            except (AttributeError, ValueError) as error:
+                raise ValueError(
+                    f"{_find_title(record.function)} must return a Routing to members 0 to "
+                    f"{record.outputs - 1}, got {routing!r}"
+                ) from error
             if len(rows) != len(members):
                 raise ValueError(f"plan: {len(rows)} rows are routed to {len(members)} members")
             self._local.routing = rows, members, weights
@@ -138,6 +146,12 @@ class PlanRunner:
             self._local.error = error
             return 0
         return 1
+
+
+def _find_title(function: Any) -> str:
+    """The class and the name of a method, for messages."""
+    owner = type(getattr(function, "__self__", function)).__name__
+    return f"{owner}.{getattr(function, '__name__', '__call__')}"
 
 
 def _fill(record: StepRecord) -> StepStructure:

@@ -38,7 +38,7 @@ MOST_ENTRIES = 1 << 26
 
 @attrs.frozen(eq=False)
 class StepRecord:
-    """What C knows of a step, and what it points to."""
+    """The C structure of a step, and the arrays that it points to."""
 
     kind: str
     inputs: int

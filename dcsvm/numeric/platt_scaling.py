@@ -5,7 +5,7 @@ softmax of the scaled scores.
 """
 
 import numpy as np
-from scipy.special import expit
+import scipy
 
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray
 from dcsvm.numeric.bounded_newton import Evaluation, minimize_bounded
@@ -54,7 +54,7 @@ def fit_sigmoid(
     found = np.zeros(2)
     value = logistic_loss(columns @ found, wanted, weights) / total
     for _ in range(STEPS):
-        p = expit(columns @ found)
+        p = scipy.special.expit(columns @ found)
         gradient = columns.T @ (weights * (p - wanted)) / total + penalty * found
         if np.abs(gradient).max() < PRECISION:
             break
@@ -81,26 +81,48 @@ def fit_adjustment(logits: FloatArray, y: IntArray, weights: FloatArray) -> Floa
 
     They are drawn to one and zero. Logits are minus infinity for classes that the region lacks.
     """
+    logits = np.ascontiguousarray(logits.T)
     known = np.isfinite(logits)
+    if len(known) == 2 and known.all():
+        return _adjust_odds(logits[1] - logits[0], y.astype(float), weights)
     values, rows = np.where(known, logits, 0.0), np.arange(len(y))
     blocked = np.where(known, 0.0, -np.inf)
-    begin = np.append(1.0, np.zeros(logits.shape[1]))
+    begin = np.append(1.0, np.zeros(len(values)))
 
     def evaluate(found: FloatArray) -> Evaluation:
-        logs, gap = find_logs(found[0] * values + found[1:] + blocked), found - begin
+        logs, gap = find_logs(found[0] * values + found[1:, None] + blocked), found - begin
         shares = np.exp(logs)
-        slack = weights[:, None] * shares
-        spread = slack * (values - (shares * values).sum(axis=1, keepdims=True))
-        curvature = np.diag(np.append((spread * values).sum(), slack.sum(axis=0)) + ADJUSTMENT)
-        curvature[0, 1:] = curvature[1:, 0] = spread.sum(axis=0)
-        curvature[1:, 1:] -= slack.T @ shares
-        slack[rows, y] -= weights
-        gradient = np.append((slack * values).sum(), slack.sum(axis=0)) + ADJUSTMENT * gap
-        value = ADJUSTMENT * float(gap @ gap) / 2.0 - float(weights @ logs[rows, y])
+        slack = weights * shares
+        spread = slack * (values - (shares * values).sum(axis=0))
+        curvature = np.diag(np.append(np.vdot(spread, values), slack.sum(axis=1)) + ADJUSTMENT)
+        curvature[0, 1:] = curvature[1:, 0] = spread.sum(axis=1)
+        curvature[1:, 1:] -= slack @ shares.T
+        slack[y, rows] -= weights
+        gradient = np.append(np.vdot(slack, values), slack.sum(axis=1)) + ADJUSTMENT * gap
+        value = ADJUSTMENT * float(gap @ gap) / 2.0 - float(weights @ logs[y, rows])
         return value, gradient, curvature
 
-    least = np.append(LEAST_SLOPE, np.full(logits.shape[1], -np.inf))
+    least = np.append(LEAST_SLOPE, np.full(len(values), -np.inf))
     return minimize_bounded(evaluate, begin, least, PRECISE * float(weights.sum()))
+
+
+def _adjust_odds(odds: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
+    """The same for log-odds (n,) of two classes, whose shifts are opposite."""
+    draw, begin = np.array([ADJUSTMENT, ADJUSTMENT / 2.0]), np.array([1.0, 0.0])
+
+    def evaluate(found: FloatArray) -> Evaluation:
+        logits, gap = found[0] * odds + found[1], found - begin
+        shares = scipy.special.expit(logits)
+        slack, bent = weights * (shares - y), weights * shares * (1.0 - shares)
+        leaning = bent @ odds
+        curvature = np.array([[(bent * odds) @ odds, leaning], [leaning, bent.sum()]])
+        value = logistic_loss(logits, y, weights) + float(draw @ gap**2) / 2.0
+        gradient = np.array([slack @ odds, slack.sum()]) + draw * gap
+        return value, gradient, curvature + np.diag(draw)
+
+    least, precision = np.array([LEAST_SLOPE, -np.inf]), PRECISE * float(weights.sum())
+    slope, shift = minimize_bounded(evaluate, begin, least, precision)
+    return np.array([slope, -shift / 2.0, shift / 2.0])
 
 
 def fit_temperature(
@@ -112,8 +134,8 @@ def fit_temperature(
     negative.
     """
     size = float(np.abs(scores[known]).max(initial=0.0)) or 1.0
-    values = np.where(known, scores / size, 0.0)
-    blocked = np.where(known, 0.0, -np.inf)
+    values = np.where(known, scores / size, 0.0).T.copy()
+    blocked = np.where(known, 0.0, -np.inf).T.copy()
     total, rows = float(weights.sum()), np.arange(len(y))
     if not total:
         return 1.0
@@ -121,10 +143,11 @@ def fit_temperature(
     def evaluate(found: FloatArray) -> Evaluation:
         logs = find_logs(values * found + blocked)
         shares = np.exp(logs)
-        mean = (shares * values).sum(axis=1)
-        variance = (shares * values**2).sum(axis=1) - mean**2
-        gradient = weights @ (mean - values[rows, y]) + STABILITY * found
-        value = STABILITY * float(found[0]) ** 2 / 2.0 - float(weights @ logs[rows, y])
+        shared = shares * values
+        mean = shared.sum(axis=0)
+        variance = (shared * values).sum(axis=0) - mean**2
+        gradient = weights @ (mean - values[y, rows]) + STABILITY * found
+        value = STABILITY * float(found[0]) ** 2 / 2.0 - float(weights @ logs[y, rows])
         curvature = np.atleast_2d(weights @ variance + STABILITY)
         return value / total, gradient / total, curvature / total
 
@@ -132,9 +155,9 @@ def fit_temperature(
 
 
 def find_logs(logits: FloatArray) -> FloatArray:
-    """The logarithms of the softmax of logits (n, classes), of which some may be -infinity."""
-    shifted = logits - logits.max(axis=1, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+    """The logarithms of the softmax of logits (classes, n), of which some may be -infinity."""
+    shifted = logits - logits.max(axis=0)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=0)))
 
 
 def soften(y: IntArray, weights: FloatArray) -> FloatArray:

@@ -259,7 +259,7 @@ class Plan:
         return self.add("means", sizes=[unseen is not None], numbers=[unseen or 0.0])
 
     def route(self) -> Step:
-        """The mean score; a row that asks one member has the label that this member predicts."""
+        """The mean score; a row with a single member gets the label that this member predicts."""
         return self.add("means", sizes=[False, True])
 
     def vote(self) -> Step:
@@ -339,7 +339,7 @@ class Plan:
     # What is known of a step
 
     def asks_one(self, combination: Step) -> bool:
-        """Whether a row that asks one member gets the label that this member predicts."""
+        """Whether a row with a single member gets the label that this member predicts."""
         record = self.steps[combination]
         return record.kind == "means" and record.sizes == (0, 1)
 

@@ -1,7 +1,7 @@
 """Newton's method for the squared hinge loss over a basis of rows."""
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from dcsvm.numeric.array_types import FloatArray, IntArray
 
@@ -32,7 +32,9 @@ def minimize_squared_hinge(
         inside = values[active]
         matrix = penalty + (inside.T * costs[active]) @ inside
         matrix[np.diag_indices(m + 1)] += RIDGE * matrix.diagonal().max()
-        optimum = linalg.solve(matrix, inside.T @ (costs[active] * target[active]), assume_a="sym")
+        optimum = scipy.linalg.solve(
+            matrix, inside.T @ (costs[active] * target[active]), assume_a="sym"
+        )
         for halving in range(HALVINGS):
             trial = weights + (optimum - weights) * 0.5**halving
             found = objective(trial)

@@ -24,7 +24,7 @@ def write_atomically(path: Path, content: bytes | str, *, title: Path | None = N
 
 @contextmanager
 def explain_full_disk(path: str | Path, n_bytes: int | None = None) -> Iterator[None]:
-    """Raise a DiskFullError that says where there is no room, and how much is needed if known."""
+    """Raise a DiskFullError with the bytes needed, if known, and those free in the folder."""
     try:
         yield
     except OSError as error:

@@ -1,6 +1,7 @@
 """Checkpoints: finished parts on disk, so that an interrupted run can be resumed."""
 
 import hashlib
+import io
 import json
 import os
 import struct
@@ -17,6 +18,7 @@ from dcsvm.base.errors import DcsvmError, UsageError
 from dcsvm.base.subproblem import FitResult
 from dcsvm.drive.registry import Registry, default_registry
 from dcsvm.persistence.atomic_write import explain_full_disk
+from dcsvm.persistence.checkpoint_mirror import CheckpointMirror
 from dcsvm.persistence.decoder import Decoder
 from dcsvm.persistence.encoder import OBJECTS, Encoder
 from dcsvm.persistence.model_file_format import FormatError, ModelArchive
@@ -49,6 +51,8 @@ class CheckpointLog:
         Lists the types that results may hold.
     kinds : sequence of attrs classes
         The types of results that are kept; others are ignored.
+    mirror : CheckpointMirror, optional
+        Where results are copied to; those that it holds are taken over.
 
     Attributes
     ----------
@@ -57,9 +61,13 @@ class CheckpointLog:
     """
 
     def __init__(
-        self, path: Path, registry: Registry | None = None, kinds: Sequence[type] = (FitResult,)
+        self,
+        path: Path,
+        registry: Registry | None = None,
+        kinds: Sequence[type] = (FitResult,),
+        mirror: CheckpointMirror | None = None,
     ) -> None:
-        self.path = path
+        self.path, self.mirror = path, mirror
         self.kinds: dict[str, Any] = {kind.__name__: kind for kind in kinds}
         self.catalogue = Catalogue(registry or default_registry())
         self._lock = threading.Lock()
@@ -70,10 +78,23 @@ class CheckpointLog:
         # Written without a buffer: what found no room must not be written again by `close`.
         self._out = open(path, "ab", buffering=0)  # noqa: SIM115
         self._index = _scan_records(self._file)
+        try:
+            self._take_over()
+        except BaseException:
+            self.close()
+            raise
         self.n_before = len(self._index)
 
     def __len__(self) -> int:
         return len(self._index)
+
+    def _take_over(self) -> None:
+        """Add the records of the mirror that are missing here."""
+        for content in () if self.mirror is None else self.mirror.read():
+            for key, (start, size, checksum) in _scan_records(io.BytesIO(content)).items():
+                if key not in self._index:
+                    at = self._append(content[start - HEAD.size : start + size]) + HEAD.size
+                    self._index[key] = (at, size, checksum)
 
     def get(self, key: str) -> Any:
         """Return the result with this key, or None."""
@@ -110,6 +131,8 @@ class CheckpointLog:
         with self._lock, explain_full_disk(self.path, len(head) + len(content)):
             start = self._append(head + content) + HEAD.size
             self._index[key] = (start, len(content), checksum)
+            if self.mirror is not None:
+                self.mirror.add(head + content)
             if time.monotonic() - self._synced > SYNC_SECONDS:
                 os.fsync(self._out.fileno())
                 self._synced = time.monotonic()
@@ -131,16 +154,22 @@ class CheckpointLog:
             self._out.truncate(0)
             self._index.clear()
             self.n_before = 0
+            if self.mirror is not None:
+                self.mirror.clear()
 
     def close(self) -> None:
         with self._lock:
             self._file.close()
             self._out.close()
+            if self.mirror is not None:
+                self.mirror.flush()
 
     def discard(self) -> None:
-        """Close and delete the file."""
+        """Close and delete the file, and its copies."""
         self.close()
         self.path.unlink(missing_ok=True)
+        if self.mirror is not None:
+            self.mirror.clear()
 
 
 def _lock_file(file: Any, path: Path) -> None:

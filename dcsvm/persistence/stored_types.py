@@ -11,7 +11,7 @@ from dcsvm.base.models import Constant, Hyperplanes, KernelExpansion, Points
 from dcsvm.base.problem import Task
 from dcsvm.base.seed import Seed
 from dcsvm.base.subproblem import Record
-from dcsvm.base.wrapped import Wrapped
+from dcsvm.base.wrapped_sklearn import Wrapped
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.calibration import Calibration
 from dcsvm.drive.committee.committee import Committee

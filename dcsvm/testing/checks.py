@@ -15,8 +15,8 @@ from hypothesis.errors import Flaky
 from hypothesis.strategies import SearchStrategy
 
 from dcsvm.base.component import Component, check_names
-from dcsvm.base.errors import DataError, SettingError, did_you_mean
-from dcsvm.drive.registry import KINDS, default_registry
+from dcsvm.base.errors import ContractError, DataError, SettingError, did_you_mean
+from dcsvm.drive.registry import KINDS, WORDS, check_words, default_registry
 from dcsvm.testing.problems import describe_problem, identify
 
 Law = Callable[[Any], None]
@@ -43,6 +43,8 @@ class RaisedError(BrokenLawError):
 
     @classmethod
     def of(cls, error: BaseException, tested: Component, example: str = "") -> RaisedError:
+        if isinstance(error, ContractError):  # which names the class at fault
+            return cls(f"{error}{example}")
         culprit = find_culprit(error)
         where = "it" if culprit in (None, type(tested)) else _describe_class(culprit)
         told = f"{type(error).__name__}: {error}"
@@ -151,7 +153,7 @@ def law(
 
 
 def laws_of(kind: str) -> list[Law]:
-    """Return the laws of one kind of component, those of any kind first."""
+    """Return the laws of one kind of component: the most basic one, then those of any kind."""
     return [each.law for each in _entries(kind)]
 
 
@@ -263,9 +265,9 @@ class _Failures:
 
 
 def _entries(kind: str) -> list[_Entry]:
-    mine = [each for each in _LAWS if each.kind == kind]
-    mine.sort(key=lambda each: each.law.__name__ != FIRST.get(kind))
-    return [each for each in _LAWS if each.kind == "any"] + mine
+    mine = [each for each in _LAWS if each.kind in (kind, "any")]
+    mine.sort(key=lambda each: (each.law.__name__ != FIRST.get(kind), each.kind != "any"))
+    return mine
 
 
 def _build(component: Any, name: str | None, given: dict[str, Any]) -> Component:
@@ -284,6 +286,8 @@ def _build(component: Any, name: str | None, given: dict[str, Any]) -> Component
         raise SettingError("checks_of takes settings with a name or a class, not with an instance")
     for kind, base in KINDS.items():
         if isinstance(component, base):
+            if kind in WORDS:
+                check_words(type(component), WORDS[kind])
             return default_registry().resolve(kind, component)  # type: ignore[no-any-return]
     raise SettingError(
         f"checks_of needs a component, its class, or its kind and name, got {component!r}"

@@ -120,9 +120,8 @@ def honours_the_members_weights(combiner: Combiner) -> None:
     committee = committee_of(Divider(SUBSETS), problem)
 
     def scores_with(*weights: float) -> FloatArray:
-        (group,) = committee.groups
-        groups = (attrs.evolve(group, weights=np.array(weights)),)
-        return score(combiner, attrs.evolve(committee, groups=groups), problem, problem.X)
+        weighed = committee.reweigh(np.array(weights))
+        return score(combiner, weighed, problem, problem.X)
 
     first = Committee(
         committee.members[:1], (attrs.evolve(committee.groups[0], last=1),), committee.n_classes

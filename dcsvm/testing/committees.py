@@ -6,7 +6,7 @@ from unittest import SkipTest
 import attrs
 import numpy as np
 
-from dcsvm.base.combiner import Combination, Combiner
+from dcsvm.base.combiner import Combination, Combiner, fit_combination
 from dcsvm.base.component import component, setting
 from dcsvm.base.decomposer import (
     CLASS_CODES,
@@ -126,7 +126,7 @@ def committee_of(decomposer: Decomposer, problem: Problem) -> Committee:
 def fit_combiner(combiner: Combiner, committee: Committee, problem: Problem) -> Combination:
     """Fit a combiner as the core would, with in-sample answers if it wants any."""
     answers = committee.table(problem.X) if combiner.wants_answers else None
-    return combiner.fit(committee, problem, answers)
+    return fit_combination(combiner, committee, problem, answers)
 
 
 def score(combiner: Combiner, committee: Committee, problem: Problem, X: Matrix) -> FloatArray:

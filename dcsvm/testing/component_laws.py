@@ -9,7 +9,7 @@ from sklearn.base import clone
 from dcsvm.base.combiner import Combiner
 from dcsvm.base.component import settings_of, type_hints
 from dcsvm.base.decomposer import MODIFIERS, YIELDS, Decomposer
-from dcsvm.base.errors import SettingError
+from dcsvm.base.errors import SettingError, did_you_mean
 from dcsvm.drive.registry import default_registry
 from dcsvm.testing.checks import expect, law
 from dcsvm.testing.trials import send_through_pickle
@@ -110,6 +110,8 @@ def expect_known_words(component: Any, words: frozenset[str], what: str) -> None
         word for each in [type(component), *offered] for word in getattr(each, "declares", ())
     }
     known = YIELDS | declared
+    for word in sorted(words - known):
+        expect(False, f"{what} {word!r}; {did_you_mean(word, known)}; `declares` adds words")
     expect(
         words <= known and words - MODIFIERS,
         f"{what} {sorted(words)}; the words to choose from are {sorted(known)}, and `declares` "

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from dcsvm.base.errors import SettingError
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.models import KernelExpansion, winners
-from dcsvm.base.problem import Problem
+from dcsvm.base.problem import Problem, ProblemStack
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.testing.checks import expect, expect_seeded, for_any, law
 from dcsvm.testing.component_laws import expect_no_state, state_of
@@ -296,7 +296,9 @@ def fits_together_as_one_by_one(learner: LocalLearner) -> None:
     problems = [easy_problem(2, rows, gap=1.0, seed=rows) for rows in (20, 30, 40)]
     weights = np.random.default_rng(0).uniform(0.5, 2.0, size=40)
     problems[1] = attrs.evolve(problems[1], weights=weights[:30])
-    for group in (problems, [*problems, easy_problem(gap=1.0)]):
+    stack = ProblemStack.of(problems)
+    assert stack is not None
+    for group in (problems, stack, [*problems, easy_problem(gap=1.0)]):
         models = learner.fit_together(group)
         expect(len(models) == len(group), f"{len(group)} problems gave {len(models)} models")
         for problem, model in zip(group, models, strict=True):

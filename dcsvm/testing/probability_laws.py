@@ -8,17 +8,18 @@ from scipy.special import expit, softmax
 from sklearn.base import clone
 
 from dcsvm.base.combiner import Combiner
-from dcsvm.base.decomposer import GROUPS, Decomposer
+from dcsvm.base.decomposer import GROUPS, SUBSETS, Decomposer
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.models import LocalModel
 from dcsvm.base.problem import Problem
 from dcsvm.classifier import Strategy
 from dcsvm.drive.committee.committee import Committee
+from dcsvm.drive.committee.group import find_winners
 from dcsvm.drive.engine import Engine
 from dcsvm.drive.fitted import FittedStrategy
 from dcsvm.numeric.array_types import FloatArray, Matrix
 from dcsvm.testing.checks import expect, for_any, law
-from dcsvm.testing.committees import Divider, committees_for, fit_combiner
+from dcsvm.testing.committees import Divider, committee_of, committees_for, fit_combiner
 from dcsvm.testing.problems import easy_problem, new_rows, problems
 from dcsvm.testing.trials import Centroids, MeanScores, run_last_first
 
@@ -88,6 +89,35 @@ def has_margins_for_every_class(combiner: Combiner) -> None:
             )
 
 
+@law(
+    "combiner",
+    when=lambda combiner: SUBSETS in combiner.accepts,
+    otherwise='its `accepts` lacks "subsets"',
+)
+def has_margins_that_decide_as_its_scores(combiner: Combiner) -> None:
+    """margins and probabilities choose the classes that scores do, where members disagree"""
+    problem = easy_problem(3, gap=20.0)
+    committee = committee_of(Divider(SUBSETS), problem)
+    wrong = {
+        number: attrs.evolve(member, code=np.roll(member.code, 1, axis=1))
+        for number, member in enumerate(committee.members)
+        if number > 0
+    }
+    mixed = _with_probabilities(committee.replace(wrong))
+    model = FittedStrategy(mixed, fit_combiner(combiner, mixed, problem))
+    best = find_winners(model.combination.combine(mixed, problem.X))
+    found = {"margins": model.class_margins(problem.X)}
+    shares = model.combination.probabilities(mixed, problem.X)
+    for name, values in (found if shares is None else found | {"probabilities": shares}).items():
+        same = (find_winners(values) == best).mean()
+        expect(
+            same > 0.5,
+            f"{name} choose the class of the largest score for {same:.0%} of the rows, though one "
+            "member is right and the others err: weigh members in all three alike "
+            "(Committee.reweigh)",
+        )
+
+
 @law("combiner")
 def has_no_more_probability_than_one(combiner: Combiner) -> None:
     """probabilities from those of the members are not negative, and rows sum to at most one"""
@@ -105,7 +135,8 @@ def labels_are_the_likeliest_classes(combiner: Combiner, problem: Problem) -> No
     """every label is the first of the likeliest classes, for a row alone and in a batch"""
     X = new_rows(problem, count=8)
     if combiner.folds:  # which need more rows than there are
-        combiner = clone(combiner).set_params(folds=0)
+        combiner = clone(combiner)
+        combiner.__dict__["folds"] = 0  # a setting, or an attribute of the class
     for word in sorted(combiner.accepts - {GROUPS}):
         steps = Strategy(Divider(word), Centroids(), combiner, "auto").conquer(problem)
         model = Engine(n_jobs=1).run(steps)

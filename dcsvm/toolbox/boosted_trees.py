@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 import numpy as np
-from scipy.special import expit, softmax
+import scipy
 
 from dcsvm.base.models import LocalModel
 from dcsvm.base.stored_fields import PlainState
@@ -109,8 +109,8 @@ class BoostedTrees(PlainState, LocalModel):
     def probabilities(self, X: Matrix) -> FloatArray | None:
         scores = self.scores(X)
         if scores.shape[1] > 1:
-            return np.asarray(softmax(scores, axis=1))
-        shares = expit(scores)
+            return np.asarray(scipy.special.softmax(scores, axis=1))
+        shares = scipy.special.expit(scores)
         return np.hstack([1.0 - shares, shares])
 
     @cached_property

@@ -149,7 +149,7 @@ def read_column(X: Matrix, column: int) -> FloatArray:
 
 
 def _count_affordable_rows(model: Any, X: Any) -> int:
-    """Return how many rows may be asked in all."""
+    """Return how many rows the time allows in total."""
     try:
         classifier, rows = unwrap(model, X[:20], "measure_features")
     except SettingError:

@@ -1,4 +1,4 @@
-"""Lazy models: local models that are trained at prediction, for the rows that are asked about."""
+"""Lazy models: local models that are trained at prediction, for the rows to predict."""
 
 from __future__ import annotations
 

@@ -198,7 +198,7 @@ class BlockSum(View):
 
 
 def deal(generator: np.random.Generator, n_items: int, n_hands: int, size: int) -> list[IntArray]:
-    """Deal items like cards, reshuffled when none is left: hands of `size` different items.
+    """Draw groups of `size` different items from a shuffled list, reshuffled when it is used up.
 
     All items are dealt equally often, up to one time.
 

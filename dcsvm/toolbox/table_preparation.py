@@ -20,12 +20,17 @@ from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
 from dcsvm.numeric.column_ranks import are_quantiles, find_value, learn_quantiles, rank_columns
 from dcsvm.numeric.mapped_rows import MappedRows
 from dcsvm.toolbox.level_pooling import MinFrequency, check_frequency, encode_levels, pool_levels
+from dcsvm.toolbox.missing_values import (
+    SETTING,
+    Missing,
+    choose_fill,
+    is_about_missing_values,
+)
 from dcsvm.toolbox.prepared_features import PreparedFeature, describe_levels
 from dcsvm.toolbox.table_schema import Column, TableSchema
 
 Scale: TypeAlias = Literal["minmax", "standard", "robust", "quantile", "none"]
 Encode: TypeAlias = Literal["onehot", "codes"]
-Missing: TypeAlias = Literal["error", "impute", "mark"]
 #: How ranks are scaled, and sparse rows, which are not ranked.
 _RANKED: tuple[Literal["standard"], Literal["minmax"]] = ("standard", "minmax")
 #: Fitted attributes, for model files.
@@ -130,7 +135,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         else:
             absent = np.isnan(X)
             levels = self._n_levels(d)
-            self.fill_ = np.array([_choose_fill(X[:, j], levels[j]) for j in range(d)])
+            self.fill_ = np.array([choose_fill(X[:, j], levels[j]) for j in range(d)])
             self.seen_ = tuple(
                 np.unique(X[X[:, j] >= 0, j] if levels[j] else ()).astype(np.intp)
                 for j in range(d)
@@ -307,11 +312,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
                 self.columns_ = tuple(Column.infer(str(each), X[each]) for each in labels)
             return self._matrix([X[each] for each in labels])
         except ValueError as error:
-            if self.missing == "error" and str(error).startswith("Input X contains NaN"):
-                raise DataError(
-                    'X contains NaN, a missing value, and missing="error": with missing="impute" '
-                    'or "mark" it would be filled in'
-                ) from error
+            if self.missing == "error" and is_about_missing_values(error):
+                raise DataError(SETTING) from error
             raise
 
     def _read_array(self, X: Any, reset: bool) -> Matrix:
@@ -387,12 +389,3 @@ class TablePreparation(TransformerMixin, BaseEstimator):
                 known = np.isin(numbers[:, place], self.seen_[j])
                 numbers[~known, place] = self.fill_[j]
         return numbers
-
-
-def _choose_fill(values: FloatArray, n_levels: int) -> float:
-    """Return the median, or the index of the most frequent level."""
-    present = values[~np.isnan(values)]
-    if n_levels:
-        codes = present[present >= 0].astype(np.intp)
-        return float(np.bincount(codes, minlength=n_levels).argmax())
-    return float(np.median(present)) if len(present) else 0.0

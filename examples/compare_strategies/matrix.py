@@ -7,22 +7,25 @@
     python examples/compare_strategies/matrix.py a.csv --plugin near_border.py \
         --decomposers tree,near_border
 
-A CSV has a header and the class in its last column; an `.npz` has X and y, or X_train, y_train,
-X_test and y_test. Columns are standardized. C and gamma of a kernel SVM are chosen on validation
-rows, without a division, and are the same for all strategies. Strategies that differ in the
-combiner only share their trained parts. No test row is read before the final prediction. Seconds
-are processor time. McNemar's test compares each strategy with that of `--against` with the same
-learner, and with the first combiner that fits. The second command appends a record for each
-strategy; the third writes Markdown, LaTeX and a picture, the fourth one table over all data sets,
-and the last adds a strategy of your own.
+A CSV has a header and the class in its last column; texts become a column for each level, and
+missing values medians. Other formats of `dcsvm run` are read, too. An `.npz` has X and y, or
+X_train, y_train, X_test and y_test. Columns are standardized. C and gamma of a kernel SVM are
+chosen on validation rows, without a division, and are the same for all strategies. Strategies that
+differ in the combiner only share their trained parts. No test row is read before the final
+prediction. Seconds are processor time. McNemar's test compares each strategy with that of
+`--against` with the same learner, and with the first combiner that fits. The second command
+appends a record for each strategy, and writes tables only if `--out` is given, too; the third
+writes Markdown, LaTeX and a picture, the fourth one table over all data sets, and the last adds a
+strategy of your own.
 """
 
 import argparse
-import csv
 import datetime
+import hashlib
 import itertools
 import json
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,11 +33,19 @@ from typing import Any
 
 import attrs
 import numpy as np
-from sklearn.preprocessing import StandardScaler
 from strategy_tables import write_page, write_tables
 
-from dcsvm import DcsvmError, DivideAndConquerClassifier, build, load_plugin
+import dcsvm
+from dcsvm import (
+    DcsvmError,
+    DivideAndConquerClassifier,
+    TablePreparation,
+    build,
+    load_plugin,
+)
+from dcsvm.datasets.loading import NEED_TARGET, read
 from dcsvm.drive.engine import Engine
+from dcsvm.drive.registry import default_registry
 from dcsvm.toolbox import mcnemar
 
 GRID = {"C": (1.0, 10.0, 100.0), "gamma": (0.03, 0.1, 0.3, 1.0)}
@@ -114,11 +125,18 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--plugin", type=Path, help="Python file with components of your own")
     parser.add_argument("--rows", type=int, default=4000, help="training rows at most")
     parser.add_argument("--test-rows", type=int, default=4000, help="test rows at most")
-    parser.add_argument("--record", type=Path, help="file to append records to")
+    parser.add_argument("--record", type=Path, help="append records there")
     parser.add_argument("--tables", type=Path, help="file of records to write tables of")
-    parser.add_argument("--out", type=Path, default=Path("results"))
+    parser.add_argument("--out", type=Path, help="folder for the tables; default: results")
     parser.add_argument("--page", type=Path, help="write one table over all data sets there")
     given = parser.parse_args(arguments)
+    try:
+        work(parser, given)
+    except DcsvmError as error:
+        raise SystemExit(f"error: {error}") from None
+
+
+def work(parser: argparse.ArgumentParser, given: Any) -> None:
     if given.plugin:
         load_plugin(given.plugin)
     if given.data and given.against not in given.decomposers.split(","):
@@ -134,8 +152,8 @@ def main(arguments: list[str] | None = None) -> None:
     if given.page:
         remarks = Path(__file__).parent / "measured" / "remarks.md"
         write_page(records, remarks, given.page, given.against)
-    elif given.tables or not given.record:
-        write_tables(records, given.out, given.against)
+    elif given.out or not given.record:
+        write_tables(records, given.out or Path("results"), given.against)
 
 
 def read_records(path: Path) -> list[dict[str, Any]]:
@@ -144,13 +162,12 @@ def read_records(path: Path) -> list[dict[str, Any]]:
 
 def load(path: Path, rows: int, test_rows: int) -> Rows:
     """Read a file, and split it by its own split, or two thirds to one third at random."""
-    generator = np.random.default_rng(0)
-    if path.suffix == ".csv":
-        with path.open() as file:
-            table = list(csv.reader(file))[1:]
-        given = {"X": np.array([row[:-1] for row in table], float), "y": [r[-1] for r in table]}
-    else:
+    generator, schema = np.random.default_rng(0), None
+    if path.suffix == ".npz":
         given = dict(np.load(path, allow_pickle=False))
+    else:
+        data = read(path, -1 if path.suffix in NEED_TARGET else None, missing="impute")
+        given, schema = {"X": data.X, "y": data.y}, data.schema
     if "X" in given:
         order, y = generator.permutation(len(given["y"])), np.asarray(given["y"])
         cut = 2 * len(order) // 3
@@ -159,8 +176,9 @@ def load(path: Path, rows: int, test_rows: int) -> Rows:
         parts = [given[key] for key in ("X_train", "y_train", "X_test", "y_test")]
     chosen = generator.permutation(len(parts[1]))[:rows]
     asked = generator.permutation(len(parts[3]))[:test_rows]
-    scaler = StandardScaler().fit(parts[0][chosen].astype(float))
-    train, test = (scaler.transform(X.astype(float)) for X in (parts[0][chosen], parts[2][asked]))
+    prepare = TablePreparation("standard", missing="impute", schema=schema)
+    train = prepare.fit_transform(parts[0][chosen].astype(float))
+    test = prepare.transform(parts[2][asked].astype(float))
     return Rows(path.stem, train, parts[1][chosen], test, parts[3][asked])
 
 
@@ -168,11 +186,8 @@ def compare(rows: Rows, given: Any) -> Iterator[dict[str, Any]]:
     """A record for each strategy that fits together, with McNemar's test against one of them."""
     plan = [(name, fitting(name, given.combiners)) for name in given.decomposers.split(",")]
     plan.sort(key=lambda planned: planned[0] != given.against)
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
-    ).stdout.strip()
-    about = {"data": rows.name, "rows": len(rows.y), "tests": len(rows.y_test), "commit": commit}
-    about["date"] = datetime.date.today().isoformat()
+    about: dict[str, Any] = {"data": rows.name, "rows": len(rows.y), "tests": len(rows.y_test)}
+    about |= {"commit": find_commit(), "date": datetime.date.today().isoformat()}
     about["against"] = given.against
     for learner_name in given.learners.split(","):
         learner, settings = choose(learner_name, rows)
@@ -189,7 +204,32 @@ def compare(rows: Rows, given: Any) -> Iterator[dict[str, Any]]:
             names_of = {"decomposer": name, "learner": learner_name, "combiner": combiner}
             divided = {key: plain(value) for key, value in settings_of(name, rows).items()}
             told = {"settings": settings, "decomposer_settings": divided}
+            told["versions"] = {}
+            for kind, part in names_of.items():
+                told["versions"] |= find_version(kind, part)
             yield about | names_of | told | found
+
+
+def find_commit() -> str:
+    """The commit of the sources of dcsvm that run; empty for an installed wheel."""
+    git = ["git", "-C", str(Path(dcsvm.__file__).parent)]
+    for command in (
+        ["ls-files", "--error-unmatch", "__init__.py"],
+        ["rev-parse", "--short", "HEAD"],
+    ):
+        done = subprocess.run([*git, *command], capture_output=True, text=True, check=False)
+        if done.returncode:
+            return ""
+    return done.stdout.strip()
+
+
+def find_version(kind: str, name: str) -> dict[str, str]:
+    """The distribution of a component and its version; of a single file, its SHA-256."""
+    offer = default_registry().offers[kind, name]
+    file = Path(offer.distribution)
+    if offer.version or not file.is_file():
+        return {offer.distribution: offer.version}
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest()}
 
 
 def settings_of(name: str, rows: Rows) -> dict[str, Any]:
@@ -202,7 +242,7 @@ def settings_of(name: str, rows: Rows) -> dict[str, Any]:
 
 def plain(value: Any) -> Any:
     """A setting as JSON can hold it: components as the text that makes them."""
-    return value if isinstance(value, int | float | str) else repr(value)
+    return value if isinstance(value, int | float | str | None) else repr(value)
 
 
 def choose(name: str, rows: Rows) -> tuple[Any, dict[str, float]]:
@@ -231,6 +271,9 @@ def fitting(name: str, combiners: str) -> list[str]:
     if not found:
         words = ", ".join(sorted(yields))
         raise SystemExit(f"{name} yields {words}: name a combiner that accepts it by --combiners")
+    for each in given:
+        if each not in found:
+            print(f"skipped: {name} with {each}, which does not fit", file=sys.stderr)
     return found
 
 
@@ -260,6 +303,7 @@ def measure(
         "predict_seconds": round(predict_seconds, 3),
         "kernel_evaluations": None if np.isnan(kernels) else kernels,
         "parts": len(clf.ledger_),
+        "parameters": {key: plain(value) for key, value in clf.get_params().items()},
     }
 
 

@@ -121,13 +121,19 @@ def markdown(records: list[Record], strategies: Strategies, against: str) -> lis
             *(f"## {data}", ""),
             f"{first['rows']} training and {first['tests']} test rows; "
             f"{' and '.join(describe(*each) for each in learners.items())} "
-            f"({first['commit']}, {first['date']}). Accuracy in percent; + and - are better and "
-            f"worse than `{against}` with the same learner by McNemar's test, p < 0.05.",
+            f"({tell_version(first)}, {first['date']}). Accuracy in percent; + and - are better "
+            f"and worse than `{against}` with the same learner by McNemar's test, p < 0.05.",
             *("", row_of(list(TITLES)), "|---|---|---|" + 6 * "---:|"),
             *(row_of([*key, *cells(mine[key])]) for key in order),
             "",
         ]
     return lines[:-1]
+
+
+def tell_version(record: Record) -> str:
+    """The commit of the sources, or the versions of what was installed."""
+    told = [f"{name} {version}".strip() for name, version in record.get("versions", {}).items()]
+    return record["commit"] or ", ".join(told)
 
 
 def describe(learner: str, settings: dict[str, float]) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from dcsvm.base.threads import ONE_BLAS_THREAD
 from dcsvm.drive.engine import run_bundle, sort_jobs
 from dcsvm.drive.executor import Executor, Numbered
-from dcsvm.drive.parcels import make_parcels, pack_outcomes, pack_shared, unpack
+from dcsvm.drive.job_serialization import make_parcels, pack_outcomes, pack_shared, unpack
 
 #: Parcels for each core in one action of Spark: outcomes come back when all of them are done.
 WAVES = 4

@@ -65,7 +65,7 @@ def sample_plane(classifier: Any, scene: Scene, y: Any, answers: Any) -> Plane |
 
 
 def _find_parts(committee: Any, X: Matrix) -> IntArray | None:
-    """The part that each row asks in the first group with a router; None without one."""
+    """The part that each row is routed to in the first group with a router; None without one."""
     for group in committee.groups:
         if group.router is not None:
             routing = group.router.route(X)

@@ -180,7 +180,7 @@ def gather_evidence(
 def _measure_features(
     model: Any, X: Any, y: Any, features: Sequence[str], answers: Any
 ) -> tuple[FeatureReport | None, bool]:
-    """What features are worth, and whether others than the model gave the answers."""
+    """Measure the importance of features, and whether the answers are another model's."""
     if hasattr(X, "columns") or len(y) == 0:
         return None, False
     prepare = find_preparation(model)

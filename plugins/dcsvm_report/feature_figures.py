@@ -16,7 +16,7 @@ ROW, ACROSS = 1.9, 2
 def draw_features(
     found: FeatureReport | None, classes: Sequence[str], learned: bool
 ) -> list[Drawing]:
-    """Draw how much each feature is worth, and what the most important ones do.
+    """Draw the importance of each feature, and the effects of the most important ones.
 
     `learned` says that the model has learned the rows that it was asked.
     """

@@ -9,6 +9,8 @@ from dcsvm_report.svg_theme import ACCENT, INK, Drawing, render_svg
 
 #: The maximum number of workers and of bars that are drawn.
 MOST_LANES, MOST_BARS = 64, 4000
+#: The maximum number of stages that are told one by one.
+MOST_STAGES = 20
 #: Seconds below which the parts of a run on this machine are not drawn.
 SHORT = 1.0
 #: Bytes in an account, and how a sentence calls them.
@@ -48,7 +50,7 @@ def draw_workers(parts: Sequence[Mapping[str, Any]]) -> Drawing | None:
 
     words = (
         f"{len(known):,} parts on {len(names)} workers, busy {busy / (whole * len(names)):.0%} of "
-        f"{whole:.3g} s{_describe_traffic(known)}."
+        f"{whole:.3g} s{_describe_traffic(known)}.{_describe_stages(known)}"
     )
     title = "Parts by worker"
     height = 1.2 + 0.25 * min(len(names), MOST_LANES)
@@ -69,6 +71,21 @@ def _assign_lanes(parts: Sequence[Mapping[str, Any]]) -> list[str]:
         free[lane : lane + 1] = [began + float(part["seconds"])]
         lanes.append(str(lane + 1))
     return lanes
+
+
+def _describe_stages(parts: Sequence[Mapping[str, Any]]) -> str:
+    """What each stage moved and waited for, as sentences, if there are several stages."""
+    stages: dict[int, list[Mapping[str, Any]]] = {}
+    for part in parts:
+        stages.setdefault(part.get("path", (0,))[0], []).append(part)
+    if not 1 < len(stages) <= MOST_STAGES:
+        return ""
+    moved = {stage: _describe_traffic(stages[stage]) for stage in sorted(stages)}
+    return "".join(
+        f" Stage {stage + 1}: {len(stages[stage]):,} of the parts{words}."
+        for stage, words in moved.items()
+        if words
+    )
 
 
 def _describe_traffic(parts: Sequence[Mapping[str, Any]]) -> str:

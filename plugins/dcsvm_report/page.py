@@ -134,7 +134,7 @@ def _name_score(score: str) -> str:
 
 
 def _stages(facts: Facts) -> Drawing | None:
-    """Draw what each stage was given and kept, if there are several."""
+    """Draw how many rows each stage had and kept, if there are several."""
     stages = facts.stages()
     if not stages:
         return None

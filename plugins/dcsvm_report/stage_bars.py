@@ -22,7 +22,7 @@ class StageCounts:
 
 
 def draw_stages(stages: Sequence[StageCounts]) -> str:
-    """Draw stages from the first to the last: a bar of all rows, filled as far as they were kept.
+    """Draw stages from first to last: a bar of all rows, filled in proportion to those kept.
 
     Rows that a stage did not keep are dropped only where the next one has no more than it kept.
 

@@ -4,12 +4,16 @@
 
 `dcsvm run --cluster` in a process of its own, on four workers that are processes of this machine.
 Each case is compared with a run without a cluster: the predictions and the model file. A run that
-was cut off goes on with --resume; `taken over` are the parts that were not trained again.
+was cut off goes on with --resume: `kept` are the parts that it had finished, `taken over` those
+that were not trained again. `sent_again` are the parts that lost workers held, in training or
+waiting, which were sent to others; no other part is trained twice.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+import errno
 import json
 import os
 import random
@@ -30,15 +34,17 @@ from local_machines import Machines, run_machines
 from mixture_rows import Mixture
 
 from dcsvm.experiments.run.run_status import FINISHED
+from dcsvm.persistence.checkpoints import CheckpointLog
 
+#: Chunks take longer than leaves of a tree, so that runs can be disturbed while they are trained.
 RECIPE = """
 learner = { use = "kernel_svm", C = 1000.0, gamma = 10.0 }
-combiner = "route"
-split.refit = false
+combiner = "mean"
+split = { refit = false, test = 0.02 }
 measure = { train = false, cost = false }
 [decomposer]
-use = "tree"
-ceiling = 1500
+use = "chunks"
+parts = 40
 """
 #: A run is disturbed once it has kept so many bytes of finished parts.
 KEPT_BYTES = 100_000
@@ -81,9 +87,18 @@ class Case:
         found = re.findall(r"not trained again: ([\d,]+) part", text)
         return int(found[-1].replace(",", "")) if found else None
 
-    def count_parts(self, name: str) -> int:
-        """How many parts a finished run has."""
-        return len((self.folder / name / "parts.csv").read_text().splitlines()) - 1
+    def count_parts(self, name: str) -> dict[str, int]:
+        """How many parts a finished run has, and how many of them were sent again."""
+        with (self.folder / name / "parts.csv").open() as file:
+            accounts = [json.loads(line["account"]) for line in csv.DictReader(file)]
+        again = sum(each.get("sent_again", 0) for each in accounts)
+        return {"parts": len(accounts), "sent_again": again}
+
+    def count_kept(self, name: str) -> int:
+        """How many parts a run that was cut off has kept."""
+        log = CheckpointLog(self.folder / name / FINISHED)
+        log.close()
+        return log.n_before
 
 
 def wait_for_parts(case: Case, name: str, process: subprocess.Popen[str]) -> None:
@@ -145,8 +160,9 @@ def kill_client(case: Case, machines: Machines, name: str, given: argparse.Names
     wait_for_parts(case, name, process)
     process.kill()
     process.wait()
+    kept = case.count_kept(name)
     case.begin(name, "--cluster", machines.address, "--jobs", "2").wait()
-    return {}
+    return {"kept": kept}
 
 
 def kill_scheduler(case: Case, machines: Machines, name: str, given: argparse.Namespace) -> Any:
@@ -157,8 +173,16 @@ def kill_scheduler(case: Case, machines: Machines, name: str, given: argparse.Na
     process.wait()
     machines.stop()
     machines.start()
+    kept = case.count_kept(name)
     case.begin(name, "--cluster", machines.address).wait()
-    return {"exit_code_of_the_first": process.returncode}
+    return {"exit_code_of_the_first": process.returncode, "kept": kept}
+
+
+def fill_disks(case: Case, machines: Machines, name: str, given: argparse.Namespace) -> Any:
+    """Let workers write all that they are given to disks that are too small for it."""
+    case.begin(name, "--cluster", machines.address).wait()
+    told = (machines.folder / "dask_worker.log").read_text()
+    return {"refused_writes": told.count(os.strerror(errno.ENOSPC))}
 
 
 def leave_alone(case: Case, machines: Machines, name: str, given: argparse.Namespace) -> Any:
@@ -171,6 +195,7 @@ CASES = {
     "undisturbed": leave_alone,
     "workers killed": kill_workers,
     "worker paused": pause_worker,
+    "workers' disks full": fill_disks,
     "client killed, resumed": kill_client,
     "scheduler killed, resumed": kill_scheduler,
 }
@@ -179,7 +204,7 @@ CASES = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--rows", type=int, default=300_000)
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--pause", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0)
@@ -193,14 +218,15 @@ def main() -> None:
                 continue
             folder, name = Path(place) / f"machines{number}", f"run{number}"
             folder.mkdir()
-            with run_machines(4, folder) as machines:
+            disk = "64k" if run is fill_disks else None
+            with run_machines(4, folder, disk=disk) as machines:
                 began = time.perf_counter()
                 found = run(case, machines, name, given)
                 seconds = time.perf_counter() - began
             facts = {"what": title, "rows": given.rows, "commit": commit}
             facts |= {"date": time.strftime("%Y-%m-%d"), "same_bytes": case.is_same(name)}
             facts |= {"seconds": round(seconds, 1), "local_seconds": round(case.seconds, 1)}
-            facts |= {"parts": case.count_parts(name) if case.is_same(name) else None}
+            facts |= case.count_parts(name) if case.is_same(name) else {}
             line = json.dumps(facts | {"taken_over": case.count_taken_over(name)} | found)
             print(line, flush=True)
             if not case.is_same(name):

@@ -37,7 +37,7 @@ from dcsvm.numeric.linear.pegasos_solver import pad_width
 from dcsvm.numeric.plan_runner import PlanRunner
 from dcsvm_plugins.learners.kernel_svm.gram import rbf_rows
 from dcsvm_plugins.learners.kernel_svm.large_solver import solve_large
-from dcsvm_plugins.learners.kernel_svm.solver import Gram, solve
+from dcsvm_plugins.learners.kernel_svm.smo import Gram, solve
 
 GIGA = 1e9
 #: Numbers of a cached array: 1 MB of double precision.
@@ -159,6 +159,25 @@ def growth(generator: np.random.Generator, n: int) -> Iterator[Loop]:
         *("histogram of a node", float(X.size + 12 * n), "memory"),
         lambda _=alive: fill(structure, address(rows), n, address(filled)),
     )
+    ceiling = max(n // 1000, 50)
+    grown = grow_tree(X, y, bins, ceiling)
+    # Every node is read once to be counted; siblings are differences, and leaves are not counted.
+    inner = float(grown["count"][grown["left"] >= 0].sum()) - n
+    yield Loop(
+        *("growing a tree", (n + inner / 2) * (X.shape[1] + 12), "memory"),
+        lambda: grow_tree(X, y, bins, ceiling),
+    )
+    few, labels = np.ascontiguousarray(X[:2000]), y[:2000]
+    yield Loop(
+        *("sorted search of a node", 8.0 * few.size, "cache"),
+        lambda: grow_tree(few, labels, None, len(few) - 1),
+    )
+
+
+def grow_tree(X: np.ndarray, y: np.ndarray, bins: FeatureBins | None, ceiling: int) -> np.ndarray:
+    """The nodes of a tree with leaves of at most `ceiling` rows, or of one class."""
+    rows = np.arange(len(X))
+    return TreeGrowth(X, y, 2, bins=bins, smallest=ceiling).grow(rows, 0, len(X), 0)
 
 
 def loops_of_prediction(share: int) -> Iterator[Loop]:
@@ -166,7 +185,7 @@ def loops_of_prediction(share: int) -> Iterator[Loop]:
     yield from expansions(generator, 3000 // share, 16, "16 features")
     yield from expansions(generator, 3000 // share, 256, "256 features")
     yield plane_tree(generator, 100_000 // share)
-    yield row_of_forest(generator, 6000 // share)
+    yield from rows_of_forest(generator, 6000 // share)
 
 
 def expansions(generator: np.random.Generator, n: int, d: int, name: str) -> Iterator[Loop]:
@@ -193,18 +212,21 @@ def expansions(generator: np.random.Generator, n: int, d: int, name: str) -> Ite
     yield Loop(f"one row, {name}", read, "cache", lambda: runner.labels(row))
 
 
-def row_of_forest(generator: np.random.Generator, n: int, d: int = 16) -> Loop:
-    """A whole plan for one row: five trees, an SVM of several classes in each leaf, their mean."""
+def rows_of_forest(generator: np.random.Generator, n: int, d: int = 16) -> Iterator[Loop]:
+    """A whole plan: five trees, an SVM of several classes in each leaf, their mean."""
     X = generator.random((n, d))
     trees = 5 * build("decomposer", "tree", ceiling=n // 10, splitter="random")
     svm = build("learner", "kernel_svm", C=10.0, gamma=4.0 / d)
     forest = DivideAndConquerClassifier(trees, svm, "mean", n_jobs=1, random_state=0)
     forest.fit(X, (10 * X[:, 0]).astype(int))
     row = X[:1].copy()
-    cost = forest.cost(row)
     # a point has a number for each feature, and coefficients as far as they are not zero
-    read = 4.0 * float(np.sum(d * cost.unique_kernel_evaluations + cost.kernel_evaluations))
-    return Loop("one row, five trees", read, "cache", lambda: forest.predict(row))
+    numbers = [
+        float(np.sum(d * cost.unique_kernel_evaluations + cost.kernel_evaluations))
+        for cost in (forest.cost(row), forest.cost(X))
+    ]
+    yield Loop("one row, five trees", 4.0 * numbers[0], "cache", lambda: forest.predict(row))
+    yield Loop(*("batch, five trees", 2.0 * numbers[1], "BLAS, double"), lambda: forest.predict(X))
 
 
 def plane_tree(generator: np.random.Generator, n: int, depth: int = 10, d: int = 54) -> Loop:

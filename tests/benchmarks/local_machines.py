@@ -19,6 +19,14 @@ from typing import Any
 NAME, NETWORK = "dcsvm", "10.77.0"
 
 
+#: Settings of Dask by which workers write to disk whatever they are given.
+SPILLING = {
+    "DASK_DISTRIBUTED__WORKER__MEMORY__TARGET": "0.000001",
+    "DASK_DISTRIBUTED__WORKER__MEMORY__SPILL": "False",
+    "DASK_DISTRIBUTED__WORKER__MEMORY__PAUSE": "False",
+}
+
+
 class Machines:
     """A scheduler and workers, each a process; all reach the scheduler through a counting proxy.
 
@@ -31,10 +39,19 @@ class Machines:
     rate : str, optional
         Such as 200mbit: each worker is in a network namespace of its own, as if it were a host,
         behind a link of this rate in both directions. Only root can make namespaces.
+    disk : str, optional
+        Such as 64k: the workers' files lie on a disk of this size, and all that a worker is given
+        is written there. Only root can mount it.
     """
 
-    def __init__(self, n_workers: int, folder: Path, rate: str | None = None) -> None:
-        self.n_workers, self.folder, self.rate = n_workers, folder, rate
+    def __init__(
+        self, n_workers: int, folder: Path, rate: str | None = None, disk: str | None = None
+    ) -> None:
+        self.n_workers, self.folder, self.rate, self.disk = n_workers, folder, rate, disk
+        self.scratch = folder / "scratch"
+        self.scratch.mkdir(exist_ok=True)
+        if disk is not None:
+            _run(f"mount -t tmpfs -o size={disk} tmpfs {self.scratch}")
         self.host = "127.0.0.1" if rate is None else f"{NETWORK}.1"
         self.ports = [_find_port(), _find_port()]
         self.processes: list[subprocess.Popen[bytes]] = []
@@ -55,8 +72,8 @@ class Machines:
         for number in range(self.n_workers):
             here = ["--host", self.host if self.rate is None else f"{NETWORK}.{10 + number}"]
             inside = [] if self.rate is None else ["ip", "netns", "exec", f"{NAME}-{number}"]
-            quiet = ["--no-dashboard", "--local-directory", str(self.folder)]
-            memory = ["--nthreads", "1", "--memory-limit", "0"]
+            quiet = ["--no-dashboard", "--local-directory", str(self.scratch)]
+            memory = ["--nthreads", "1", "--memory-limit", "0" if self.disk is None else "1GB"]
             self._spawn("dask_worker", [self.address, *here, *memory, *quiet], inside)
 
     def _make_network(self) -> None:
@@ -78,8 +95,10 @@ class Machines:
             _run(f"tc qdisc add dev {link} {shaped}")
             _run(f"tc -n {space} qdisc add dev eth0 {shaped}")
 
-    def remove_network(self) -> None:
-        """Remove what was made, if it was."""
+    def clean_up(self) -> None:
+        """Remove the disk and the network, if they were made."""
+        if self.disk is not None:
+            _run(f"umount -l {self.scratch}")
         if self.rate is not None:
             for number in range(self.n_workers):
                 _run(f"ip netns del {NAME}-{number}")
@@ -89,6 +108,7 @@ class Machines:
         with open(self.folder / f"{what}.log", "ab") as log:
             command = [*inside, sys.executable, "-m", f"distributed.cli.{what}", *words]
             environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+            environment |= {} if self.disk is None else SPILLING
             self.processes.append(
                 subprocess.Popen(command, stdout=log, stderr=log, env=environment)
             )
@@ -174,14 +194,16 @@ def _wait_for_port(host: str, port: int, seconds: float = 60.0) -> None:
 
 
 @contextmanager
-def run_machines(n_workers: int, folder: Path, rate: str | None = None) -> Iterator[Machines]:
+def run_machines(
+    n_workers: int, folder: Path, rate: str | None = None, disk: str | None = None
+) -> Iterator[Machines]:
     """Machines that run, and end with the block."""
-    machines = Machines(n_workers, folder, rate)
+    machines = Machines(n_workers, folder, rate, disk)
     try:
         yield machines
     finally:
         machines.stop()
-        machines.remove_network()
+        machines.clean_up()
 
 
 def wait_for_workers(client: Any, n_workers: int, seconds: float = 60.0) -> None:

@@ -486,10 +486,11 @@ def write_page() -> None:
         "for three and more classes. Asked were no worse log-losses than the better of both on "
         "80% of the sets at 1.6 times the fit, and log-losses of `svm_forest` within 3% of "
         "LightGBM's: each pipeline says what of that it held and what it missed. Log-losses of "
-        "forests are missed for the reason that `The best curve` tells. Factors of time are "
-        "missed because up to 6,000 rows are held out in two halves, and because a fit of a few "
-        "hundredths of a second takes little longer than the curves, which cost the same for any "
-        "pipeline; one half alone would cost less and lose log-loss. The machine was shared, so "
+        "forests are missed for the reason that `The best curve` tells. Where factors of time are "
+        "missed, it is because up to 6,000 rows are held out in two halves, which are trained in "
+        "about half of the time of the whole and scored in a fifth of it; curves take a tenth and "
+        "more where a fit takes a hundredth of a second. One half alone, or members that learn a "
+        "third of the rows, would cost less and lose log-loss. The machine was shared, so "
         "factors of time are rough; those of ways measured in different runs, as most of "
         "sigmoid and isotonic are, even more so.",
         "",

@@ -29,7 +29,7 @@ from probabilities import (
 from sklearn.metrics import log_loss
 
 from dcsvm import DivideAndConquerClassifier, build
-from dcsvm.drive import held_out
+from dcsvm.drive import held_out_margins
 from dcsvm.numeric import platt_scaling
 
 SHIPPED = platt_scaling.ADJUSTMENT
@@ -50,20 +50,20 @@ def measure(shares: Any, y: Any, leaf: Any) -> tuple[float, float]:
 def fit_tree(split: Split) -> tuple[Any, list[Any]]:
     """A fitted tree of SVMs, and what the curves of its leaves were fitted to, if they were."""
     given: list[Any] = []
-    adjust = held_out._adjust_regions
+    adjust = held_out_margins._adjust_regions
 
     def keep(*arguments: Any) -> Any:
         given.extend(arguments)
         return adjust(*arguments)
 
-    held_out._adjust_regions = keep
+    held_out_margins._adjust_regions = keep
     try:
         svm = build("learner", "kernel_svm", C=10.0, gamma=1.0 / split.X.shape[1])
         tree = build("decomposer", "tree", ceiling=500)
         model = DivideAndConquerClassifier(tree, svm, probability="scaling", random_state=0)
         return model.fit(split.X, split.y).model_, given
     finally:
-        held_out._adjust_regions = adjust
+        held_out_margins._adjust_regions = adjust
 
 
 def compare(split: Split, penalties: tuple[float, ...]) -> list[tuple[float, float]] | None:
@@ -74,7 +74,7 @@ def compare(split: Split, penalties: tuple[float, ...]) -> list[tuple[float, flo
     tables: list[Any] = [None]
     for penalty in penalties:
         platt_scaling.ADJUSTMENT = penalty
-        tables.append(held_out._adjust_regions(*given))
+        tables.append(held_out_margins._adjust_regions(*given))
     platt_scaling.ADJUSTMENT = SHIPPED
     leaf = fitted.committee.find_homes(split.X_test)
     found = []

@@ -21,7 +21,7 @@ from probabilities import Split, ask_git, list_sets, load_split
 from sklearn.metrics import log_loss
 
 from dcsvm import DivideAndConquerClassifier, build
-from dcsvm.drive import held_out
+from dcsvm.drive import held_out_margins
 
 KEPT = Path(__file__).parent / "measured" / "small_regions.md"
 CEILINGS = {"tree": (10, 30, 60, 100, 200, 400), "forest": (20, 100)}
@@ -47,7 +47,7 @@ def compare(kind: str, ceiling: int, split: Split) -> tuple[float, float, float]
     division, combiner = (trees * tree, "mean") if trees > 1 else (tree, "route")
     losses = []
     for few in (0, len(split.y)):
-        held_out.FEW_ROWS, held_out.MANY_REGIONS = few, 2
+        held_out_margins.FEW_ROWS, held_out_margins.MANY_REGIONS = few, 2
         model = DivideAndConquerClassifier(
             division, svm, combiner, probability="auto", random_state=0
         ).fit(split.X, split.y)

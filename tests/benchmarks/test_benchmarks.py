@@ -67,6 +67,8 @@ ROWS = {
         "Cholesky factor of a ridge",
         "binning features",
         "histogram of a node",
+        "growing a tree",
+        "sorted search of a node",
         "batch, 16 features, float32",
         "batch, 16 features, float64",
         "one row, 16 features",
@@ -75,6 +77,7 @@ ROWS = {
         "one row, 256 features",
         "tree of hyperplanes",
         "one row, five trees",
+        "batch, five trees",
     ],
     "first_fit.py": [
         "first fit in a fresh environment",
@@ -146,6 +149,15 @@ def test_budgets_are_spread_over_sets_and_told_in_a_table(monkeypatch: pytest.Mo
     table = script["write_table"]([{**record, "learned": 1500, "accuracy": 0.9}, {"error": "x"}])
     assert table[2] == "| a | 2,000 | 10 | 11.5 | **no** | 3 | 1,500 | 0.9000 |"
     assert table[-1] == "Budgets kept within a tenth: 0 of 1."
+
+
+def test_labels_of_equal_scores_are_a_tie_and_others_are_not() -> None:
+    is_tie = runpy.run_path(str(HERE / "same_bits.py"))["is_tie"]
+    classes = np.array(["a", "b", "c"])
+    assert is_tie(np.array([0.3, 0.1, 0.3 - 1e-15]), classes, "c")
+    assert not is_tie(np.array([0.3, 0.1, 0.3 - 1e-9]), classes, "c")
+    assert is_tie(np.float64(-1e-14), classes[:2], "b")
+    assert not is_tie(np.float64(-1e-6), classes[:2], "b")
 
 
 @pytest.mark.parametrize("start", ["import dcsvm", "from dcsvm.cli import main"])

@@ -4,6 +4,7 @@ For each data set of the suite (`DCSVM_SUITE` names its folder) and each seed, r
 training, validation and test rows. C and gamma are chosen on the validation rows with exact
 growth; both kinds of growth then learn with these, so that only the trees differ. `tree` is the
 pipeline of the recipe td_svm, `forest` that of svm_forest, `leaves` a tree of majority leaves.
+With `--keep`, a run that was interrupted goes on where it stopped, and more seeds or sets join.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import time
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -43,6 +45,7 @@ def main() -> None:
     parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--keep", type=Path, help="a file for one line of JSON per comparison")
     options = parser.parse_args()
+    options.done = read_kept(options.keep, options.rows)
     print(f"{'set':18} {'kind':7} {'exact %':>8} {'histogram %':>12} {'difference':>22}")
     everything: dict[str, list[list[float]]] = {}
     for name, kind in product(options.sets.split(","), options.kinds.split(",")):
@@ -64,14 +67,31 @@ def say(name: str, kind: str, exact: float, histogram: float, differences: list[
 def compare(name: str, kind: str, options: Any) -> Iterator[tuple[float, float]]:
     """The test accuracy with exact growth and with histograms, for each seed."""
     for seed in range(options.seeds):
+        if (name, kind, seed) in options.done:
+            yield options.done[name, kind, seed]
+            continue
+        began = time.process_time()
         train, validation, test = split(name, seed, options.rows)
         chosen = choose(kind, train, validation, seed)
-        pair = tuple(score(kind, growth, chosen, train, test, seed) for growth in GROWTHS)
+        exact, histogram = (score(kind, each, chosen, train, test, seed) for each in GROWTHS)
         if options.keep:
-            line = {"set": name, "kind": kind, "seed": seed, "chosen": chosen, "scores": pair}
+            line = {"set": name, "kind": kind, "seed": seed, "rows": options.rows}
+            seconds = round(time.process_time() - began, 1)
+            line |= {"chosen": chosen, "scores": (exact, histogram), "seconds": seconds}
             with options.keep.open("a") as file:
                 file.write(json.dumps(line) + "\n")
-        yield pair
+        yield exact, histogram
+
+
+def read_kept(path: Path | None, rows: int) -> dict[tuple[str, str, int], tuple[float, float]]:
+    """The scores of comparisons with so many rows that were made before, by set, kind and seed."""
+    lines = path.read_text().splitlines() if path and path.exists() else []
+    kept = [json.loads(line) for line in lines]
+    return {
+        (line["set"], line["kind"], line["seed"]): tuple(line["scores"])
+        for line in kept
+        if line["rows"] == rows
+    }
 
 
 GROWTHS = ("exact", "histogram")

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
 from typer.testing import CliRunner
@@ -55,6 +56,22 @@ def fresh_registry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[
     default_registry.cache_clear()
     yield
     default_registry.cache_clear()
+
+
+#: The modules whose tests look at figures or compare every byte of a report.
+WITH_FIGURES = {"test_report", "test_same_bytes", "test_shipped_recipes"}
+
+
+@pytest.fixture(autouse=True)
+def empty_figures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave figures empty where no test looks at them: they take most of a small run's time."""
+    if request.module.__name__.rpartition(".")[2] not in WITH_FIGURES:
+        monkeypatch.setattr("matplotlib.figure.Figure.savefig", write_nothing)
+
+
+def write_nothing(figure: Any, file: IO[str], **options: Any) -> None:
+    """Write a figure that was drawn as an SVG without its content."""
+    file.write('<svg viewBox="0 0 1 1"></svg>')
 
 
 @pytest.fixture

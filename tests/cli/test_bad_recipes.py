@@ -337,6 +337,18 @@ CASES = {
         "available: accuracy, average_precision, balanced_accuracy, brier, calibration_error, "
         "cohen_kappa, f1_macro, log_loss, mcc, roc_auc",
     ),
+    "a score of probabilities without any": (
+        'name = "plain"\nprobability = "off"\n'
+        + pipeline()
+        + '[measure]\nscores = ["log_loss"]\n',
+        "recipe.toml:9: the score 'log_loss' needs probabilities, and recipe has none; "
+        'put probability = "auto" at the top of the recipe',
+    ),
+    "a search by a score of probabilities without any": (
+        'probability = "off"\n' + pipeline() + '[search]\nscore = "brier"\nlearner.C = [1.0]\n',
+        "recipe.toml:8: the score 'brier' needs probabilities, and recipe has none; "
+        'put probability = "auto" at the top of the recipe',
+    ),
     "a measure that is no switch": (
         pipeline() + '[measure]\ncost = "yes"\n',
         "recipe.toml:7: [measure]: cost must be true or false, got 'yes'",

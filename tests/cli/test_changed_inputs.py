@@ -16,8 +16,8 @@ import dcsvm as package
 from dcsvm.datasets.dataset import Dataset
 from dcsvm.datasets.loading import load_embedded
 from dcsvm.drive.registry import default_registry
-from dcsvm.experiments.run import lifecycle
-from dcsvm.experiments.run.run_inputs import MOST_COLUMNS, describe_rows, find_data_changes
+from dcsvm.experiments.run import resumable_run
+from dcsvm.experiments.run.changed_inputs import MOST_COLUMNS, describe_rows, find_data_changes
 
 RECIPE = """
 data = { path = "flowers.csv", target = "kind" }
@@ -56,7 +56,7 @@ def interrupted(dcsvm, recipe, plugin, monkeypatch):
             raise RuntimeError("the power is gone")
 
         with monkeypatch.context() as patch:
-            patch.setattr(lifecycle, "_write", interrupt)
+            patch.setattr(resumable_run, "_write", interrupt)
             given = options or ("--plugin", plugin)
             text = RECIPE.replace("NAME", name)
             dcsvm("run", recipe(text), "--out", "kept", "--jobs", "1", *given)

@@ -10,8 +10,11 @@ import pytest
 
 from dcsvm.base.errors import UsageError
 from dcsvm.cli.run import _parse_size
+from dcsvm.persistence import checkpoint_mirror
+from dcsvm.persistence.checkpoint_mirror import CheckpointMirror
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+fsspec = pytest.importorskip("fsspec", reason="it comes with Dask")
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -133,3 +136,30 @@ def test_sizes_are_read(text, size):
 def test_other_sizes_are_refused(text):
     with pytest.raises(UsageError, match="must be a size such as 4GB"):
         _parse_size(text)
+
+
+def test_a_run_is_taken_over_on_another_cluster_from_a_folder_elsewhere(
+    rows, recipe, dcsvm, address, monkeypatch
+):
+    name = recipe(f'learner = "kernel_svm"\ncombiner = "route"\n{RECIPES["searched"]}')
+    command = ["run", name, "--data", "rows.csv", "--target", "kind", "--out"]
+    assert dcsvm(*command, "here", "--jobs", 1).exit_code == 0
+    add, finished = CheckpointMirror.add, []
+
+    def stop_after_some(self, record):
+        add(self, record)
+        finished.append(record)
+        if len(finished) == 9:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(checkpoint_mirror, "WRITE_SECONDS", 0.0)
+    monkeypatch.setattr(CheckpointMirror, "add", stop_after_some)
+    kept = ["--checkpoints", "memory://kept/run"]
+    assert dcsvm(*command, "lost", *kept, "--jobs", 1).exit_code == 130
+    shutil.rmtree("lost")
+    result = dcsvm(*command, "there", *kept, "--cluster", address)
+    assert result.exit_code == 0, result.stderr
+    assert "not trained again: 9 parts" in result.stderr
+    for file in ("predictions.csv", "model.dcsvm"):
+        assert Path("here", file).read_bytes() == Path("there", file).read_bytes()
+    assert not fsspec.filesystem("memory").find("/kept")

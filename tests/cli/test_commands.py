@@ -310,21 +310,23 @@ def test_a_started_recipe_runs_when_its_data_are_there(dcsvm, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["decomposer", "learner", "combiner"])
-def test_the_tests_of_a_started_plugin_pass_at_once(dcsvm, tmp_path, kind):
-    assert dcsvm("plugins", "init", "my_own", "--kind", kind).exit_code == 0
+def test_the_tests_of_started_plugins_pass_at_once(dcsvm, tmp_path):
+    kinds = ("decomposer", "learner", "combiner")
+    for kind in kinds:
+        assert dcsvm("plugins", "init", f"my_{kind}", "--kind", kind).exit_code == 0
+    folders = [f"dcsvm-my-{kind}" for kind in kinds]
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "dcsvm-my-own"],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *folders, "-rA"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
     )
     assert run.returncode == 0, run.stdout
-    assert " passed" in run.stdout
-    listed = dcsvm("plugins", "--plugin", "dcsvm-my-own/dcsvm_my_own.py", "--json").stdout
-    assert (kind, "my_own") in {
-        (each["kind"], each["name"]) for each in json.loads(listed)["offers"]
-    }
+    for kind in kinds:
+        assert f"/test_my_{kind}.py::test_my_{kind}_conforms" in run.stdout
+        file = f"dcsvm-my-{kind}/dcsvm_my_{kind}.py"
+        listed = json.loads(dcsvm("plugins", "--plugin", file, "--json").stdout)["offers"]
+        assert (kind, f"my_{kind}") in {(each["kind"], each["name"]) for each in listed}
 
 
 @pytest.mark.slow

@@ -235,6 +235,21 @@ def test_a_reader_that_has_seen_enough_is_no_error():
     assert listing.wait(timeout=30) == 0
 
 
+def test_the_file_of_an_installed_plugin_is_not_loaded_again(
+    dcsvm, tmp_path, install, plugin_text
+):
+    install("strips", plugin_text.replace("NAME", "strips"))
+    (installed,) = tmp_path.glob("site_strips/*.py")
+    (tmp_path / installed.name).write_text(installed.read_text())
+    for file in (installed, tmp_path / installed.name):
+        result = dcsvm("plugins", "show", "strips", "--plugin", file)
+        assert result.exit_code == 0
+        assert "a decomposer of strips 1.2" in result.stdout
+    (tmp_path / installed.name).write_text(installed.read_text() + "# changed\n")
+    result = dcsvm("plugins", "--plugin", tmp_path / installed.name)
+    assert "two plugins offer a decomposer called 'strips': strips and" in result.stderr
+
+
 def test_a_misspelt_hook_is_told_with_what_was_meant(dcsvm, tmp_path, plugin_text):
     (tmp_path / "mine.py").write_text(plugin_text.replace("dcsvm_decomposers", "dcsvm_decomposer"))
     result = dcsvm("plugins", "--plugin", "mine.py")

@@ -402,6 +402,7 @@ def test_from_a_table_of_ones_own_to_answers_without_python(dcsvm, recipe, write
     assert "column 'plan': one value is a level that the model never saw" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_model_remembers_which_words_are_missing(dcsvm, tmp_path):
     lines = [f"{i},{('none', 'red')[i % 2]},{'xy'[i % 2]}" for i in range(40)]
     text = "size,colour,kind\n" + "\n".join(lines) + "\n-999,red,y\n"

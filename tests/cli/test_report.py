@@ -52,6 +52,7 @@ def run(tmp_path: Path, dcsvm, recipe) -> Path:
     return tmp_path / "run"
 
 
+@pytest.mark.slow
 def test_a_run_leaves_a_report_that_the_command_writes_anew(run: Path, dcsvm) -> None:
     first = (run / "report.html").read_bytes()
     (run / "report.html").unlink()

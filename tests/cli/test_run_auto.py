@@ -10,7 +10,7 @@ import dcsvm as library
 from dcsvm.drive.observers import Observer
 from dcsvm.drive.registry import default_registry
 from dcsvm.experiments.recipe import find_recipe, parse, serialize_recipe
-from dcsvm.experiments.run.lifecycle import RunRequest, execute
+from dcsvm.experiments.run.resumable_run import RunRequest, execute
 from dcsvm.persistence.model_file import MODEL
 
 FEW = ("--set", 'search.recipes=["global_svm", "kernel_logistic"]')
@@ -53,6 +53,7 @@ class Impatient(Observer):
             raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_keeps_the_best_so_far_and_goes_on(tmp_path: Path):
     overrides = ["--data iris", "--seconds 30", FEW[1]]
     recipe = find_recipe("auto", default_registry(), overrides)

@@ -13,7 +13,7 @@ from dcsvm.drive.registry import default_registry
 from dcsvm.experiments.recipe import Split, parse, serialize_recipe
 from dcsvm.experiments.run.runner import RunContext, load, run_recipe
 from dcsvm.experiments.run.search_result import SearchContext
-from dcsvm.experiments.run.splitting import split_rows
+from dcsvm.experiments.run.train_test_splits import split_rows
 from dcsvm.model_selection.named_scores import Answered, compute_score
 from dcsvm.model_selection.path_job import PathJob, PathOutcome
 from dcsvm.numeric.probability_scores import OWN_SCORES
@@ -48,6 +48,7 @@ def test_the_best_values_are_found_and_used():
     assert chosen.stopped == "all 4 combinations were tried"
 
 
+@pytest.mark.slow
 def test_the_way_of_scaling_can_be_searched_for():
     trained, _ = found('data.scale = ["none", "standard"]\n')
     scale = trained.found[0].values["data.scale"]
@@ -124,6 +125,7 @@ def test_a_search_begins_in_the_middle_of_every_list():
     assert first.values == {"data.scale": "minmax", "learner.C": 2.0, "learner.gamma": 1.0}
 
 
+@pytest.mark.slow
 def test_folds_judge_by_every_row():
     trained, _ = found("folds = 4\nrows = 60\n")
     assert trained.found[0].n_rows == 60
@@ -168,6 +170,7 @@ def test_a_search_that_was_made_before_is_not_made_again():
     assert trained.measures.search_seconds == 0
 
 
+@pytest.mark.slow
 def test_the_number_of_jobs_changes_nothing():
     one, two = (found(n_jobs=jobs)[0].found[0] for jobs in (1, 2))
     assert [(each.values, each.score) for each in one.tried] == [
@@ -367,6 +370,7 @@ def test_folds_have_a_mean_and_a_spread_of_every_score(rare_class):
     assert found["test_f1_macro_fold_std"] > 0
 
 
+@pytest.mark.slow
 def test_the_granularity_search_of_one_level_averages_folds():
     trained, _ = found('use = "granularity"\nlevels = 1\nfolds = 3\n')
     result = trained.found[0]
@@ -378,6 +382,7 @@ def test_the_granularity_search_of_one_level_averages_folds():
         assert tried[tuple(sorted(each.values.items()))] == pytest.approx(each.score)
 
 
+@pytest.mark.slow
 def test_a_search_of_many_rows_takes_as_many_as_its_seconds_allow(monkeypatch):
     monkeypatch.setattr("dcsvm.experiments.run.grid_search.FEW_ROWS", 40)
     searched = found("seconds = 100.0\n")[0].found[0]

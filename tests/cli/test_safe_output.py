@@ -73,6 +73,7 @@ def has_controls(text):
     return any((ord(char) < 32 and char not in "\n\t") or 127 <= ord(char) < 160 for char in text)
 
 
+@pytest.mark.slow
 def test_a_run_prints_no_escapes(finished):
     _, (kept, *_) = finished
     assert not has_controls(kept.stdout + kept.stderr)

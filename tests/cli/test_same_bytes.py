@@ -13,7 +13,7 @@ import pytest
 import dcsvm as package
 from dcsvm import DivideAndConquerClassifier
 from dcsvm.base.errors import ModelFileError
-from dcsvm.experiments.run import lifecycle
+from dcsvm.experiments.run import resumable_run
 from dcsvm.experiments.run.folder import choose_run_folder
 
 RECIPE = """
@@ -75,7 +75,7 @@ def test_damaged_logs_change_no_byte(dcsvm, recipe, monkeypatch):
         raise RuntimeError("the power is gone")
 
     with monkeypatch.context() as patch:
-        patch.setattr(lifecycle, "_write", fail)
+        patch.setattr(resumable_run, "_write", fail)
         dcsvm("run", text, "--out", "kept", "--jobs", "1")
     content, generator = bytearray(Path("kept/parts.log").read_bytes()), random.Random(21)
     for _ in range(40):
@@ -95,7 +95,7 @@ def test_a_damaged_file_of_a_run_is_named(dcsvm, recipe, iris_pipeline, monkeypa
         raise RuntimeError("the power is gone")
 
     with monkeypatch.context() as patch:
-        patch.setattr(lifecycle, "_write", fail)
+        patch.setattr(resumable_run, "_write", fail)
         searched = iris_pipeline + "[search]\nlearner.C = [0.1, 1.0]\n"
         dcsvm("run", recipe(searched), "--out", "kept", "--jobs", "1")
     Path("kept", name).write_text('{"cut')

@@ -8,7 +8,14 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 import dcsvm
-from dcsvm import DivideAndConquerClassifier, LocalLearner, LocalModel, build, component
+from dcsvm import (
+    DivideAndConquerClassifier,
+    LocalLearner,
+    LocalModel,
+    build,
+    component,
+    setting,
+)
 from dcsvm.base.errors import SettingError
 from dcsvm.drive.calibration import Calibration, exponentiate, level_ties
 
@@ -291,3 +298,29 @@ def test_no_margin_is_one_of_a_member_that_was_trained_on_the_row(division, comb
     assert not ASKED_AGAIN
     model.predict_proba(X)
     assert ASKED_AGAIN  # members that predict know these rows
+
+
+TRAINED = []
+
+
+@component
+class RecordFits(RecordRows):
+    name = "record_fits"
+
+    effort: str = setting("whole")
+
+    def fit(self, problem):
+        TRAINED.append((self.effort, problem.n_rows))
+        return super().fit(problem)
+
+    def coarse(self):
+        return RecordFits(effort="less")
+
+
+def test_only_members_that_score_held_out_rows_are_trained_coarsely():
+    X, y = np.arange(300.0)[:, None], np.arange(300) % 2
+    TRAINED.clear()
+    DivideAndConquerClassifier(
+        "whole", RecordFits(), "route", probability="auto", random_state=0
+    ).fit(X, y)
+    assert TRAINED == [("whole", 300), ("less", 150), ("less", 150)]

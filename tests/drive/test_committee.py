@@ -9,6 +9,7 @@ from dcsvm.base.answers import Answers
 from dcsvm.base.errors import ContractError
 from dcsvm.drive.absent_classes import floor_masked
 from dcsvm.drive.committee.committee import _by_member
+from dcsvm.drive.committee.group import Group
 from dcsvm.drive.fitted import FittedStrategy, chunk_size
 from dcsvm.numeric import Kernel
 from dcsvm.toolbox import Constant, Cost, Hyperplanes, KernelExpansion, Wrapped
@@ -273,7 +274,7 @@ def test_chunks_grow_with_the_regions_of_a_division(regions, rows):
 
 def test_a_routing_of_no_rows_queries_no_member():
     nothing = np.zeros(0, dtype=np.intp)
-    assert list(_by_member(Routing(nothing, nothing))) == []
+    assert list(_by_member(Routing(nothing, nothing), Group(0, 2))) == []
     rows, members = np.array([0, 1, 2]), np.array([1, 0, 1])
-    found = {member: at.tolist() for member, at in _by_member(Routing(rows, members))}
+    found = {member: at.tolist() for member, at in _by_member(Routing(rows, members), Group(0, 2))}
     assert found == {0: [1], 1: [0, 2]}

@@ -1,6 +1,7 @@
 """A cluster of Dask: the bits of a local fit, little traffic, lost workers, errors as they are."""
 
 import contextlib
+import errno
 import os
 import signal
 import threading
@@ -14,6 +15,7 @@ import dcsvm
 from dcsvm import DivideAndConquerClassifier, LocalLearner, build, component
 from dcsvm.base.errors import ClusterError, UsageError
 from dcsvm.datasets.mapped_tables import map_rows
+from dcsvm.drive import row_runs
 from dcsvm.drive.engine import Engine
 from dcsvm.drive.observers import Observer
 
@@ -125,6 +127,21 @@ def test_rows_of_a_file_are_read_by_the_workers(client, tmp_path):
     assert sum(each["bytes_sent"] for each in accounts) < rows.nbytes / 8
 
 
+def test_gathered_rows_are_read_by_the_workers(client, tmp_path, monkeypatch):
+    monkeypatch.setattr(row_runs, "SMALL_FILE", 0)
+    monkeypatch.setattr(row_runs, "measure_available", lambda: 0.0)
+    rows = rng.normal(size=(6000, 30))
+    np.save(tmp_path / "X.npy", rows)
+    tree = build("decomposer", "tree", ceiling=300)
+    here, there = (made(tree, "linear_svm", "route") for _ in range(2))
+    here.fit(rows, rows[:, 0] > 0.1 * rows[:, 1])
+    with dcsvm.cluster(client):
+        there.fit(map_rows(tmp_path / "X.npy"), rows[:, 0] > 0.1 * rows[:, 1])
+    np.testing.assert_array_equal(here.decision_function(rows), there.decision_function(rows))
+    assert sum(record.account["bytes_sent"] for record in there.ledger_) < rows.nbytes / 8
+    assert [each.name for each in tmp_path.iterdir()] == ["X.npy"]
+
+
 def test_observers_and_checkpoints_work_as_locally(client):
     heard, kept = [], {}
 
@@ -210,7 +227,73 @@ def test_killed_workers_change_no_bit(client, kills):
     wait_for_workers(client)
     assert bits(here) == bits(there)
     assert killed
+    again = sum(record.account.get("sent_again", 0) for record in there.ledger_)
+    assert 1 <= again <= 2 * len(killed)  # a worker holds a part in training and one that waits
     assert not set(killed) & set(client.run(os.getpid).values())
+
+
+def test_a_paused_worker_changes_no_bit_and_its_parts_wait(client, monkeypatch):
+    from dcsvm.drive import dask_executor
+
+    monkeypatch.setattr(dask_executor, "CHECK_SECONDS", 0.2)
+    here = made(Deal(12), Napping(0.5), Average()).fit(X, y)
+    stopped = client.run(os.getpid)[min(client.run(os.getpid))]
+
+    def pause():
+        time.sleep(0.15)
+        os.kill(stopped, signal.SIGSTOP)
+        time.sleep(4)
+        os.kill(stopped, signal.SIGCONT)
+
+    thread = threading.Thread(target=pause)
+    thread.start()
+    there = made(Deal(12), Napping(0.5), Average())
+    try:
+        with dcsvm.cluster(client):
+            there.fit(X, y)
+    finally:
+        thread.join()
+    assert bits(here) == bits(there)
+    assert not any("sent_again" in record.account for record in there.ledger_)
+
+
+def fill_disk():
+    """Let every write of a worker to its disk fail, as if there were no room."""
+    from distributed.spill import zict
+
+    def refuse(self, key, value):
+        refused.append(key)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    refused = zict.File.refused = []
+    zict.File.__setitem__ = refuse
+
+
+def count_refused():
+    from distributed.spill import zict
+
+    return len(zict.File.refused)
+
+
+def test_a_worker_with_a_full_disk_changes_no_bit():
+    import dask
+
+    here = STRATEGIES["forest"]().fit(X, y)
+    there = STRATEGIES["forest"]()
+    spilling = {f"distributed.worker.memory.{key}": False for key in ("spill", "pause")}
+    spilling["distributed.worker.memory.target"] = 1e-6  # whatever arrives goes to disk
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": "1GB"}
+    with (
+        dask.config.set(spilling),
+        distributed.LocalCluster(n_workers=2, processes=True, **options) as workers,
+        distributed.Client(workers) as client,
+        dcsvm.cluster(client),
+    ):
+        client.run(fill_disk)
+        there.fit(X, y)
+        refused = client.run(count_refused)
+    assert bits(here) == bits(there)
+    assert all(refused.values())
 
 
 def test_an_asynchronous_client_is_refused(client):

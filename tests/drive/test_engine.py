@@ -2,6 +2,7 @@
 
 import copy
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,10 +18,12 @@ from dcsvm import (
     Task,
     component,
 )
+from dcsvm.base.errors import ContractError
 from dcsvm.base.seed import Seed
 from dcsvm.base.subproblem import Subproblem
-from dcsvm.drive.engine import Engine, extract_together
+from dcsvm.drive.engine import TOGETHER, Engine, bundle_jobs
 from dcsvm.drive.observers import Observer
+from dcsvm.drive.task_batch import TaskBatch
 from dcsvm.toolbox import Columns, Constant, Joined
 
 X, y = blobs()
@@ -211,6 +214,14 @@ def test_small_parts_of_one_learner_share_a_call_and_are_told_one_by_one():
     np.testing.assert_array_equal(plain.decision_function(X), joined.decision_function(X))
 
 
+@pytest.mark.parametrize(("rows", "sizes"), [(300, [66, 66, 66, 66, 36]), (30, [256, 44])])
+def test_a_call_has_so_many_parts_and_so_many_rows_at_most(rows, sizes):
+    jobs = [SimpleNamespace(n_rows=rows, can_be_batched=True, learner=None)] * 300
+    bundles = list(bundle_jobs(list(enumerate(jobs)), TOGETHER))
+    assert [len(bundle) for bundle in bundles] == sizes
+    assert [number for bundle in bundles for number, _ in bundle] == list(range(300))
+
+
 def test_a_learner_with_a_fit_of_its_own_is_not_passed_by():
     @component
     class Together(Centroids):
@@ -244,23 +255,54 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("parts", [JOINED, OTHERS, JOINED + OTHERS], ids=["plain", "other", "all"])
-@pytest.mark.parametrize("weights", [None, np.arange(1.0, 7.0)], ids=["equal", "weighted"])
-def test_parts_are_cut_together_as_one_by_one(parts, weights):
+def make_jobs(parts, weights=None):
     given, learner = Problem(ROWS, LABELS, 3, weights=weights), Centroids()
-    jobs = [
+    return [
         Subproblem(given, each, learner, Seed(0, (place,))) for place, each in enumerate(parts)
     ]
-    for job, one, other in zip(
-        jobs, extract_together(jobs), [job.extract() for job in jobs], strict=True
-    ):
-        assert (one.job, one.n_classes, one.start) == (job, other.n_classes, other.start)
-        for field in ("rows", "y", "code", "weights"):
-            mine, theirs = getattr(one, field), getattr(other, field)
-            np.testing.assert_array_equal(mine, theirs)
-            assert mine is theirs is None or mine.dtype == theirs.dtype
-        assert (one.constant() is None) == (other.constant() is None)
-        if one.n_classes > 1:
-            np.testing.assert_array_equal(one.problem.X, other.problem.X)
-            assert one.problem.whole is other.problem.whole
-            np.testing.assert_array_equal(one.problem.rows, other.problem.rows)
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(1.0, 7.0)], ids=["equal", "weighted"])
+def test_parts_with_tasks_are_cut_together_as_one_by_one(weights):
+    jobs = make_jobs(JOINED, weights)
+    cuts, batch = [job.extract() for job in jobs], TaskBatch.of(jobs)
+    two_sided = [cut for cut in cuts if cut.n_classes > 1]
+    stack = batch.stack()
+    assert len(stack) == len(two_sided) == 2
+    for mine, theirs in zip(stack, [cut.problem for cut in two_sided], strict=True):
+        for field in ("X", "y", "weights", "rows"):
+            one, other = getattr(mine, field), getattr(theirs, field)
+            np.testing.assert_array_equal(one, other)
+            assert one is other is None or one.dtype == other.dtype
+        assert (mine.seed, mine.whole, mine.total_rows) == (theirs.seed, theirs.whole, 6)
+    found = batch.results(map(Centroids().fit, stack), 0.5)
+    for mine, cut in zip(found, cuts, strict=True):
+        theirs = cut.result(cut.constant() or Centroids().fit(cut.problem), 0.5)
+        assert mine.n_rows == theirs.n_rows
+        assert (mine.view, mine.seconds) == (None, 0.5)
+        for one, other in ((mine.code, theirs.code), (mine.support, theirs.support)):
+            np.testing.assert_array_equal(one, other)
+            assert one.dtype == other.dtype
+        np.testing.assert_array_equal(mine.model.scores(ROWS), theirs.model.scores(ROWS))
+
+
+@pytest.mark.parametrize("odd", OTHERS)
+def test_other_parts_are_cut_one_by_one(odd):
+    assert TaskBatch.of(make_jobs(JOINED)) is not None
+    assert TaskBatch.of(make_jobs([*JOINED, odd])) is None
+
+
+def test_a_learner_must_give_a_model_for_each_problem():
+    @component
+    class Forgetful(Centroids):
+        name = "forgetful"
+
+        def fit(self, problem):
+            return super().fit(problem)
+
+        def fit_together(self, problems):
+            return [self.fit(problem) for problem in problems[1:]]
+
+    clf = DivideAndConquerClassifier(Deal(5), Forgetful(), Average(), n_jobs=1)
+    with pytest.raises(ContractError, match=r"forgetful 0\.0: .* returned 4 models of 5 problems"):
+        clf.fit(X, y)

@@ -1,5 +1,6 @@
 """The matrix of strategies: records, shared parts, significance and tables."""
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -111,7 +112,44 @@ def test_a_plugin_of_ones_own_takes_part(tmp_path: Path) -> None:
     record = str(tmp_path / "found.jsonl")
     names = ["--decomposers", "tree,cells", "--plugin", str(PLUGIN)]
     run(FLOWERS, *names, "--learners", "linear_svm", "--record", record)
-    assert [each["decomposer"] for each in read(tmp_path / "found.jsonl")] == ["tree", "cells"]
+    found = read(tmp_path / "found.jsonl")
+    assert [each["decomposer"] for each in found] == ["tree", "cells"]
+    digest = hashlib.sha256(PLUGIN.read_bytes()).hexdigest()
+    assert found[1]["versions"] == found[0]["versions"] | {PLUGIN.name: digest}
+
+
+def test_texts_and_missing_values_are_prepared(tmp_path: Path) -> None:
+    rows = [f"{n % 7},q{n % 3}_0,{'' if n % 9 == 0 else n % 2},{n % 2}" for n in range(90)]
+    (tmp_path / "mixed.csv").write_text("\n".join(["a,quarter,b,label", *rows]) + "\n")
+    record, out = tmp_path / "found.jsonl", tmp_path / "tables"
+    command = [sys.executable, str(SCRIPT), str(tmp_path / "mixed.csv"), "--out", str(out)]
+    command += ["--decomposers", "tree,chunks", "--combiners", "route,vote"]
+    command += ["--learners", "linear_svm", "--record", str(record)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == "skipped: chunks with route, which does not fit\n"
+    assert (out / "table.md").exists()
+    first, *others = read(record)
+    assert len(others) == 2
+    assert first["accuracy"] > 0.8
+    assert first["parameters"]["learner__C"] == 1.0
+    assert set(first["versions"]) == {"dcsvm"}
+
+
+def test_an_unknown_name_is_told_in_a_sentence() -> None:
+    said = refusal_of(FLOWERS, "--decomposers", "tree,chnks")
+    assert said.startswith("error: no decomposer is called 'chnks'; did you mean 'chunks'? ")
+    assert refusal_of(FLOWERS, "--learners", "svmm").startswith("error: no learner is called")
+
+
+def test_a_table_without_a_commit_names_versions() -> None:
+    sys.path.insert(0, str(EXAMPLES / "compare_strategies"))
+    try:
+        from strategy_tables import tell_version
+    finally:
+        sys.path.pop(0)
+    record = {"commit": "", "versions": {"dcsvm": "0.1.0", "mine.py": "a1b2"}}
+    assert tell_version(record) == "dcsvm 0.1.0, mine.py a1b2"
+    assert tell_version(record | {"commit": "3450b66"}) == "3450b66"
 
 
 def test_a_reference_that_is_absent_or_refused_is_told(matrix: Path, tmp_path: Path) -> None:

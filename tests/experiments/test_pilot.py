@@ -10,7 +10,7 @@ import pytest
 from dcsvm import Problem
 from dcsvm.drive.registry import default_registry
 from dcsvm.experiments.recipe import find_recipe
-from dcsvm.experiments.run import pilot, plan
+from dcsvm.experiments.run import pilot, run_forecast
 from dcsvm.experiments.run.pilot import StrategyPilot, find_power, sample_rows, time_samples
 from dcsvm.experiments.run.runner import Observer, run_recipe
 
@@ -87,7 +87,7 @@ def plan_many(n_classes, tmp_path, division=("whole", "route")):
     )
     (tmp_path / "recipe.toml").write_text(text)
     recipe = find_recipe(str(tmp_path / "recipe.toml"), default_registry())
-    return plan.plan_run(recipe, 0, 1)
+    return run_forecast.plan_run(recipe, 0, 1)
 
 
 def test_thousands_of_classes_are_forecast_from_samples_of_them(tmp_path, monkeypatch):
@@ -117,7 +117,7 @@ def test_a_forecast_grows_with_the_classes(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Majority, "fit", learn)
     monkeypatch.setattr(pilot, "time", clock)
-    monkeypatch.setattr(plan, "time", clock)
+    monkeypatch.setattr(run_forecast, "time", clock)
     few, many = (plan_many(n, tmp_path).candidates[0].seconds for n in (300, 1200))
     assert 8 < many / few < 32
     assert 1 < many / (2 * 1e-6 * 1200**2) < 2  # fitted, and again from all rows
@@ -127,7 +127,7 @@ def test_a_forecast_counts_what_is_kept_of_each_part(tmp_path):
     (own,) = plan_many(300, tmp_path, ("class_pairs", "vote")).candidates
     assert own.parts == pytest.approx(300 * 299 / 2, rel=0.01)  # some are looked at
     # Trained to be measured, and again from all rows.
-    assert 2 * own.parts * plan.KEEPING_SECONDS < own.seconds
+    assert 2 * own.parts * run_forecast.KEEPING_SECONDS < own.seconds
 
 
 RECIPES = [
@@ -145,9 +145,9 @@ def test_a_run_takes_about_as_long_as_it_was_told(name, changes, monkeypatch):
     """By the processor's time, which other programs change less."""
     processor = SimpleNamespace(perf_counter=time.process_time)
     monkeypatch.setattr(pilot, "time", processor)
-    monkeypatch.setattr(plan, "time", processor)
+    monkeypatch.setattr(run_forecast, "time", processor)
     recipe = find_recipe(name, default_registry(), changes)
-    told = sum(each.seconds for each in plan.plan_run(recipe, 0, 1).candidates)
+    told = sum(each.seconds for each in run_forecast.plan_run(recipe, 0, 1).candidates)
     steps = []
 
     class Steps(Observer):

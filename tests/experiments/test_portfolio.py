@@ -18,8 +18,8 @@ from dcsvm.experiments.portfolio.entries import find_portfolio
 from dcsvm.experiments.portfolio.portfolio_search import choose_first_rows
 from dcsvm.experiments.portfolio.recipe_trials import Bench, TrialRows
 from dcsvm.experiments.recipe import parse
+from dcsvm.experiments.run.run_sentences import list_leaderboard
 from dcsvm.experiments.run.runner import run_recipe
-from dcsvm.experiments.run.text import list_leaderboard
 
 pytest.importorskip("dcsvm_plugins", reason="these pipelines are made of built-in plugins")
 

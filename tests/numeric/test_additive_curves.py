@@ -1,8 +1,11 @@
 """Sums of curves of single features, learned on top of log-odds."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.metrics import log_loss
 
@@ -30,6 +33,25 @@ def test_curves_find_what_log_odds_lack():
     far = np.array([[1e9, -1e9, 5.0]])
     ends = np.array([[X[:, 0].max(), X[:, 1].min(), 0.0]])
     np.testing.assert_allclose(curves.evaluate(far), curves.evaluate(ends))
+
+
+@pytest.mark.parametrize("n", [1500, 5000])
+def test_curves_are_close_to_the_least_penalized_loss(n):
+    X, _, y = draw_rows(n, 2)
+    X, offsets, weights = X[:, :2], 0.8 * X[:, 0], 1.0 + np.arange(n) % 2
+    curves = fit_additive_curves(X, y, weights, offsets)
+    pieces = np.hstack([np.clip(X, low, high) - low for low, high in pairwise(curves.edges)])
+    columns = (pieces - pieces.mean(axis=0)) / pieces.std(axis=0)
+
+    def loss(found):
+        odds = offsets + columns @ found
+        return weights @ (np.logaddexp(0, odds) - y * odds) + DRAW * found @ found / 2
+
+    found = curves.slopes.ravel() * pieces.std(axis=0)
+    begin = np.zeros(len(found))
+    least = minimize(loss, begin).fun
+    assert loss(found) - least < 0.02 * (loss(begin) - least)
+    np.testing.assert_allclose(curves.evaluate(X), columns @ found, atol=1e-9)
 
 
 def test_few_rows_say_little():

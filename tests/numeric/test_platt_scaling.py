@@ -8,7 +8,13 @@ from sklearn.calibration import _sigmoid_calibration
 from sklearn.linear_model import LogisticRegression
 
 from dcsvm.numeric import platt_scaling
-from dcsvm.numeric.platt_scaling import ADJUSTMENT, fit_adjustment, fit_temperature, soften
+from dcsvm.numeric.platt_scaling import (
+    ADJUSTMENT,
+    LEAST_SLOPE,
+    fit_adjustment,
+    fit_temperature,
+    soften,
+)
 
 
 def fit_sigmoid(scores, y, weights, shifted=True):
@@ -104,3 +110,17 @@ def test_an_adjustment_minimizes_its_loss_and_few_rows_adjust_little():
     assert found[3] == 0.0
     few = fit_adjustment(logits[:3], y[:3], weights[:3])
     np.testing.assert_allclose(few, [1.0, 0.0, 0.0, 0.0], atol=0.3)
+
+
+def test_an_adjustment_of_two_classes_is_that_of_their_odds():
+    scores, y = two_classes()
+    logits, weights = np.column_stack([0.3 * scores, 1.1 * scores]), 1.0 + np.arange(len(y)) % 2
+
+    def loss(found):
+        logs = log_softmax(found[0] * logits + found[1:], axis=1)
+        drawn = ADJUSTMENT * ((found[0] - 1.0) ** 2 + found[1:] @ found[1:]) / 2
+        return drawn - weights @ logs[np.arange(len(y)), y]
+
+    found = fit_adjustment(logits, y, weights)
+    np.testing.assert_allclose(found, minimize(loss, [1.0, 0.0, 0.0]).x, atol=1e-3)
+    assert fit_adjustment(-3.0 * logits, y, weights)[0] == LEAST_SLOPE

@@ -314,3 +314,25 @@ def never_labels_a_row_by_the_last_class(cls):
 @mutation("combiner", "labels_are_those_of_the_scores")
 def says_that_labels_are_counted_but_asks_in_secret(cls):
     return labels_altered(cls, lambda scores: scores.argmax(axis=1), counts_labels=True)
+
+
+def of_subsets(component):
+    return "subsets" in component.accepts
+
+
+MARGINS = "combiner", "has_margins_that_decide_as_its_scores"
+
+
+@mutation(*MARGINS, applies=of_subsets)
+def shifts_the_classes_of_margins(cls):
+    return margins_altered(cls, lambda margins: np.roll(margins, 1, axis=1))
+
+
+@mutation(*MARGINS, applies=of_subsets)
+def takes_margins_for_losses(cls):
+    return margins_altered(cls, lambda margins: -margins)
+
+
+@mutation(*MARGINS, applies=of_subsets)
+def has_margins_of_the_first_class_only(cls):
+    return margins_altered(cls, lambda margins: np.where(np.arange(3) == 0, margins, -9.0))

@@ -8,7 +8,7 @@ import numpy as np
 
 from dcsvm import LocalModel, SettingError
 from dcsvm.testing import easy_problem
-from dcsvm.toolbox import KernelExpansion
+from dcsvm.toolbox import KernelExpansion, ProblemStack
 
 from .mutations import mutation
 
@@ -148,6 +148,16 @@ def fits_together_in_another_order(cls):
 @mutation("learner", "fits_together_as_one_by_one")
 def fits_together_all_but_the_last(cls):
     return {"fit_together": lambda self, problems: cls.fit_together(self, problems[:-1])}
+
+
+@mutation("learner", "fits_together_as_one_by_one", applies=looks_at_features)
+def fits_the_first_of_a_stack_only(cls):
+    def fit_together(self, problems):
+        if isinstance(problems, ProblemStack):
+            return [self.fit(problems[0])] * len(problems)
+        return cls.fit_together(self, problems)
+
+    return {"fit_together": fit_together}
 
 
 @mutation("learner", "says_what_row_weights_do")

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dcsvm.numeric import Kernel, implementation
-from dcsvm_plugins.learners.kernel_svm import numpy_solver as reference
+from dcsvm_plugins.learners.kernel_svm import smo_numpy as reference
 from dcsvm_plugins.learners.kernel_svm.c_continuation import (
     FAR,
     MANY,
@@ -14,8 +14,8 @@ from dcsvm_plugins.learners.kernel_svm.c_continuation import (
     sample_rows,
 )
 from dcsvm_plugins.learners.kernel_svm.multiclass import iterate_grams
-from dcsvm_plugins.learners.kernel_svm.numpy_solver import Tasks
-from dcsvm_plugins.learners.kernel_svm.solver import solve, solve_path, solve_paths
+from dcsvm_plugins.learners.kernel_svm.smo import solve, solve_path, solve_paths
+from dcsvm_plugins.learners.kernel_svm.smo_numpy import Tasks
 
 
 def noisy(rows: int, features: int = 3):
@@ -75,9 +75,7 @@ def test_the_numpy_solver_approaches_alike(monkeypatch: pytest.MonkeyPatch) -> N
     X, signs = noisy(400)
     gram = gram_of(X, 1.0)
     compiled = solve(gram, signs, 1e3)
-    monkeypatch.setattr(
-        "dcsvm_plugins.learners.kernel_svm.solver.solve_paths", reference.solve_paths
-    )
+    monkeypatch.setattr("dcsvm_plugins.learners.kernel_svm.smo.solve_paths", reference.solve_paths)
     plain = solve(gram, signs, 1e3)
     assert plain.converged
     assert plain.objective == pytest.approx(compiled.objective, rel=1e-6)

@@ -174,7 +174,7 @@ def test_many_classes_have_a_problem_each_and_the_log_says_so(caplog):
     with caplog.at_level(logging.INFO, logger="dcsvm"):
         fitted = combiner.fit(committee, problem, committee.table(problem.X))
     assert caplog.messages == [
-        "fusion: 520 answers at once would take 296 GB; each of 26 classes has a problem of "
+        "fusion: 520 answers at once would take 592 GB; each of 26 classes has a problem of "
         "20 answers instead"
     ]
     assert fitted.about == "fusion: trbf_krr learns each class from up to 20 of 520 answers"

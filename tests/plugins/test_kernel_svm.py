@@ -140,6 +140,16 @@ def test_gamma_may_be_said_in_words(gamma):
     assert ours.kernel.gamma == pytest.approx(theirs._gamma)
 
 
+def test_a_coarse_machine_ends_earlier_unless_its_tolerance_is_set():
+    problem = easy_problem(2, rows=500, gap=0.5)
+    machine = build("learner", "kernel_svm", C=1.0)
+    exact, coarse = (each.fit(problem) for each in (machine, machine.coarse()))
+    assert coarse.facts["iterations"] < exact.facts["iterations"]
+    assert np.abs(coarse.margins(problem.X) - exact.margins(problem.X)).max() < 0.05
+    own = machine.set_params(tol=0.5)
+    assert own.coarse() is own
+
+
 def test_gamma_scale_counts_a_weighted_row_as_repeated():
     problem = easy_problem(2, gap=1.0)
     times = 1 + np.arange(60) % 3

@@ -24,7 +24,7 @@ from dcsvm_plugins.learners.kernel_svm.multiclass import (
     solve_grid,
 )
 from dcsvm_plugins.learners.kernel_svm.size_dispatch import solve_pairs_large
-from dcsvm_plugins.learners.kernel_svm.solver import solve
+from dcsvm_plugins.learners.kernel_svm.smo import solve
 
 
 def classes(rows=150, count=4, features=3, seed=0):

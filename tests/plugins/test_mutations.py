@@ -88,7 +88,6 @@ FEWER = {
     "explains_every_setting",
     "fits_a_path_as_one_by_one",
     "fits_in_two_threads_at_once",
-    "fits_together_as_one_by_one",
     "grows_coarser_by_level",
     "honours_the_routers_weights",
     "is_the_same_in_two_processes",

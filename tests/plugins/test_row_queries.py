@@ -29,7 +29,9 @@ def members_of_two_kinds(X):
         Member(Hyperplanes(generator.normal(size=(2, 1)), generator.normal(size=1)), code)
         for _ in range(5)
     ]
-    return (*pool_points(expansions), *planes)
+    for number, model in pool_points(expansions).items():
+        expansions[number] = expansions[number].with_model(model)
+    return (*expansions, *planes)
 
 
 @pytest.fixture(params=["dense", "sparse"])

@@ -107,7 +107,7 @@ def serve(address: str) -> None:
     import matplotlib.figure  # noqa: F401
     import sklearn.model_selection  # noqa: F401
 
-    import dcsvm.experiments.run.lifecycle  # noqa: F401
+    import dcsvm.experiments.run.resumable_run  # noqa: F401
     import dcsvm_report.load_facts  # noqa: F401
     from dcsvm.drive.registry import default_registry
 

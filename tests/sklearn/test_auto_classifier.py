@@ -31,7 +31,7 @@ def test_it_passes_scikit_learns_checks(estimator, check):
 
 @pytest.mark.slow
 @parametrize_with_checks(
-    [AutoClassifier(seconds=0.5, random_state=0)], expected_failed_checks=why_not
+    [AutoClassifier(seconds=0.2, random_state=0)], expected_failed_checks=why_not
 )
 def test_it_passes_them_with_the_whole_portfolio_and_little_time(estimator, check):
     check(estimator)

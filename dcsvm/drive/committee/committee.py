@@ -21,11 +21,13 @@ from dcsvm.drive.committee.cost_counter import CostCounter
 from dcsvm.drive.committee.group import (
     Group,
     build_table_code,
+    check_groups,
     exchange,
     find_homes,
     find_winners,
     merge_groups,
     one_column,
+    reweigh_groups,
     tell_sizes,
 )
 from dcsvm.drive.committee.shared_kernels import (
@@ -47,8 +49,11 @@ SMALL_CODE = 2**18
 class Committee(PlainState, Stored):
     """The members that predict, with the routers of their groups."""
 
+    #: The members that predict, numbered from 0, group by group.
     members: tuple[Member, ...]
+    #: Which members are side by side: those of a division, or of each division of a sum.
     groups: tuple[Group, ...]
+    #: The number of classes of the divided problem, also of those that no member knows.
     n_classes: int
     cost_counter: CostCounter | None = attrs.field(default=None, metadata={"stored": False})
     votes: bool = attrs.field(default=True, metadata={"stored": False})
@@ -73,12 +78,13 @@ class Committee(PlainState, Stored):
                 add(group)
             if each.members is not None:
                 first = len(members)
-                mine = [attrs.evolve(member, part=None) for member in each.members]
-                if keep_rows:
-                    mine = [member.without_part(keep_rows=True) for member in each.members]
-                members.extend(mine if each.router else pool_points(mine))
-                last = len(members)
-                groups.append(Group(first, last, each.router, each.weights, each.structure))
+                pooled = {} if each.router else pool_points(each.members)
+                for number, member in enumerate(each.members):
+                    kept = member.part.rows if keep_rows and member.part else member.rows
+                    seen = pooled.get(number, member.model), member.code, member.view
+                    members.append(Member(*seen, member.support, member.n_rows, None, kept))
+                ends = first, len(members)
+                groups.append(Group(*ends, each.router, each.weights, each.structure))
 
         add(division)
         return cls(tuple(members), tuple(groups), n_classes)
@@ -94,12 +100,21 @@ class Committee(PlainState, Stored):
         return cls(members, groups, committees[0].n_classes)
 
     def replace(self, members: Mapping[int, Member]) -> Committee:
-        """Return this committee with other members at some numbers, such as ones trained anew.
+        """Return this committee with some members replaced, such as by retrained ones.
 
         Called by authors. Routers, weights and structures stay as they are.
         """
         changed = exchange(self.members, members, self.n_classes)
         return Committee(changed, self.groups, self.n_classes)
+
+    def reweigh(self, weights: FloatArray) -> Committee:
+        """Return the committee whose members have these weights (members,), and no others.
+
+        Called by combiners that weigh members themselves, in `combine`, `margins` and
+        `probabilities`. `answers`, `mean_scores` and `mean_probabilities` multiply them with
+        those of the routers.
+        """
+        return attrs.evolve(self, groups=reweigh_groups(self.groups, weights))
 
     @property
     def structure(self) -> Any:
@@ -113,22 +128,7 @@ class Committee(PlainState, Stored):
 
     def check_stored(self, **sizes: int) -> dict[str, int]:
         """Raise ValueError unless groups and members fit; called by `save` and `load`."""
-        edges = [0, *(group.last for group in self.groups)]
-        if (
-            [group.first for group in self.groups] != edges[:-1]
-            or edges != sorted(set(edges))
-            or edges[-1] != len(self.members)
-            or not self.members
-        ):
-            raise ValueError(
-                f"Committee.groups must divide {len(self.members)} members, in order, got "
-                f"{[(group.first, group.last) for group in self.groups[:9]]}"
-            )
-        features = {key: sizes[key] for key in ("features",) if key in sizes}
-        for member in self.members:
-            member.check_stored(classes=self.n_classes, **features)
-        for group in self.groups:
-            group.check_stored(classes=self.n_classes, **features)
+        check_groups(self, **sizes)
         return sizes
 
     def __getstate__(self) -> dict[str, Any]:
@@ -142,11 +142,17 @@ class Committee(PlainState, Stored):
     @cached_property
     def code(self) -> Any:
         """The codes of all members, stacked: (columns, classes) as CSR; called by combiners."""
-        return sparse.csr_array(np.vstack([member.code for member in self.members]))
+        code = np.concatenate([member.code for member in self.members])
+        rows, classes = np.nonzero(code != 0)  # of bits, which is faster than of numbers
+        edges = np.searchsorted(rows, np.arange(len(code) + 1)).astype(np.int32)
+        return sparse.csr_array((code[rows, classes], classes.astype(np.int32), edges), code.shape)
 
     @cached_property
     def starts(self) -> IntArray:
-        """Where each member's columns start, (members + 1,); called by combiners."""
+        """Where each member's columns start, (members + 1,); called by combiners.
+
+        Without routers, columns starts[m] to starts[m + 1] - 1 of `table` are those of member m.
+        """
         return np.cumsum([0] + [len(member.code) for member in self.members])
 
     @property
@@ -206,7 +212,7 @@ class Committee(PlainState, Stored):
         instead of being ignored. Called by combiners that average.
         """
         if unseen is None or not any(group.router for group in self.groups):
-            return self._means(X, self.answers(X))
+            return mean_or_nan(*self._sums(X, self.answers(X)))
         sums = np.zeros((X.shape[0], self.n_classes))
         known, spoken = np.zeros_like(sums), np.zeros(sums.shape, dtype=bool)
         for group in self.groups:
@@ -256,14 +262,14 @@ class Committee(PlainState, Stored):
     def _places(
         self, X: Matrix, group: Group
     ) -> Iterator[tuple[IntArray, int, FloatArray | None]]:
-        """Each member of a group, the rows of X that it is asked about, and their weights."""
+        """Yield each member of a group with the rows of X that query it, and their weights."""
         if group.router is None:
             everyone = np.arange(X.shape[0])
             for number in range(group.first, group.last):
                 yield everyone, number, group.weigh(number - group.first, None, X.shape[0])
             return
         routing = group.router.route(X)
-        for number, at in _by_member(routing):
+        for number, at in _by_member(routing, group):
             weights = None if routing.weight is None else routing.weight[at]
             yield routing.row[at], group.first + number, group.weigh(number, weights, len(at))
 
@@ -277,9 +283,10 @@ class Committee(PlainState, Stored):
             places = [(np.arange(X.shape[0]), group.first)]
             if group.router is not None:
                 routing = group.router.route(X)
-                if routing.weight is not None or len(routing.row) != X.shape[0]:
+                if getattr(routing, "weight", X) is not None or len(routing.row) != X.shape[0]:
                     return np.asarray(find_winners(self.mean_scores(X)))
-                places = [(routing.row[at], group.first + n) for n, at in _by_member(routing)]
+                several = _by_member(routing, group)
+                places = [(routing.row[at], group.first + n) for n, at in several]
             elif group.last - group.first != 1 or len(self.groups) != 1:
                 return np.asarray(find_winners(self.mean_scores(X)))
             for rows, number in places:
@@ -315,7 +322,7 @@ class Committee(PlainState, Stored):
                 for answers in answered:
                     block[answers.rows] = answers.values
             else:
-                block = one_column(self._means(X, answered))
+                block = one_column(mean_or_nan(*self._sums(X, answered)))
             columns.append(block)
         return np.hstack(columns)
 
@@ -330,13 +337,7 @@ class Committee(PlainState, Stored):
             return
         members = np.arange(group.first, group.last)
         for rows in self.blocks(np.arange(X.shape[0]), members):
-            weights = group.weights
-            if weights is not None:
-                weights = np.broadcast_to(weights, (len(rows), len(members)))
-            yield self.ask(X, rows, members, weights)
-
-    def _means(self, X: Matrix, answered: Iterator[Answers]) -> FloatArray:
-        return mean_or_nan(*self._sums(X, answered))
+            yield self.ask(X, rows, members, group.spread_weights(len(rows)))
 
     def _sums(self, X: Matrix, answered: Iterator[Answers]) -> tuple[FloatArray, FloatArray]:
         """The sums of scores by class, and the total weights of the columns in each sum."""
@@ -351,7 +352,7 @@ class Committee(PlainState, Stored):
         routing = router.route(X)
         if self.cost_counter is not None:
             self.cost_counter.add_routing(routing)
-        for number, places in _by_member(routing):
+        for number, places in _by_member(routing, group):
             member = np.array([group.first + number])
             for block in self.blocks(places, member):
                 weights = None if routing.weight is None else routing.weight[block]
@@ -372,27 +373,24 @@ class Committee(PlainState, Stored):
 
     def _width(self, members: IntArray) -> int:
         """The largest number of values per row: kernel values or scores."""
-        if len(members) == 1:
-            member = self.members[members[0]]
-            return max(_points_of(member), len(member.code))
-        block = self._member_block(tuple(members.tolist()))
-        pools = [shared.pool.shape[0] for shared in block.shared]
-        alone = [_points_of(member) for member in block.singles]
-        return int(max(len(block.owner), *pools, *alone, 0))
+        if len(members) > 1:
+            return self._member_block(tuple(members.tolist())).width
+        member = self.members[members[0]]
+        points = len(member.support) if isinstance(member.model, KernelExpansion) else 0
+        return max(points, len(member.code))
 
 
-def _by_member(routing: Routing) -> Iterator[tuple[int, IntArray]]:
-    """Each queried member, and its positions in the routing."""
+def _by_member(routing: Routing, group: Group) -> Iterator[tuple[int, IntArray]]:
+    """Each queried member of a group, and its positions in the routing."""
+    if not isinstance(routing, Routing):
+        group.check_routing(routing)
     order = np.argsort(routing.member, kind="stable")
     queried, first = np.unique(routing.member[order], return_index=True)
+    if len(queried) and not 0 <= queried[0] <= queried[-1] < group.last - group.first:
+        group.check_routing(routing)
     several = np.split(order, first[1:])[: len(queried)]  # of no rows, one empty piece
     for number, places in zip(queried, several, strict=True):
         yield int(number), places
-
-
-def _points_of(member: Member) -> int:
-    """The number of kernel values per row; a nested strategy has blocks of its own."""
-    return len(member.support) if isinstance(member.model, KernelExpansion) else 0
 
 
 def _is_ascending(rows: IntArray) -> bool:

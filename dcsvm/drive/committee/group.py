@@ -16,9 +16,9 @@ from dcsvm.base.decomposer import (
     SUBSPACES,
     WEIGHTS,
 )
-from dcsvm.base.errors import SettingError
+from dcsvm.base.errors import ContractError, SettingError
 from dcsvm.base.member import Member
-from dcsvm.base.routing import Router
+from dcsvm.base.routing import Router, Routing
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.stored_arrays import Stored, check_array
 
@@ -28,25 +28,57 @@ if TYPE_CHECKING:
 
 @attrs.frozen(eq=False)
 class Group:
-    """Members first .. last - 1 of a committee, and the router that chooses among them.
+    """Members first .. last - 1 of a committee, and the router that chooses among them."""
 
-    `weights` (members,) and `structure` are those of the Division.
-    """
-
+    #: The number of its first member in the committee.
     first: int
+    #: One more than the number of its last member.
     last: int
+    #: The router, which numbers the members from 0; None if every member is asked for every row.
     router: Router | None = None
+    #: How much each member counts, (last - first,), times the weight of the router; None for 1.
     weights: FloatArray | None = None
+    #: The structure of the Division.
     structure: Any = None
 
+    def check_routing(self, routing: Any) -> None:
+        """Raise unless the router returned a Routing to members that are there.
+
+        Called by the committee once for each batch of rows.
+        """
+        title = f"{type(self.router).__name__}.route"
+        if not isinstance(routing, Routing):
+            raise ContractError(
+                f"{title} must return a Routing, got {type(routing).__name__}; "
+                "Routing.to_one(members) sends each row to one member"
+            )
+        low, high = routing.member.min(initial=0), routing.member.max(initial=0)
+        if low < 0 or high >= self.last - self.first:
+            raise ContractError(
+                f"{title} names member {low if low < 0 else high}, but the members are 0 to "
+                f"{self.last - self.first - 1}"
+            )
+
     def weigh(self, number: int, weights: FloatArray | None, n_rows: int) -> FloatArray | None:
-        """The router's weights of some rows times that of a member, (n_rows,); None for 1."""
+        """The router's weights of some rows times that of a member, (n_rows,); None for 1.
+
+        Called by the committee. `number` counts the members of the group from 0.
+        """
         if self.weights is None:
             return weights
         return np.full(n_rows, self.weights[number]) * (1.0 if weights is None else weights)
 
+    def spread_weights(self, n_rows: int) -> FloatArray | None:
+        """The members' weights for each row, (n_rows, members); called without a router."""
+        if self.weights is None:
+            return None
+        return np.broadcast_to(self.weights, (n_rows, len(self.weights)))
+
     def check_stored(self, **sizes: int) -> dict[str, int]:
-        """Raise ValueError unless router, weights and structure suit the members."""
+        """Raise ValueError unless router, weights and structure suit the members.
+
+        Called by `save` and `load`.
+        """
         sizes = sizes | {"members": self.last - self.first}
         if self.weights is not None:
             check_array("Group.weights", self.weights, sizes["members"], at_least=0)
@@ -56,6 +88,26 @@ class Group:
             if isinstance(each, Stored):
                 each.check_stored(**sizes)
         return sizes
+
+
+def check_groups(committee: "Committee", **sizes: int) -> None:
+    """Raise ValueError unless groups divide the members in order, and both suit."""
+    groups, members = committee.groups, committee.members
+    edges = [0, *(group.last for group in groups)]
+    if (
+        [group.first for group in groups] != edges[:-1]
+        or edges != sorted(set(edges))
+        or edges[-1] != len(members)
+        or not members
+    ):
+        raise ValueError(
+            f"Committee.groups must divide {len(members)} members, in order, got "
+            f"{[(group.first, group.last) for group in groups[:9]]}"
+        )
+    features = {key: sizes[key] for key in ("features",) if key in sizes}
+    parts: list[Member | Group] = [*members, *groups]
+    for each in parts:
+        each.check_stored(classes=committee.n_classes, **features)
 
 
 def find_words(committee: "Committee") -> set[str]:
@@ -118,6 +170,17 @@ def exchange(
     return tuple(changed)
 
 
+def reweigh_groups(groups: Sequence[Group], weights: FloatArray) -> tuple[Group, ...]:
+    """The groups with other weights of their members (members,)."""
+    given, n_members = np.asarray(weights, dtype=float), groups[-1].last
+    if given.shape != (n_members,) or not np.isfinite(given).all() or given.min() < 0:
+        raise SettingError(
+            f"Committee.reweigh needs {n_members} numbers of at least zero, got "
+            f"{np.array2string(given, threshold=8)}"
+        )
+    return tuple(attrs.evolve(each, weights=given[each.first : each.last]) for each in groups)
+
+
 def tell_sizes(committee: "Committee") -> str:
     """How many members and groups a committee has, in words."""
     members, groups = len(committee.members), len(committee.groups)
@@ -144,6 +207,7 @@ def find_homes(groups: Sequence[Group], X: Matrix) -> IntArray | None:
     if len(groups) > 1 or router is None:
         return None
     routing = router.route(X)
+    groups[0].check_routing(routing)
     order = np.argsort(routing.row, kind="stable")
     once = np.array_equal(routing.row[order], np.arange(X.shape[0]))
     return routing.member[order] if once and routing.weight is None else None

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from dcsvm.base.member import Member
-from dcsvm.base.models import Cost, KernelExpansion
+from dcsvm.base.models import Cost, KernelExpansion, LocalModel
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.expansion.expansion import prepare
 from dcsvm.numeric.expansion.packed_coefficients import BlockColumns, PairColumns
@@ -47,7 +47,7 @@ class SharedKernel:
     def lower(
         self, plan: Plan, view: Step | None, n_features: int
     ) -> tuple[Step, Step | None] | None:
-        """Add all columns to a plan, after a view; None if members are better asked one by one.
+        """Add all columns to a plan, after a view; None if single members are faster.
 
         Returns their step and, if they are all pairs of classes, that of these pairs.
         """
@@ -136,6 +136,16 @@ class MemberBlock:
             cost,
         )
 
+    @property
+    def width(self) -> int:
+        """The largest number of values per row: kernel values or scores.
+
+        A nested strategy among its members has blocks of its own.
+        """
+        pools = [shared.pool.shape[0] for shared in self.shared]
+        alone = [len(each.support) for each in self.singles if _has_points(each)]
+        return int(max(len(self.owner), *pools, *alone, 0))
+
     def scores(self, X: Matrix, votes: bool = True) -> FloatArray:
         """The values of all columns for rows X: (n, columns)."""
         values = self._evaluate_shared(X, votes)
@@ -158,21 +168,37 @@ class MemberBlock:
         return values
 
 
-def pool_points(members: Sequence[Member]) -> list[Member]:
-    """Pool the points of members with the same kernel and view, if many are shared."""
-    result = list(members)
+def pool_points(members: Sequence[Member]) -> dict[int, LocalModel]:
+    """The models, by number, of members with the same kernel and view that share many points."""
+    pooled: dict[int, LocalModel] = {}
     for numbers in _group_by_kernel(members):
         mine = [members[number] for number in numbers]
         supports = np.concatenate([member.support for member in mine])
-        unique, first, ids = np.unique(supports, return_index=True, return_inverse=True)
-        if len(supports) < WORTHWHILE * len(unique):
+        first, ids = _find_first(supports)
+        if len(supports) < WORTHWHILE * len(first):
             continue
-        pool = _stack([_model(member).points.rows() for member in mine])[first]
-        ends = np.cumsum([0, *(len(member.support) for member in mine)]).tolist()
-        for number, start, end in zip(numbers, ends, ends[1:], strict=False):
-            model = _model(members[number]).with_points(pool, ids[start:end])
-            result[number] = members[number].with_model(model)
-    return result
+        ends = np.cumsum([0, *(len(member.support) for member in mine)])
+        pool = _gather(mine, first, ends)
+        for number, (start, end) in zip(numbers, pairwise(ends.tolist()), strict=True):
+            pooled[number] = _model(members[number]).with_points(pool, ids[start:end])
+    return pooled
+
+
+def _gather(members: Sequence[Member], places: IntArray, ends: IntArray) -> Matrix:
+    """Points at some places among those of all members, of whom each has ends[i]:ends[i + 1]."""
+    owner = np.searchsorted(ends, places, side="right") - 1
+    asked, rank = np.unique(owner, return_inverse=True)
+    points = [_model(members[number]).points.rows() for number in asked]
+    starts = np.cumsum([0, *(each.shape[0] for each in points)])
+    return _stack(points)[starts[rank] + places - ends[owner]]
+
+
+def _find_first(numbers: IntArray) -> tuple[IntArray, IntArray]:
+    """Where each number that occurs is first, in order of the numbers, and its rank, (n,)."""
+    places = np.full(int(numbers.max(initial=-1)) + 1, -1)
+    places[numbers[::-1]] = np.arange(len(numbers))[::-1]
+    present = places >= 0
+    return places[present], (np.cumsum(present) - 1)[numbers]
 
 
 def detach_pools(members: Sequence[Member]) -> tuple[tuple[Member, ...], list[Matrix]]:
@@ -192,6 +218,10 @@ def attach_pools(members: Sequence[Member], pools: Sequence[Matrix]) -> tuple[Me
         _with_pool(member, pools[_model(member).points.pool]) if _is_pooled(member) else member
         for member in members
     )
+
+
+def _has_points(member: Member) -> bool:
+    return isinstance(member.model, KernelExpansion)
 
 
 def _is_pooled(member: Member) -> bool:
@@ -219,17 +249,21 @@ def find_shared_kernels(members: Sequence[Member], numbers: Sequence[int]) -> li
 
 def _group_by_kernel(members: Sequence[Member]) -> list[list[int]]:
     found: dict[Any, list[int]] = {}
+    same: dict[tuple[int, int], list[int]] = {}  # by identity: hashing a kernel takes longer
     for number, member in enumerate(members):
         model = member.model
         if isinstance(model, KernelExpansion) and model.kernel.kind != "precomputed":
-            found.setdefault((id(member.view), model.kernel), []).append(number)
+            view, kernel = id(member.view), model.kernel
+            if (view, id(kernel)) not in same:
+                same[view, id(kernel)] = found.setdefault((view, kernel), [])
+            same[view, id(kernel)].append(number)
     return [numbers for numbers in found.values() if len(numbers) > 1]
 
 
 def _stack(points: list[Matrix]) -> Matrix:
     if sparse.issparse(points[0]):
         return sparse.csr_array(sparse.vstack(points, format="csr"))
-    return np.vstack(points)
+    return np.concatenate(points)
 
 
 def _model(member: Member) -> KernelExpansion:

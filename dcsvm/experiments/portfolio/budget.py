@@ -1,4 +1,4 @@
-"""The time budget of a portfolio: what is left of it, and forecasts from what was measured."""
+"""The time budget of a portfolio: the remaining time, and forecasts from measured times."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Pace:
         return attrs.evolve(self, points=points)
 
     def forecast(self, n_rows: int) -> float:
-        """The seconds for so many rows; infinity where nothing was measured."""
+        """The forecast of seconds for a number of rows; infinity without a measurement."""
         if not self.points:
             return math.inf
         rows, seconds = self.points[-1]

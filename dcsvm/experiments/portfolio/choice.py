@@ -185,7 +185,7 @@ def weigh_cost(
     answers: Sequence[float],
     weights: dict[int, float],
 ) -> str:
-    """Say what was gained for slower answers; empty if nothing that was judged is far faster.
+    """Describe speed and scores of the choice and of the best much faster model, if any.
 
     `answers` are the seconds that each model takes for a row.
     """

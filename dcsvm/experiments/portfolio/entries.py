@@ -19,7 +19,7 @@ from dcsvm.experiments.recipe import Candidate, Recipe, Search, parse
 from dcsvm.experiments.recipe.applicability import SIZES, find_unsuitable
 from dcsvm.experiments.recipe.reader import PORTFOLIO
 from dcsvm.experiments.recipe.sections import change_search
-from dcsvm.experiments.recipe.serialize import serialize_learner
+from dcsvm.experiments.recipe.toml_writer import serialize_learner
 from dcsvm.experiments.run.load_data import build_pipeline, resolve_class_weight
 from dcsvm.toolbox.table_schema import TableSchema
 

@@ -66,7 +66,7 @@ class PortfolioSearch:
         return self.tournament.bench
 
     def run(self) -> SearchResult:
-        """Try, choose, and describe the choice as values of the recipe that asked."""
+        """Try the recipes, choose, and return the choice as values of the enclosing recipe."""
         self.courses = [Course(each) for each in self.entries]
         rungs = list(self._list_rungs())
         alive = list(self.courses)
@@ -101,7 +101,7 @@ class PortfolioSearch:
             self._try(course, rows, f"{number + 1} of {len(alive)}", waiting)
 
     def _try(self, course: Course, rows: TrialRows, title: str, waiting: int) -> None:
-        """Try one recipe, unless its forecast goes beyond the time that is left."""
+        """Try one recipe, unless its forecast exceeds the remaining time."""
         left = self.bench.budget.left
         reserve = self.tournament.find_reserve(self.courses)
         if not course.trials:  # a first trial takes little, and the reserve is a guess
@@ -210,7 +210,7 @@ def search_portfolio(
     finals: Sequence[tuple[int, int]],
     context: RunContext,
 ) -> SearchResult:
-    """Search the portfolio that a recipe asks for, with the rows `train`; see PortfolioSearch."""
+    """Search the portfolio of a recipe with the rows `train`; see PortfolioSearch."""
     own, asked = recipe.candidates[0], recipe.search
     assert asked.seconds is not None
     overhead = forecast_report(data.n_rows) * context.keeps_model

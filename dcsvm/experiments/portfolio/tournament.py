@@ -99,7 +99,7 @@ class Tournament:
         return sum(course.forecast(*each) for each in self.finals)
 
     def find_reserve(self, courses: Sequence[Course]) -> float:
-        """The least time that must be kept for what comes after the search."""
+        """The time to reserve for the steps after the search."""
         return min((self.hope_seconds(each) for each in courses if each.trials), default=0.0)
 
     def hope_seconds(self, course: Course) -> float:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from dcsvm.base.errors import UsageError
-from dcsvm.base.plain_text import CONTROLS, FORMULA, escape_controls, quote_formula
+from dcsvm.base.sanitized_text import CONTROLS, FORMULA, escape_controls, quote_formula
 from dcsvm.persistence.atomic_write import explain_full_disk, open_atomically
 
 #: One column of some rows: texts, labels or scores.

@@ -140,7 +140,7 @@ class _Tally:
 
 @attrs.frozen
 class _Question:
-    """What is asked about each row."""
+    """The values to compute for each row."""
 
     scores: bool
     probabilities: bool

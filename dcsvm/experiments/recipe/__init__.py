@@ -3,7 +3,7 @@
 from dcsvm.experiments.recipe.layers import LayeredRecipe, find_text, parse_layers, parse_override
 from dcsvm.experiments.recipe.reader import QUICKSTART, Candidate, Recipe, find_recipe, parse, read
 from dcsvm.experiments.recipe.sections import Data, Measure, Search, Split, Suits
-from dcsvm.experiments.recipe.serialize import serialize_recipe, to_toml
+from dcsvm.experiments.recipe.toml_writer import serialize_recipe, to_toml
 
 __all__ = [
     "QUICKSTART",

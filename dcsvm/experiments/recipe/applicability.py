@@ -1,4 +1,4 @@
-"""The data sizes that a recipe is meant for, described and compared with those of a data set."""
+"""The data sizes that suit a recipe, described and compared with those of a data set."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ def describe_range(key: str, ends: Sequence[float]) -> str:
 
 
 def describe_mismatch(name: str, suits: Ranges, sizes: Mapping[str, int]) -> str:
-    """Say in one line that a recipe is not meant for data of these sizes; empty if it is."""
+    """Say in one line why data of these sizes do not suit a recipe; empty if they do."""
     beyond = find_unsuitable(suits, sizes)
     if not beyond:
         return ""

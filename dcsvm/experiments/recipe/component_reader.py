@@ -1,4 +1,4 @@
-"""Components built from the tables of a recipe, with every mistake told at its place."""
+"""Components built from the tables of a recipe; every error names its place."""
 
 import copy
 from collections.abc import Mapping

@@ -6,7 +6,7 @@ from typing import Any, get_args
 import attrs
 
 from dcsvm.base.component import options_of, settings_of, type_hints
-from dcsvm.drive.decisions import BEST, SCORES
+from dcsvm.drive.decision_thresholds import BEST, SCORES
 from dcsvm.drive.registry import KINDS, Registry
 from dcsvm.drive.validation import Method
 from dcsvm.experiments.recipe.component_reader import SEARCHED

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from dcsvm.base.component import check_value, settings_of
+from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.errors import DcsvmError, RecipeError, did_you_mean
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.registry import RECIPE, Registry
@@ -27,6 +28,7 @@ from dcsvm.experiments.recipe.layers import (
     parse_override,
 )
 from dcsvm.experiments.recipe.sections import (
+    PROBABILITY,
     Data,
     Measure,
     Search,
@@ -39,6 +41,7 @@ from dcsvm.experiments.recipe.sections import (
     find_suits_mistakes,
 )
 from dcsvm.experiments.recipe.toml_lines import Key
+from dcsvm.numeric.probability_scores import needs_probabilities
 
 QUICKSTART = "quickstart"
 COMPARE = "compare"
@@ -107,6 +110,14 @@ class Recipe:
     def name(self) -> str:
         return self.candidates[0].name
 
+    @property
+    def decomposers(self) -> list[Decomposer]:
+        """Those of its own strategy and of its rivals."""
+        return [
+            each.registry.resolve("decomposer", each.classifier.decomposer)
+            for each in self.candidates
+        ]
+
 
 def find_recipe(name: str | None, registry: Registry, overrides: Iterable[str] = ()) -> Recipe:
     """Read the recipe file at that path, or the registered recipe of that name."""
@@ -121,7 +132,7 @@ def find_recipe(name: str | None, registry: Registry, overrides: Iterable[str] =
 def parse(
     text: str, source: str, folder: Path, registry: Registry, overrides: Iterable[str] = ()
 ) -> Recipe:
-    """Check a recipe's text and build what it names; all its mistakes come in one error."""
+    """Check a recipe's text and build its components; one error lists all mistakes."""
     whole = parse_layers(text, source, folder, registry)
     for each in overrides:
         whole = attrs.evolve(parse_override(each).merge_over(whole), source=source)
@@ -129,7 +140,7 @@ def parse(
 
 
 def read(whole: LayeredRecipe, registry: Registry) -> Recipe:
-    """Check a recipe's table and build what it names; all its mistakes come in one error."""
+    """Check a recipe's table and build its components; one error lists all mistakes."""
     reader = _RecipeReader(whole, registry)
     recipe = reader.read_recipe()
     reader.raise_mistakes()
@@ -153,6 +164,11 @@ class _RecipeReader(ComponentReader):
         suits = self._read_section(Suits, "suits", find_suits_mistakes)
         candidates = [self._read_candidate(name)]
         candidates += [self._read_rival(rival) for rival in self._find_rivals()]
+        for candidate in candidates:
+            for key, score in _find_improbable_scores(candidate, measure, search):
+                message = f"the score {score!r} needs probabilities, and {candidate.name} has none"
+                hint = 'put probability = "auto" at the top of the recipe'
+                self._complain(key, RecipeError(f"{message}; {hint}"))
         return Recipe(
             *(source, about, data, split, search, measure, tuple(candidates), suits),
             auto=self._read_place(),
@@ -276,6 +292,21 @@ class _RecipeReader(ComponentReader):
                 check_value(Data, str(key[1]), value)
             except DcsvmError as error:
                 self._complain((SEARCH, *key, number), error)
+
+
+def _find_improbable_scores(
+    candidate: Candidate, measure: Measure, search: Search
+) -> Iterator[tuple[Key, str]]:
+    """Find scores of probabilities, with their keys, if a candidate has no probabilities."""
+    if candidate.classifier.probability != "off" or PROBABILITY in candidate.grid:
+        return
+    asked: list[tuple[Key, str]] = [
+        (("measure", "scores", place), score) for place, score in enumerate(measure.scores or ())
+    ]
+    asked += [((SEARCH, "score"), search.score)] if candidate.grid else []
+    for key, score in asked:
+        if needs_probabilities(str(score)):
+            yield key, score
 
 
 def _find_level_mistakes(candidate: Candidate) -> Iterator[Mistake]:

@@ -12,7 +12,8 @@ from dcsvm.datasets.file_formats import find_suffix
 from dcsvm.datasets.loading import NEED_TARGET, READERS
 from dcsvm.numeric.probability_scores import MULTILABEL, OWN_SCORES, PROBABILITY_SCORES
 from dcsvm.toolbox.level_pooling import MinFrequency
-from dcsvm.toolbox.table_preparation import Encode, Missing, Scale
+from dcsvm.toolbox.missing_values import Missing
+from dcsvm.toolbox.table_preparation import Encode, Scale
 
 #: The key at the top of a recipe that says how much the rows of each class count.
 CLASS_WEIGHT = "class_weight"
@@ -165,7 +166,8 @@ class Measure:
     scores: list[str] | None = setting(
         None,
         help="more scores of the test rows: balanced_accuracy, f1_macro, cohen_kappa, mcc; of "
-        "probabilities: log_loss, brier, roc_auc, average_precision, calibration_error; or the "
+        'probabilities, which need probability = "auto" at the top: log_loss, brier, roc_auc, '
+        "average_precision, calibration_error; or the "
         "name of a scorer of scikit-learn, of which those of one class take the class called 1, "
         "and without one the rarer class",
     )
@@ -173,7 +175,7 @@ class Measure:
 
 @component
 class Suits:
-    """The table `suits`: the ranges of data sizes that a recipe is meant for."""
+    """The table `suits`: the ranges of data sizes that suit a recipe."""
 
     name: ClassVar[str] = "suits"
 

@@ -1,4 +1,4 @@
-"""The folder of a run: all that was asked and all that came out, each file whole or not there.
+"""The folder of a run, with its inputs and results; files are written atomically.
 
 | file | what it holds |
 |---|---|
@@ -53,7 +53,7 @@ LOG_SECONDS = 1.0
 
 
 class RunFolder(Observer):
-    """A run's folder; as an observer it writes down how the run goes on."""
+    """A run's folder; as an observer it logs the progress of the run."""
 
     def __init__(self, path: Path, made: Sequence[Path] = ()) -> None:
         self.path = path
@@ -136,7 +136,7 @@ class RunFolder(Observer):
         self.log(state, **facts)
 
     def try_state(self, state: str, **facts: Any) -> None:
-        """Write the state if there is room; without it, a run that ended counts as interrupted."""
+        """Write the state unless the disk is full; a run without one counts as interrupted."""
         with contextlib.suppress(DiskFullError, OSError):
             self.set_state(state, **facts)
 
@@ -175,7 +175,7 @@ def format_json(value: Any) -> str:
 
 
 def choose_run_folder(name: str, digest: str) -> Path:
-    """Where a run of that name is kept: `runs/<name>/<time>-<hash>`."""
+    """The folder for a run of that name: `runs/<name>/<time>-<hash>`."""
     safe = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
     stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
     place = Path("runs") / (safe.strip(".") or "run") / f"{stamp}-{digest[:8]}"

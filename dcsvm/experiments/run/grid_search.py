@@ -25,8 +25,8 @@ from dcsvm.experiments.recipe.sections import (
     THRESHOLD,
     change_search,
 )
+from dcsvm.experiments.run.grid_extension import Grid, go_beyond, note_edges
 from dcsvm.experiments.run.level_search import search_levels
-from dcsvm.experiments.run.list_ends import Grid, go_beyond, note_edges
 from dcsvm.experiments.run.load_data import fit_pipeline
 from dcsvm.experiments.run.measures import predict_in_blocks
 from dcsvm.experiments.run.search_result import (
@@ -34,10 +34,9 @@ from dcsvm.experiments.run.search_result import (
     ScoredCell,
     SearchContext,
     SearchResult,
-    explain_used_up,
 )
-from dcsvm.model_selection.levels import describe_all_tried
 from dcsvm.model_selection.named_scores import Answered, rate
+from dcsvm.model_selection.stop_reasons import describe_all_tried, explain_used_up
 from dcsvm.numeric.array_types import IntArray
 from dcsvm.numeric.mapped_rows import select_rows
 from dcsvm.numeric.probability_scores import needs_probabilities
@@ -182,7 +181,9 @@ def _search_cells(
                 break
     stopped = describe_all_tried(len(cells))
     if len(tried) < len(cells):
-        stopped = explain_used_up(asked, f" after {len(tried)} of {len(cells)} combinations")
+        stopped = explain_used_up(
+            asked.seconds or 0.0, f" after {len(tried)} of {len(cells)} combinations"
+        )
     best = max(tried, key=lambda each: each.score)
     return SearchResult(best.values, best.score, tuple(tried), stopped, len(y), asked.score)
 

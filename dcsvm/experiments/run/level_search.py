@@ -1,4 +1,4 @@
-"""The granularity search as a recipe asks for it: with every way to prepare the rows."""
+"""The granularity search of a recipe, with every combination of preparation settings."""
 
 import math
 from collections.abc import Mapping
@@ -17,11 +17,10 @@ from dcsvm.experiments.run.search_result import (
     ScoredCell,
     SearchContext,
     SearchResult,
-    explain_used_up,
 )
 from dcsvm.model_selection import GranularitySearch
 from dcsvm.model_selection.granularity_search import DECOMPOSER
-from dcsvm.model_selection.levels import USED_UP, describe_all_tried
+from dcsvm.model_selection.stop_reasons import USED_UP, describe_all_tried, explain_used_up
 from dcsvm.numeric.mapped_rows import select_rows
 
 #: Folds judge one after the other until so many rows have.
@@ -56,7 +55,7 @@ def search_levels(
     tried = tuple(trial for each in found for trial in each.tried)
     stopped = best.stopped
     if len(found) < _count_cells(ways) or stopped == USED_UP:
-        stopped = explain_used_up(asked)
+        stopped = explain_used_up(asked.seconds or 0.0)
     elif all(each.stopped == describe_all_tried(len(each.tried)) for each in found):
         stopped = describe_all_tried(len(tried))
     return attrs.evolve(best, tried=tried, stopped=stopped)

@@ -1,9 +1,9 @@
-"""Load the rows that [data] asks for, and build and fit the pipelines that learn them."""
+"""Load the rows of the table [data], and build and fit pipelines."""
 
 import shutil
 import warnings
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +11,15 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.errors import DataError, did_you_mean
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.datasets.dataset import Dataset
 from dcsvm.datasets.file_formats import find_suffix
-from dcsvm.datasets.loading import MAPPED_BYTES, NEED_TARGET, count_bytes, open_table, read
+from dcsvm.datasets.loading import MAPPED_BYTES, NEED_TARGET, measure_shape, open_table, read
 from dcsvm.datasets.raw_table import Table
 from dcsvm.drive.engine import Engine
+from dcsvm.drive.memory_limit import MemoryLimit, check_division
 from dcsvm.experiments.recipe import Data, Recipe
 from dcsvm.experiments.recipe.applicability import SIZES, describe_mismatch
 from dcsvm.numeric.mapped_rows import make_spill_folder
@@ -27,16 +29,24 @@ from dcsvm.toolbox.table_preparation import TablePreparation
 TARGETS = ("target", "class", "label")
 
 
-def load(given: Data, memory: float | None = None) -> Dataset:
+def load(
+    given: Data, memory: float | None = None, decomposers: Iterable[Decomposer] = ()
+) -> Dataset:
     """Read what the table [data] names; large tables stay on disk while the result lives.
 
     A table is large if its numbers take more than an eighth of the memory limit in bytes, or than
-    1 GB where there is none.
+    1 GB where there is none. Raise before it is read if it is, and one of the decomposers would
+    hold more of it in memory than there is.
     """
     source = Path(given.path) if given.path is not None else str(given.use)
     most = MAPPED_BYTES if memory is None else memory / 8
-    if not isinstance(source, Path) or not source.exists() or count_bytes(source) <= most:
+    is_file = isinstance(source, Path) and source.exists()
+    n_rows, n_columns = measure_shape(source) if is_file else (0, 0)
+    if 8 * n_rows * n_columns <= most:
         return _read(given, source, None)
+    for decomposer in decomposers:
+        limit = None if memory is None else MemoryLimit(memory)
+        check_division(decomposer, (n_rows, max(1, n_columns - 1)), limit)
     spill = make_spill_folder()
     try:
         found = _read(given, source, spill)
@@ -84,7 +94,7 @@ def guess_target(path: Path, said: Mapping[str, Any]) -> tuple[str | None, str]:
 
 
 def warn_of_unsuited(recipe: Recipe, data: Dataset) -> None:
-    """Warn of a file that the recipe is not meant for; embedded sets are there to try it."""
+    """Warn if a file does not suit the recipe; embedded sets always do."""
     if recipe.data.path is None:
         return
     sizes = {"rows": data.n_rows, "features": data.X.shape[1], "classes": len(np.unique(data.y))}
@@ -97,7 +107,7 @@ def warn_of_unsuited(recipe: Recipe, data: Dataset) -> None:
 def build_pipeline(
     classifier: DivideAndConquerClassifier, given: Data, data: Dataset, cell: Mapping[str, Any]
 ) -> Pipeline:
-    """The classifier behind the preparation that [data] asks for, so that it answers raw rows."""
+    """A pipeline of the preparation of [data] and the classifier, for raw rows."""
     asked = {
         name: cell.get(f"data.{name}", getattr(given, name))
         for name in ("scale", "encode", "missing", "min_frequency")

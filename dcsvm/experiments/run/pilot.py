@@ -95,7 +95,7 @@ class StrategyPilot:
         problem: Problem,
         labels: Any,
     ) -> StrategyPilot | None:
-        """None where a sample has too few rows for what is asked.
+        """None if a sample has too few rows.
 
         `others` are models with other settings and all rows as they want them; as many are tried
         as are quick.

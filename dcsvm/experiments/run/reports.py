@@ -15,32 +15,36 @@ from dcsvm.drive.registry import KINDS, REPORT, default_registry
 from dcsvm.experiments.recipe.component_reader import NoSuchKeyError, apply_cell
 from dcsvm.experiments.run import folder as files
 from dcsvm.experiments.run.folder import RunFolder
-from dcsvm.experiments.run.run_status import find_status
-from dcsvm.experiments.run.runner import RunResult
-from dcsvm.experiments.run.text import (
+from dcsvm.experiments.run.run_sentences import (
     RareClass,
     compute_nsv_ratios,
     describe_columns,
     describe_rare_classes,
 )
+from dcsvm.experiments.run.run_status import find_status
+from dcsvm.experiments.run.runner import RunResult
 from dcsvm.numeric import MappedRows
 from dcsvm.persistence.atomic_write import write_atomically
 
+#: Answers of test rows that a report of a run on rows on disk may hold in memory.
+MOST_ANSWERS = 200_000
 NO_PLUGIN = "no plugin that writes reports is installed"
 
 
 def report_run(result: RunResult, folder: RunFolder) -> list[str]:
-    """Write the reports of a run that has just ended; return what went wrong, as sentences."""
+    """Write the reports of a finished run; return the errors as sentences."""
     reports = _load_reports()
-    if isinstance(result.dataset.X, MappedRows):  # a report holds all answers and rows in memory
+    is_mapped = isinstance(result.dataset.X, MappedRows)
+    if is_mapped and len(result.truth) > MOST_ANSWERS:
         return []
     if not reports:
         warnings.warn(f"there is no report: {NO_PLUGIN}", stacklevel=2)
     failures = []
     for report in reports:
         try:
-            for name, value in report.gather(_build_finished_run(result)).items():
-                folder.write_json(name, value)
+            if not is_mapped:  # what it shows of the model needs rows in memory
+                for name, value in report.gather(_build_finished_run(result)).items():
+                    folder.write_json(name, value)
             missing = report.find_missing()
             if missing:  # `dcsvm report` can write it later, wherever the libraries are
                 warnings.warn(f"there is no {report.file_name}: {missing}", stacklevel=2)

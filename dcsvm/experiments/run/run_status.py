@@ -54,7 +54,7 @@ def find_status(folder: Path) -> RunStatus:
 
 
 def resume_command(folder: Path) -> str:
-    """The command that goes on with a run, ready for a shell."""
+    """The shell command that resumes a run."""
     return f"dcsvm run --resume {shlex.quote(str(folder))}"
 
 

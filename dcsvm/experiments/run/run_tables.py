@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from dcsvm.base.plain_text import quote_formula
+from dcsvm.base.sanitized_text import quote_formula
+from dcsvm.experiments.run.run_sentences import list_leaderboard
 from dcsvm.experiments.run.runner import RunResult
 from dcsvm.experiments.run.search_result import SearchResult
-from dcsvm.experiments.run.text import list_leaderboard
 
 
 def format_predictions(result: RunResult) -> str:

@@ -1,4 +1,4 @@
-"""One execution of a recipe: read, split, search, train, measure, and keep what came out."""
+"""One execution of a recipe: read, split, search, train, measure, and return the results."""
 
 import time
 from collections.abc import Mapping
@@ -31,6 +31,12 @@ from dcsvm.experiments.run.measures import (
     predict_in_blocks,
 )
 from dcsvm.experiments.run.run_context import RunContext
+from dcsvm.experiments.run.run_sentences import (
+    RareClass,
+    RarestClass,
+    find_rare_classes,
+    find_rarest_class,
+)
 from dcsvm.experiments.run.scores import (
     check_scores,
     compute_baseline,
@@ -39,13 +45,7 @@ from dcsvm.experiments.run.scores import (
     score_folds,
 )
 from dcsvm.experiments.run.search_result import SearchContext, SearchResult
-from dcsvm.experiments.run.splitting import split_rows
-from dcsvm.experiments.run.text import (
-    RareClass,
-    RarestClass,
-    find_rare_classes,
-    find_rarest_class,
-)
+from dcsvm.experiments.run.train_test_splits import split_rows
 from dcsvm.model_selection.named_scores import Answered, compute_score
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.numeric.mapped_rows import select_rows
@@ -103,7 +103,7 @@ class RunResult:
 
     @property
     def model(self) -> Pipeline:
-        """The recipe's own model to keep: learned from all rows, if that was asked for."""
+        """The recipe's own model: trained on all rows if `split.refit` is set."""
         own = self.trained[0]
         return own.model if own.refitted is None else own.refitted
 
@@ -183,7 +183,7 @@ def run_recipe(
             recipe.split.seed if seed is None else seed, n_jobs, observer or Observer()
         )
     session.observer.on_step_begin("reading data")
-    data = load(recipe.data, session.memory)
+    data = load(recipe.data, session.memory, recipe.decomposers)
     splits = split_rows(data, recipe.split, session.seed)
     for candidate in recipe.candidates:
         check_scores(recipe, candidate, len(np.unique(data.y)))

@@ -1,4 +1,4 @@
-"""The scores of a recipe: those of every class, those it asks for, and what they need."""
+"""The scores of a recipe: those of every class, those of [measure], and their requirements."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,9 +8,8 @@ from sklearn import metrics
 
 from dcsvm.base.errors import RecipeError
 from dcsvm.experiments.recipe import Candidate, Recipe
-from dcsvm.experiments.recipe.sections import PROBABILITY, Measure, Search
+from dcsvm.experiments.recipe.sections import Measure, Search
 from dcsvm.model_selection.named_scores import Answered, compute_score, needs_two_classes
-from dcsvm.numeric.probability_scores import needs_probabilities
 
 
 def score_classes(rated: Answered, scores: Sequence[str]) -> dict[str, float]:
@@ -57,25 +56,19 @@ def score_folds(
 
 
 def list_scores(measure: Measure, search: Search, searched: bool) -> list[str]:
-    """The scores beside accuracy: what [measure] asks for, and what the search chose by."""
+    """The scores beside accuracy: those of [measure], and that of the search."""
     wanted = [*(measure.scores or ()), *([search.score] if searched else [])]
     return [name for name in dict.fromkeys(wanted) if name != "accuracy"]
 
 
 def check_scores(recipe: Recipe, candidate: Candidate, n_classes: int) -> None:
-    """Raise if a score needs probabilities or two classes, and there are none, or more."""
+    """Raise if a score is one of two classes, and there are more."""
     asked = [*(recipe.measure.scores or ()), *([recipe.search.score] if candidate.grid else [])]
     for name in asked:
         if n_classes > 2 and needs_two_classes(name):
             raise RecipeError(
                 f"the score {name!r} is one of two classes, and the data have {n_classes}: choose "
                 f"'{name}_macro', the mean over the classes"
-            )
-    for name in filter(needs_probabilities, asked):
-        if candidate.classifier.probability == "off" and PROBABILITY not in candidate.grid:
-            raise RecipeError(
-                f"the score {name!r} needs probabilities, and {candidate.name} has none; put "
-                'probability = "auto" at the top of the recipe'
             )
 
 

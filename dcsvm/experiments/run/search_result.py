@@ -12,7 +12,6 @@ from sklearn.pipeline import Pipeline
 from dcsvm.drive.engine import Engine
 from dcsvm.drive.executor import Done, Runnable
 from dcsvm.drive.observers import Observer
-from dcsvm.experiments.recipe import Search
 
 #: From a cell to a classifier behind the preparation of its rows.
 Maker = Callable[[Mapping[str, Any]], Pipeline]
@@ -20,7 +19,7 @@ Maker = Callable[[Mapping[str, Any]], Pipeline]
 
 @attrs.frozen
 class ScoredCell:
-    """One combination of values, and what it was worth on rows held out."""
+    """One combination of values, and its score on held-out rows."""
 
     values: Mapping[str, Any]
     score: float
@@ -44,17 +43,6 @@ class Standing:
     rows_per_second: float | None = None
     weight: float = 0.0
     outcome: str = ""
-
-
-#: How a sentence begins that says that a search had no time left.
-BUDGET = "the time budget of"
-
-
-def explain_used_up(asked: Search, after: str = "") -> str:
-    """Say that the time budget was used up, and how to extend it."""
-    seconds = asked.seconds or 0.0
-    more = f"--set search.seconds={4 * seconds:g} gives it more"
-    return f"{BUDGET} {seconds:g} s was used up{after}; {more}"
 
 
 @attrs.frozen

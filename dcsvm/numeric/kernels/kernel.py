@@ -30,6 +30,8 @@ KINDS = ("rbf", "linear", "poly", "laplacian", "sigmoid", "trbf", "precomputed",
 """The allowed values of ``Kernel.kind``."""
 #: The largest degree: sums and products of so many terms take no noticeable time.
 MOST_DEGREE = 10_000
+#: Entries of a matrix that are summed at a time.
+SUM_PIECE = 1 << 17
 #: Kinds of kernels whose matrices for all gammas come from one matrix.
 SHARING = frozenset({"rbf", "laplacian", "linear", "poly", "sigmoid"})
 
@@ -302,10 +304,22 @@ def make_kernel(
     return Kernel(kind, float(gamma), degree, coef0)
 
 
+def _sum_pairwise(entries: Floats, shift: float, power: int) -> float:
+    """The sum of a power of (m,) entries less a number, in the order of NumPy, piece by piece."""
+    if entries.size <= SUM_PIECE:
+        return float(np.add.reduce(entries if power == 1 else (entries - shift) ** 2))
+    half = entries.size // 2
+    half -= half % 8
+    first, second = (_sum_pairwise(some, shift, power) for some in np.split(entries, [half]))
+    return first + second
+
+
 def _variance(X: Rows, weights: FloatArray | None) -> float:
     """The variance of all entries of X, each with the weight of its row."""
     if weights is None and not hasattr(X, "multiply"):
-        return float(np.ascontiguousarray(X).var())  # its sum depends on the order of the rows
+        entries = np.ascontiguousarray(X).reshape(-1)  # sums depend on the order of the rows
+        mean = _sum_pairwise(entries, 0.0, 1) / entries.size
+        return _sum_pairwise(entries, mean, 2) / entries.size
     shares = np.full(X.shape[0], 1.0) if weights is None else weights
     shares = shares / (shares.sum() * X.shape[1])
     squares = X.multiply(X) if hasattr(X, "multiply") else X * X

@@ -4,7 +4,7 @@ from typing import Literal
 
 import attrs
 import numpy as np
-from scipy.special import log_softmax
+import scipy
 
 from dcsvm import Combiner, Committee, LocalModel, Member, Problem, component, setting
 from dcsvm.numeric import FloatArray, Matrix, Plan, Step, axes
@@ -28,8 +28,7 @@ class ProbabilityProduct(Combination):
         return plan.product(self.logs, STEEPNESS, LEAST)
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
-        sums = np.zeros((X.shape[0], committee.n_classes))
-        total = np.zeros((X.shape[0], 1))
+        sums, total = np.zeros((X.shape[0], committee.n_classes)), np.zeros((X.shape[0], 1))
         met = np.zeros(sums.shape, dtype=bool)
         for answers in committee.answers(X):
             for place, number in enumerate(answers.members):
@@ -42,7 +41,8 @@ class ProbabilityProduct(Combination):
                 total[answers.rows] += weight
                 met[answers.rows] |= (weight > 0) & np.asarray(member.code).any(axis=0)
         sums -= np.maximum(total - 1.0, 0.0) * self.logs
-        return np.where(met, log_softmax(np.where(met, sums, -np.inf), axis=1), np.nan)
+        logs = scipy.special.log_softmax(np.where(met, sums, -np.inf), axis=1)
+        return np.where(met, logs, np.nan)
 
     def probabilities(self, committee: Committee, X: Matrix) -> FloatArray | None:
         if any(member.probabilities(X[:1]) is None for member in committee.members):
@@ -66,7 +66,7 @@ def _find_shares(member: Member, X: Matrix, values: FloatArray) -> FloatArray:
     known = np.asarray(member.code).any(axis=0)
     if own is None:
         logits = np.where(known, STEEPNESS * (values @ member.code), -np.inf)
-        own = np.exp(log_softmax(logits, axis=1)) * (1.0 - member.unseen)
+        own = np.exp(scipy.special.log_softmax(logits, axis=1)) * (1.0 - member.unseen)
     return np.where(known, own, member.unseen / max(int((~known).sum()), 1))
 
 

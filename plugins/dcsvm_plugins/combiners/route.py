@@ -23,7 +23,7 @@ class Route(Combiner):
     accepts = frozenset({"regions", "one part"})
 
     def labels(self, committee: Committee, X: Matrix) -> IntArray:
-        """The winners of rows X alone, for a row that asks one member as that member says it."""
+        """The winners of rows X; for a row with a single member, the label that it predicts."""
         return committee.routed_labels(X)
 
     def lower(self, plan: Plan, committee: Committee) -> Step:

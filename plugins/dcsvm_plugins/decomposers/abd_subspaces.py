@@ -37,6 +37,8 @@ class ABDSubspaces(Subspaces):
     """
 
     name = "abd_subspaces"
+    rows_held = 4.5
+    sibling = "rd_subspaces"
 
     def views(self, problem: Problem) -> list[View]:
         wanted = len(self.groups) or self.subspaces

@@ -58,6 +58,7 @@ class Balls(Decomposer):
 
     name = "balls"
     yields = frozenset({"regions"})
+    sibling = "landmark_voronoi"
     stored_types = (BallRouter,)
 
     neighbours: int = setting(250, at_least=1, help="rows of a part: the nearest of its centre")

@@ -2,7 +2,7 @@
 
 import attrs
 import numpy as np
-from scipy import linalg
+import scipy
 
 from dcsvm import Decomposer, Problem, Router, Routing, build, component, part, setting
 from dcsvm.numeric import FloatArray, IntArray, Kernel, Matrix, Stored, axes
@@ -83,12 +83,17 @@ class BayesianCommittee(Decomposer):
 
     name = "bayesian_committee"
     yields = frozenset({"regions"})
+    sibling = "landmark_voronoi"
     brings_learners = True
     stored_types = (PrecisionRouter, Posterior)
 
     ceiling: int = setting(500, at_least=1, help="maximum number of rows of a part")
     noise: float = setting(0.1, above=0, help="variance of the noise; that of the prior is 1")
     gamma: Gamma = setting("scale", above=0, help=GAMMA_HELP)
+
+    def memory(self, n_rows: int, n_features: int) -> float:
+        """The rows, and two triangular factors of the kernel matrix of each part."""
+        return 8.0 * n_rows * (n_features + 2 * min(self.ceiling, n_rows))
 
     def divide(self, problem: Problem) -> Stages:
         kernel = problem.kernel("rbf", self.gamma)
@@ -103,7 +108,7 @@ class BayesianCommittee(Decomposer):
         gram = kernel(points)
         masses = 1.0 if problem.weights is None else problem.weights[rows]
         gram[here, here] += self.noise / masses
-        factor = linalg.cholesky(gram, lower=True)
+        factor = scipy.linalg.cholesky(gram, lower=True)
         return Posterior(
-            points, linalg.solve_triangular(factor, np.eye(len(rows)), lower=True), kernel
+            points, scipy.linalg.solve_triangular(factor, np.eye(len(rows)), lower=True), kernel
         )

@@ -40,6 +40,8 @@ class BCDSubspaces(Subspaces):
     """
 
     name = "bcd_subspaces"
+    rows_held = 2.5
+    sibling = "rd_subspaces"
 
     max_features: int = setting(
         10_000, at_least=1, help="raise above this number of features; the covariance is d x d"

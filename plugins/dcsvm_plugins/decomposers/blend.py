@@ -40,6 +40,7 @@ class Blend(Decomposer):
 
     name = "blend"
     yields = frozenset({"subsets", "weights"})
+    rows_held = 0.0
 
     learners: tuple[Any, ...] = setting((), kind="learner", help="the members' learners")
     weights: list[float] | None = setting(None, help="how much each counts; none: all the same")

@@ -38,6 +38,7 @@ class Boosting(Decomposer):
 
     name = "boosting"
     yields = frozenset({"subsets", "weights"})
+    sibling = "growing_bags"
     needs_row_weights = True
 
     rounds: int = setting(50, at_least=1, help="maximum number of members")

@@ -35,6 +35,7 @@ class Bootstrap(Decomposer):
     name = "bootstrap"
     yields = frozenset({"subsets"})
     covers = False
+    rows_held = 0.0
 
     samples: int = setting(10, at_least=1, help="number of samples")
     size: int | float = setting(

@@ -50,6 +50,7 @@ class Cascade(Decomposer):
 
     name = "cascade"
     yields = frozenset({"one part"})
+    rows_held = 0.0
     needs_support = True
 
     ratio: float | None = setting(

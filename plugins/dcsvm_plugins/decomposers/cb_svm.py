@@ -37,6 +37,8 @@ class CBSVM(Decomposer):
 
     name = "cb_svm"
     yields = frozenset({"one part"})
+    rows_held = 1.5
+    sibling = "cascade"
     needs_row_weights = True
 
     size: int = setting(64, at_least=1, help="maximum number of rows of the first clusters")

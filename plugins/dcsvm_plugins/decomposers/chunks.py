@@ -30,6 +30,7 @@ class Chunks(Decomposer):
 
     name = "chunks"
     yields = frozenset({"subsets"})
+    rows_held = 0.0
 
     parts: int = setting(10, at_least=1, help="number of parts")
 

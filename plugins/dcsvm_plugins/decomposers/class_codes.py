@@ -44,6 +44,7 @@ class ClassCodes(Decomposer):
 
     name = "class_codes"
     yields = frozenset({"class codes"})
+    rows_held = 0.0
 
     code: Literal["auto", "exhaustive", "dense", "sparse", "one_per_class"] = setting(
         "auto",

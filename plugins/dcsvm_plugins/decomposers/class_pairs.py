@@ -42,6 +42,7 @@ class ClassPairs(Decomposer):
 
     name = "class_pairs"
     yields = frozenset({"class pairs"})
+    rows_held = 0.0
 
     def levels(self, problem: Problem, factor: int = 4) -> Iterator[Level]:
         yield Level({}, next(self.divide(problem)))
@@ -49,8 +50,9 @@ class ClassPairs(Decomposer):
     def divide(self, problem: Problem) -> Stages:
         rows = [problem.rows_of(label) for label in range(problem.n_classes)]
         present = [label for label in range(problem.n_classes) if len(rows[label])]
+        alone = [(label,) for label in range(problem.n_classes)]
         yield [
-            Part(Joined((rows[i], rows[j])), task=Task((i,), (j,)))
+            Part(Joined((rows[i], rows[j])), None, Task(alone[i], alone[j]))
             for i, j in combinations(present, 2)
         ]
         return None

@@ -32,6 +32,7 @@ class ClassRest(Decomposer):
 
     name = "class_rest"
     yields = frozenset({"class codes"})
+    rows_held = 0.0
 
     def levels(self, problem: Problem, factor: int = 4) -> Iterator[Level]:
         yield Level({}, next(self.divide(problem)))

@@ -25,7 +25,7 @@ class ClassHierarchy(Stored):
 
 @component
 class ClassTree(Decomposer):
-    """Nested dichotomies: each inner node of a tree over the classes tells two sets apart.
+    """Nested dichotomies: each inner node of a tree over the classes separates two sets.
 
     K classes take K - 1 binary parts, of which each row is in those on the path to its class:
     about log2 K for balanced trees. Similar classes are told apart far down with `similarity`,
@@ -52,11 +52,11 @@ class ClassTree(Decomposer):
     name = "class_tree"
     yields = frozenset({"class tree"})
     declares = {"class tree": "binary tasks at the inner nodes of a tree over the classes"}
+    rows_held = 0.0
     stored_types = (ClassHierarchy,)
 
     split: Literal["similarity", "random"] = setting(
-        "similarity",
-        help="split classes around the two farthest means, or at random in halves",
+        "similarity", help="split classes around the two farthest means, or at random in halves"
     )
     hierarchy: list[Any] | None = setting(None, help="a tree of class numbers, as nested lists")
 

@@ -44,6 +44,8 @@ class ConceptBoundary(Decomposer):
 
     name = "concept_boundary"
     yields = frozenset({"one part"})
+    rows_held = 7.0
+    sibling = "cascade"
 
     neighbours: int = setting(100, at_least=1, help="number of neighbours per row")
     mass: float = setting(

@@ -39,6 +39,7 @@ class DCSVM(Decomposer):
     """
 
     name = "dc_svm"
+    rows_held = 0.0
 
     depth: int = setting(3, at_least=1, help="the finest level")
     branching: int = setting(

@@ -38,6 +38,8 @@ class DCASubspaces(Subspaces):
     """
 
     name = "dca_subspaces"
+    rows_held = 3.5
+    sibling = "rd_subspaces"
 
     ridge: float = setting(
         1e-3, above=0, help="rho, as a share of the mean variance within classes"

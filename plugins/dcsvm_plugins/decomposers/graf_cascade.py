@@ -47,6 +47,7 @@ class GrafCascade(Decomposer):
 
     name = "graf_cascade"
     yields = frozenset({"one part"})
+    rows_held = 0.0
     needs_support = True
 
     parts: int = setting(4, at_least=2, help="number of parts in the first layer")

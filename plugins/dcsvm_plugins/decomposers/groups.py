@@ -92,6 +92,7 @@ class Groups(Decomposer):
 
     name = "groups"
     yields = frozenset({"regions"})
+    rows_held = 0.0
     stored_types = (GroupRouter,)
 
     column: int | str = setting(0, help="number or name of the column")

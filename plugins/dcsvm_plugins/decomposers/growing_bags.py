@@ -45,6 +45,7 @@ class GrowingBags(Decomposer):
     name = "growing_bags"
     yields = frozenset({"subsets"})
     covers = False
+    rows_held = 0.0
 
     size: int = setting(1500, at_least=1, help="rows per sample, drawn without replacement")
     min_gain: float = setting(

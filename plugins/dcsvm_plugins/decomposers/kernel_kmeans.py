@@ -36,6 +36,7 @@ class KernelKMeans(Decomposer):
 
     name = "kernel_kmeans"
     yields = frozenset({"regions"})
+    rows_held = 0.0
 
     clusters: int = setting(8, at_least=1, help="number of clusters")
     kernel: Literal["rbf", "laplacian", "poly", "linear"] = setting(

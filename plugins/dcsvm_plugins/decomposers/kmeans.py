@@ -32,6 +32,7 @@ class KMeans(Decomposer):
 
     name = "kmeans"
     yields = frozenset({"regions"})
+    rows_held = 0.0
 
     clusters: int = setting(8, at_least=1, help="number of clusters")
     sample: int = setting(2000, at_least=1, help="rows that the clusters are found on")

@@ -33,6 +33,7 @@ class LandmarkVoronoi(Decomposer):
 
     name = "landmark_voronoi"
     yields = frozenset({"regions"})
+    rows_held = 0.0
 
     size: int = setting(1000, at_least=1, help="mean number of rows of a cell")
     radius: float | None = setting(

@@ -7,7 +7,7 @@ from typing import Literal
 
 import attrs
 import numpy as np
-from scipy import linalg
+import scipy
 
 from dcsvm import Decomposer, Part, Problem, SettingError, component, setting
 from dcsvm.numeric import FloatArray, IntArray, Kernel, as_dense
@@ -55,6 +55,7 @@ class LearnedMetric(Decomposer):
 
     name = "learned_metric"
     yields = frozenset({"one part"})
+    rows_held = 0.0
 
     kernel: Literal["laplacian", "rbf"] = setting(
         "laplacian", help="kernel of the regressions; the learner's kernel should be the same"
@@ -152,8 +153,8 @@ class _Regression:
             kernel = Kernel(kind, gamma=factor / mean)
             matrix, asked = (kernel.from_common(each) for each in common)
             for ridge in RIDGES:
-                factored = linalg.cho_factor(matrix + np.diag(ridge / weights), lower=True)
-                coefficients = linalg.cho_solve(factored, targets)
+                factored = scipy.linalg.cho_factor(matrix + np.diag(ridge / weights), lower=True)
+                coefficients = scipy.linalg.cho_solve(factored, targets)
                 error = float(shares @ ((asked @ coefficients - wanted) ** 2).sum(axis=1))
                 if best is None or error < best.error:
                     best = cls(kernel, X, matrix, coefficients, error)

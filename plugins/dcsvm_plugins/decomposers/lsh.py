@@ -63,6 +63,7 @@ class LSH(Decomposer):
 
     name = "lsh"
     yields = frozenset({"regions"})
+    sibling = "kmeans"
     stored_types = (BucketRouter,)
 
     bits: int = setting(4, at_least=1, at_most=30, help="number of random hyperplanes")

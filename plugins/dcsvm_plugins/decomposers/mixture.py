@@ -1,10 +1,10 @@
-"""A mixture of experts: a gate learns which expert knows a row, and the experts what it sends."""
+"""A mixture of experts: a gate assigns rows to experts, and the experts learn their rows."""
 
 from typing import Any
 
 import attrs
 import numpy as np
-from scipy.special import softmax
+import scipy
 
 from dcsvm import Decomposer, Division, Member, Part, Problem, Router, Routing, component, setting
 from dcsvm.numeric import FloatArray, IntArray, Matrix, Plan, Step
@@ -29,12 +29,12 @@ class Gate(Router):
 
     def shares(self, X: Matrix) -> FloatArray:
         """The weights (n, experts) of the experts; rows sum to one."""
-        return np.asarray(softmax(self.steepness * _score_labels(self.gate, X), axis=1))
+        logits = self.steepness * _score_labels(self.gate, X)
+        return np.asarray(scipy.special.softmax(logits, axis=1))
 
     def lower(self, plan: Plan, n_features: int) -> Step | None:
-        scores = self.gate.lower(plan, n_features)
-        known = self.gate.code.any(axis=0)
-        by_label = plan.affine(self.gate.code.astype(float), np.where(known, 0.0, UNKNOWN))
+        scores, code = self.gate.lower(plan, n_features), self.gate.code
+        by_label = plan.affine(code.astype(float), np.where(code.any(axis=0), 0.0, UNKNOWN))
         return plan.gate(plan.chain(scores, by_label), self.steepness)
 
     def route(self, X: Matrix) -> Routing:
@@ -74,6 +74,7 @@ class Mixture(Decomposer):
 
     name = "mixture"
     yields = frozenset({"regions"})
+    sibling = "kmeans"
     stored_types = (Gate,)
 
     experts: int = setting(8, at_least=1, help="number of experts")
@@ -86,8 +87,7 @@ class Mixture(Decomposer):
         rows = deal_rows(problem.y, self.experts, problem.seed.generator())
         everyone, limit = np.arange(problem.n_rows), self.slack * problem.n_rows / len(rows)
         for _ in range(self.rounds):
-            dealt = [each for each in rows if len(each)]
-            experts = yield [Part(each) for each in dealt]
+            experts = yield [Part(each) for each in rows if len(each)]
             best = np.stack([_margins(each, problem) for each in experts]).argmax(axis=0)
             learner = NormalizedWeights(self.gate)
             (gate,) = yield [Part(everyone, labels=best, n_labels=len(experts), learner=learner)]
@@ -105,13 +105,13 @@ def _score_labels(member: Member, X: Matrix) -> FloatArray:
 def _margins(expert: Member, problem: Problem) -> FloatArray:
     """How much better an expert scores the class of each row than any other, (n,)."""
     scores, rows = _score_labels(expert, problem.X), np.arange(problem.n_rows)
-    own = scores[rows, problem.y].copy()
+    own = scores[rows, problem.y]
     scores[rows, problem.y] = -np.inf
     return np.asarray(own - scores.max(axis=1))
 
 
 def _assign(shares: FloatArray, limit: int) -> list[IntArray]:
-    """Give rows to the experts that they prefer, the clearest first, while there is room."""
+    """Assign rows to their preferred experts with free capacity, the clearest rows first."""
     home, room = np.full(len(shares), -1), np.full(shares.shape[1], limit)
     for row in np.argsort(-shares.max(axis=1), kind="stable"):
         open_to = np.where(room > 0, shares[row], -1.0)

@@ -32,6 +32,7 @@ class Neighbours(Decomposer):
 
     name = "neighbours"
     yields = frozenset({"one part"})
+    rows_held = 0.0
 
     count: int = setting(100, at_least=1, help="nearest rows that a model is trained on")
 

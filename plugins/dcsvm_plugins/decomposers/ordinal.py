@@ -30,6 +30,7 @@ class Ordinal(Decomposer):
 
     name = "ordinal"
     yields = frozenset({"class codes"})
+    rows_held = 0.0
 
     def divide(self, problem: Problem) -> Stages:
         present = np.unique(problem.y).tolist()

@@ -34,6 +34,8 @@ class PCASubspaces(Subspaces):
     """
 
     name = "pca_subspaces"
+    rows_held = 2.5
+    sibling = "rd_subspaces"
 
     max_features: int = setting(
         10_000, at_least=1, help="raise above this number of features; the covariance is d x d"

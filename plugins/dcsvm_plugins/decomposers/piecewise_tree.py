@@ -88,6 +88,8 @@ class PiecewiseTree(Decomposer):
 
     name = "piecewise_tree"
     yields = frozenset({"regions"})
+    rows_held = 1.5
+    sibling = "oblique_tree"
     separates_classes = True
     stored_types = (PlaneRouter, PlaneTree, Contest)
 

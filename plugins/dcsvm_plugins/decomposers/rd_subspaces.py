@@ -29,6 +29,7 @@ class RDSubspaces(Subspaces):
     """
 
     name = "rd_subspaces"
+    rows_held = 0.0
 
     def views(self, problem: Problem) -> list[View]:
         return [Columns(group) for group in self.deal_features(problem)]

@@ -62,7 +62,7 @@ class SpillRouter(Router):
 
 @component
 class SpillForest(Decomposer):
-    """Random projection trees whose parts overlap, and are asked together near a border.
+    """Random projection trees with overlapping parts, combined near a border.
 
     Each node projects its rows on a random direction and divides at the median. The share
     `overlap` of rows nearest to the border is trained on both sides, and a new row there asks
@@ -87,13 +87,13 @@ class SpillForest(Decomposer):
 
     name = "spill_forest"
     yields = frozenset({"regions", "groups"})
+    rows_held = 1.5
+    sibling = "tree"
     stored_types = (SpillRouter,)
 
     trees: int = setting(5, at_least=1, help="number of trees")
     ceiling: int = setting(1000, at_least=1, help="largest part, unless rows cannot be told apart")
-    overlap: float = setting(
-        0.2, at_least=0, below=0.5, help="share of a node's rows that go to both sides"
-    )
+    overlap: float = setting(0.2, at_least=0, below=0.5, help="share of rows on both sides")
 
     def divide(self, problem: Problem) -> Stages:
         grown = [self._grow(problem.with_child_seed(number)) for number in range(self.trees)]

@@ -49,6 +49,8 @@ class SVMTree(Decomposer):
 
     name = "svm_tree"
     yields = frozenset({"regions"})
+    rows_held = 2.0
+    sibling = "oblique_tree"
     separates_classes = True
     stored_types = (PlaneRouter, PlaneTree)
 

@@ -25,6 +25,7 @@ class Whole(Decomposer):
 
     name = "whole"
     yields = frozenset({"one part"})
+    rows_held = 0.0
 
     def levels(self, problem: Problem, factor: int = 4) -> Iterator[Level]:
         yield Level({}, next(self.divide(problem)))

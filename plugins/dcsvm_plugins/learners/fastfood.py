@@ -2,7 +2,7 @@
 
 import attrs
 import numpy as np
-from scipy import linalg
+import scipy
 
 from dcsvm import LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import FloatArray, HadamardDirections, Matrix, axes
@@ -73,6 +73,10 @@ class Fastfood(LocalLearner):
     gamma: Gamma = setting("scale", above=0, help=GAMMA_HELP)
     ridge: float = setting(0.01, above=0, help="penalty on the weights")
 
+    def memory(self, n_rows: int, n_features: int) -> float:
+        """The bytes of the waves of a block of rows, with copies, and of the equations."""
+        return (30.0 * min(n_rows, BLOCK_ROWS) + 32.0 * self.frequencies) * 2 * self.frequencies
+
     def fit(self, problem: Problem) -> LocalModel:
         drawn, targets, masses = self._draw(problem), problem.targets, problem.masses
         size = len(drawn.weights) + 1
@@ -84,7 +88,7 @@ class Fastfood(LocalLearner):
             normal += weighted @ waves
             right += weighted @ targets[rows]
         normal[np.arange(size - 1), np.arange(size - 1)] += self.ridge
-        solution = linalg.solve(normal, right, assume_a="pos")
+        solution = scipy.linalg.solve(normal, right, assume_a="pos")
         return attrs.evolve(drawn, weights=solution[:-1], biases=solution[-1])
 
     def _draw(self, problem: Problem) -> FastfoodPlanes:

@@ -45,8 +45,8 @@ class LaSVM(LocalLearner):
     steps: int = setting(100_000, at_least=1, help="maximum number of steps after a pass")
 
     def memory(self, n_rows: int, n_features: int) -> float:
-        """The bytes of the kernel values of support vectors, if all rows are."""
-        return 4.0 * n_rows**2
+        """The bytes of the kernel values of support vectors, if most rows are, and of blocks."""
+        return 2.2 * n_rows**2 + min(24_000.0 * n_rows, 3e7)
 
     def fit(self, problem: Problem) -> LocalModel:
         kernel, draw = problem.kernel("rbf", self.gamma), problem.seed.generator()

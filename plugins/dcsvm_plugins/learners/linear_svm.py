@@ -56,6 +56,10 @@ class LinearSVM(LocalLearner):
     def releases_gil(self) -> bool:  # type: ignore[override]
         return self.loss != "hinge"
 
+    def memory(self, n_rows: int, n_features: int) -> float:
+        """The bytes of two copies of the rows, and of what the solver keeps of each."""
+        return 16.0 * n_rows * n_features + 120.0 * n_rows
+
     def fit(self, problem: Problem) -> LocalModel:
         from sklearn.svm import LinearSVC  # slow, and needed here only
 

@@ -2,8 +2,7 @@
 
 import attrs
 import numpy as np
-from scipy import linalg
-from scipy.special import softmax
+import scipy
 
 from dcsvm import LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import (
@@ -53,7 +52,7 @@ class NystroemLogits(LocalModel):
         return None if logits is None else plan.chain(logits, plan.softmax(len(self.biases)))
 
     def probabilities(self, X: Matrix) -> FloatArray:
-        return np.asarray(softmax(self.logits(X), axis=1))
+        return np.asarray(scipy.special.softmax(self.logits(X), axis=1))
 
     def scores(self, X: Matrix) -> FloatArray:
         shares = self.probabilities(X)
@@ -99,11 +98,16 @@ class Logistic(LocalLearner):
     landmarks: int = setting(300, at_least=1, help="maximum number of landmarks")
     iterations: int = setting(1000, at_least=1, help="maximum number of steps of L-BFGS")
 
+    def memory(self, n_rows: int, n_features: int) -> float:
+        """The bytes of two matrices of rows by landmarks, and of landmarks by landmarks."""
+        landmarks = min(n_rows, self.landmarks)
+        return 8.0 * n_rows * n_features + 17.5 * n_rows * landmarks + 24.0 * landmarks**2
+
     def fit(self, problem: Problem) -> LocalModel:
         kernel = make_kernel("rbf", self.gamma, 3, 0.0, problem.X, problem.weights)
         drawn = problem.seed.generator().permutation(problem.n_rows)[: self.landmarks]
         landmarks = as_dense(problem.X[np.sort(drawn)])
-        values, vectors = linalg.eigh(kernel(landmarks, landmarks))
+        values, vectors = scipy.linalg.eigh(kernel(landmarks, landmarks))
         kept = values > FAINT * values[-1]
         mapping = vectors[:, kept] / np.sqrt(values[kept])
         features = kernel(problem.X, landmarks) @ mapping

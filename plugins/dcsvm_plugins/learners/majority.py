@@ -44,6 +44,10 @@ class Majority(LocalLearner):
     labels_only = True
     stored_types = (Shares,)
 
+    def memory(self, n_rows: int, n_features: int) -> float:
+        """None: it looks at labels only."""
+        return 0.0
+
     def fit(self, problem: Problem) -> LocalModel:
         shares = np.bincount(problem.y, problem.weights, minlength=problem.n_classes)
         shares = shares / shares.sum()

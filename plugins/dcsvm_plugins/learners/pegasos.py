@@ -55,6 +55,10 @@ class Pegasos(LocalLearner):
     )
     exact_bias: bool = setting(True, help="finally compute the best bias for the weights")
 
+    def memory(self, n_rows: int, n_features: int) -> float:
+        """The bytes of the rows in single precision, and of their order and products."""
+        return 4.0 * n_rows * n_features + 80.0 * n_rows
+
     def fit(self, problem: Problem) -> LocalModel:
         rows = Float32Rows.of(problem.X)
         total = problem.n_rows if problem.weights is None else float(problem.weights.sum())

@@ -1,7 +1,8 @@
 """The radial basis function network."""
 
 import numpy as np
-from scipy import linalg, sparse
+import scipy
+from scipy import sparse
 
 from dcsvm import LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import IntArray, Matrix, make_kernel
@@ -40,8 +41,8 @@ class RBFNetwork(LocalLearner):
     ridge: float = setting(1e-3, above=0, help="penalty on the weights")
 
     def memory(self, n_rows: int, n_features: int) -> float:
-        """The bytes of the basis functions at all rows, and of a copy."""
-        return 16.0 * n_rows * min(n_rows, self.centres)
+        """The bytes of the basis functions at all rows, of a copy, and of blocks."""
+        return 20.0 * n_rows * (1 + min(n_rows, self.centres)) + 4.0 * n_rows * n_features
 
     def fit(self, problem: Problem) -> LocalModel:
         kernel = make_kernel("rbf", self.gamma, 3, 0.0, problem.X, problem.weights)
@@ -56,7 +57,7 @@ class RBFNetwork(LocalLearner):
         normal = bumps.T @ (bumps * weights[:, None])
         places = np.arange(len(rows))
         normal[places, places] += self.ridge
-        solution = linalg.lstsq(normal, bumps.T @ (targets * weights[:, None]))[0]
+        solution = scipy.linalg.lstsq(normal, bumps.T @ (targets * weights[:, None]))[0]
         return KernelExpansion(points, solution[:-1], solution[-1], kernel, rows)
 
 

@@ -42,6 +42,10 @@ class SpSVM(LocalLearner):
     basis: int = setting(100, at_least=1, help="maximum number of basis rows")
     candidates: int = setting(59, at_least=1, help="random rows that the next one is chosen from")
 
+    def memory(self, n_rows: int, n_features: int) -> float:
+        """The bytes of the kernel values of the basis, and of copies on the way."""
+        return 8.0 * n_rows * max(4.8 * min(n_rows, self.basis), 4.0 * self.candidates)
+
     def fit(self, problem: Problem) -> LocalModel:
         kernel, draw = problem.kernel("rbf", self.gamma), problem.seed.generator()
         targets = problem.targets

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import attrs
 import numpy as np
-from scipy import linalg
+import scipy
 from sklearn.base import clone
 
 from dcsvm import DataError, LocalLearner, LocalModel, Problem, component, setting
@@ -89,7 +89,7 @@ class TRBFKRR(LocalLearner):
     def memory(self, n_rows: int, n_features: int) -> float:
         """The bytes that fitting so many rows and features takes beside the rows."""
         size = min(self._count_unknowns(n_rows, n_features), 10**9)
-        return 16.0 * size**2
+        return 32.0 * size**2 + 2.5 * BLOCK_BYTES
 
     def simpler(self) -> LocalLearner | None:
         """The same learner with an order less, which needs less memory; None at order 1."""
@@ -188,6 +188,6 @@ def _solve(matrix: FloatArray, diagonal: FloatArray, right: FloatArray) -> Any:
     shifted = matrix.copy()
     np.fill_diagonal(shifted, shifted.diagonal() + diagonal)
     try:
-        return linalg.solve(shifted, right, assume_a="pos")
-    except linalg.LinAlgError:
-        return linalg.lstsq(shifted, right)[0]
+        return scipy.linalg.solve(shifted, right, assume_a="pos")
+    except scipy.linalg.LinAlgError:
+        return scipy.linalg.lstsq(shifted, right)[0]

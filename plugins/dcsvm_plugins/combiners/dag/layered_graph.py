@@ -20,7 +20,7 @@ MOST_LAYERS = 26
 
 @attrs.frozen
 class GraphNode:
-    """A node of a graph: its layer, its place there, what it asks, how many rows came by.
+    """A node of a graph: its layer and place, its text, and the number of rows that pass it.
 
     `wrong` of these rows were answered wrongly in the end.
     """

@@ -17,7 +17,7 @@ from dcsvm import (
     component,
     setting,
 )
-from dcsvm.numeric import IntArray, PegasosSettings, PlaneTree
+from dcsvm.numeric import FloatArray, IntArray, PegasosSettings, PlaneTree
 from dcsvm.toolbox import (
     Branches,
     LocalScaling,
@@ -38,7 +38,6 @@ from dcsvm_plugins.decomposers.oblique_tree.subtree_learners import (
     SubtreeGrower,
     TreeOptimizer,
     take_tree,
-    weigh_leaves,
 )
 
 DEEPEST = 2**31 - 1
@@ -96,6 +95,7 @@ class ObliqueTree(Decomposer):
 
     name = "oblique_tree"
     yields = frozenset({"regions"})
+    rows_held = 0.0
     separates_classes = True
     # The settings are part of the ledger.
     stored_types = (PlaneRouter, PlaneTree, Subtree, GrowthSettings, PegasosSettings)
@@ -186,10 +186,12 @@ class ObliqueTree(Decomposer):
             (master,) = yield [
                 Part(learned, learner=NormalizedWeights(self.teacher), about={"piece": "teacher"})
             ]
-            taught = master.model.labels(problem.X)
+            taught = np.concatenate(
+                [master.model.labels(problem.X[block]) for block in _cut(everyone)]
+            )
         tree = yield from self._grow(problem, learned, taught)
         if len(held):
-            tree = self._prune(tree, problem.subset(learned), problem.subset(held))
+            tree = self._prune(problem, tree, learned, held)
         rows = everyone if self.relearn else learned
         if self.rounds and tree.n_leaves > 1:
             seed = problem.seed.child(SETTLING)
@@ -228,9 +230,7 @@ class ObliqueTree(Decomposer):
             waiting = {}
             for leaf, here in growing.items():
                 if len(here) > self.grain and stumps[leaf].n_leaves > 1:
-                    blocks = np.array_split(here, 1 + len(here) // BLOCK_ROWS)
-                    sides = [stumps[leaf].route(problem.X[block])[0] for block in blocks]
-                    side = np.concatenate(sides)
+                    side = _route(stumps[leaf], problem, here)
                     for number, new in enumerate(np.flatnonzero(origin == leaf)):
                         waiting[int(new)] = here[side == number]
             depth += 1
@@ -260,30 +260,50 @@ class ObliqueTree(Decomposer):
         # A rounding error must not cost a row: 1e-3 x 1000 is 1.
         return int(share * n_rows * (1 + 1e-12))
 
-    def _prune(self, tree: PlaneTree, learned: Problem, held: Problem) -> PlaneTree:
-        inner = len(tree.thresholds)
+    def _prune(
+        self, problem: Problem, tree: PlaneTree, learned: IntArray, held: IntArray
+    ) -> PlaneTree:
+        above = np.zeros((len(tree.thresholds), problem.n_classes))
         masses_learned, masses_held = (
-            np.concatenate([np.zeros((inner, rows.n_classes)), weigh_leaves(tree, rows)])
+            np.concatenate([above, _weigh(tree, problem, rows, _route(tree, problem, rows))])
             for rows in (learned, held)
         )
-        branches = Branches.of(all_nodes(tree), masses_learned, masses_held, held.n_rows)
+        branches = Branches.of(all_nodes(tree), masses_learned, masses_held, len(held))
         return tree.cut(prune(branches, self.standard_errors).tolist())[0]
 
     def _build_parts(
         self, problem: Problem, tree: PlaneTree, rows: IntArray
     ) -> tuple[list[Part], PlaneRouter]:
-        mine = problem.subset(rows)
-        masses = weigh_leaves(tree, mine)
-        answer, own = masses.argmax(axis=1), mine.n_classes + np.arange(tree.n_leaves)
+        leaf = _route(tree, problem, rows)
+        masses = _weigh(tree, problem, rows, leaf)
+        answer, own = masses.argmax(axis=1), problem.n_classes + np.arange(tree.n_leaves)
         if self.merge == "majority":
             own = answer
         elif self.merge == "pure":
             own = np.where(np.count_nonzero(masses, axis=1) == 1, answer, own)
         used, member = np.unique(own, return_inverse=True)
         view = local_view(self.local_scaling)
-        parts = parts_by(member[tree.route(mine.X)[0]], len(used), view=view)
+        parts = parts_by(member[leaf], len(used), view=view)
         parts = [attrs.evolve(part, rows=rows[part.rows]) for part in parts]
         return parts, PlaneRouter(tree, member)
+
+
+def _cut(rows: IntArray) -> list[IntArray]:
+    """Blocks of rows, so that rows on disk are not held all at a time."""
+    return np.array_split(rows, 1 + len(rows) // BLOCK_ROWS)
+
+
+def _route(tree: PlaneTree, problem: Problem, rows: IntArray) -> IntArray:
+    """The leaf of each of these rows."""
+    return np.concatenate([tree.route(problem.X[block])[0] for block in _cut(rows)])
+
+
+def _weigh(tree: PlaneTree, problem: Problem, rows: IntArray, leaf: IntArray) -> FloatArray:
+    """The weight of each class at each leaf, of rows that lie there."""
+    masses = np.zeros((tree.n_leaves, problem.n_classes))
+    weights = 1.0 if problem.weights is None else problem.weights[rows]
+    np.add.at(masses, (leaf, problem.y[rows]), weights)
+    return masses
 
 
 def _is_mixed(y: IntArray) -> bool:

@@ -108,6 +108,7 @@ class Tree(Decomposer):
 
     name = "tree"
     yields = frozenset({"regions"})
+    sibling = "tree"
     stored_types = (TreeRouter, AxisTree)
 
     ceiling: int = setting(1500, at_least=1, help="maximum number of rows in a leaf")
@@ -158,6 +159,10 @@ class Tree(Decomposer):
                 "tree: relevance needs the splits below the leaves, which prune removes; set one "
                 "of the two to 0"
             )
+
+    def memory(self, n_rows: int, n_features: int) -> float:
+        """All rows, twice, for exact growth or pruning; none for histograms."""
+        return 16.0 * n_rows * n_features * (self.growth == "exact" or self.prune > 0)
 
     def facts(self, classifier: Any, X: Any, y: Any) -> Iterable[ModelFact]:
         return tree_facts(classifier, X, y)

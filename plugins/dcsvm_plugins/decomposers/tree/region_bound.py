@@ -151,7 +151,7 @@ def _regions(model: FittedStrategy, X: Matrix) -> tuple[Committee, Matrix]:
 
 
 def _homes(committee: Committee, X: Matrix) -> IntArray | None:
-    """The one region that each row asks, or None where rows ask several."""
+    """The region of each row, or None if rows have several."""
     if len(committee.groups) != 1:
         return None
     router = committee.groups[0].router
@@ -166,7 +166,7 @@ def _homes(committee: Committee, X: Matrix) -> IntArray | None:
 
 
 def _terms(member: Member, X: Any, labels: IntArray, n_classes: int) -> list[_Term] | str:
-    """The binary classifiers of a region, or why they cannot be told."""
+    """The binary classifiers of a region, or the reason why they are unknown."""
     if isinstance(member.model, Constant) or not len(labels):
         return []
     seen = X if member.view is None else member.view.apply(X)

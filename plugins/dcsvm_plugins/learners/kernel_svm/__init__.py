@@ -10,7 +10,7 @@ import numpy as np
 
 from dcsvm import DataError, LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import FloatArray, IntArray, Kernel, Matrix
-from dcsvm.toolbox import GAMMA_HELP, Gamma, KernelExpansion
+from dcsvm.toolbox import GAMMA_HELP, Gamma, KernelExpansion, ProblemStack
 from dcsvm_plugins.learners.kernel_svm.gram import Gram
 from dcsvm_plugins.learners.kernel_svm.multiclass import (
     OneVsOneSolution,
@@ -23,7 +23,7 @@ from dcsvm_plugins.learners.kernel_svm.size_dispatch import (
     solve_pairs_large,
     solve_part,
 )
-from dcsvm_plugins.learners.kernel_svm.solver import Solution, solve, solve_parts, solve_tasks
+from dcsvm_plugins.learners.kernel_svm.smo import Solution, solve, solve_parts, solve_tasks
 
 #: Up to this many rows one matrix of distances serves a whole grid.
 GRID_ROWS = 6000
@@ -33,8 +33,8 @@ LARGE_ROWS, FEW = 2500, 0.05
 SHARED_ROWS = 4096
 #: Up to this many rows a problem is always solved with all of its kernel matrix.
 SMALL_ROWS = 400
-#: The tolerance of LIBSVM, and the one of fits that are so small that more digits take no time.
-TOLERANCE, FINE_TOLERANCE, FINE_ROWS = 1e-3, 1e-8, 300
+#: Tolerances: LIBSVM's, that of models that only score held-out rows, that of fits of few rows.
+TOLERANCE, COARSE, FINE_TOLERANCE, FINE_ROWS = 1e-3, 1e-2, 1e-8, 300
 #: The rounding errors of a gradient, relative to the largest coefficient times kernel value.
 ROUNDING = 1e-13
 #: The kernels that a setting means something to; a function of one's own is given neither.
@@ -101,11 +101,13 @@ class KernelSVM(LocalLearner):
     def memory(self, n_rows: int, n_features: int) -> float:
         return estimate_bytes(n_rows, n_features, 1e6 * self.cache_size)
 
+    def coarse(self) -> "KernelSVM":
+        return self if self.tol != "auto" else type(self)(**self.get_params() | {"tol": COARSE})
+
     def fit(self, problem: Problem) -> LocalModel:
         self._check_shape(problem)
-        kernel = self._build_kernel(problem)
-        ((_, _, model),) = _Batch(self, [kernel], [float(self.C)], {}).solve(problem)
-        return model
+        batch = _Batch(self, [self._build_kernel(problem)], [float(self.C)], {})
+        return next(batch.solve(problem))[2]
 
     def fit_path(
         self, problem: Problem, grid: Iterable[Mapping[str, Any]]
@@ -119,39 +121,36 @@ class KernelSVM(LocalLearner):
 
     def fit_together(self, problems: Sequence[Problem]) -> list[LocalModel]:
         """Train small binary parts in one compiled call, all others one by one."""
-        if not self._is_plain(problems):
+        is_plain = (self.solver, self.kernel, self.multiclass) == ("own", "rbf", "pairs")
+        stack = ProblemStack.of(problems) if is_plain else None
+        if stack is None or np.diff(stack.offsets).max() > SMALL_ROWS:
             return [self.fit(problem) for problem in problems]
-        shared = problems[0].whole and len({id(problem.whole) for problem in problems}) == 1
-        asked = problems[:1] if shared else problems
+        asked = stack if stack.whole is None else stack[:1]
         kernels = [self._build_kernel(problem) for problem in asked]
         one = _Batch(self, kernels[:1], [float(self.C)], {})
-        tols = {one._find_tolerance(problem) for problem in problems}
+        tols = {
+            one._find_tolerance(each)
+            for each in (asked if self._has_one_tolerance(stack) else stack)
+        }
         grams = [one._share_gram(*each) for each in zip(asked, kernels, strict=True)]
-        kernels *= len(problems) // len(asked)
+        kernels *= len(stack) // len(asked)
         if len(tols) > 1 or any(gram is not grams[0] for gram in grams):
             return [self.fit(problem) for problem in problems]
-        offsets = np.cumsum([0, *(problem.n_rows for problem in problems)])
-        signs = 2.0 * np.concatenate([problem.y for problem in problems]) - 1.0
-        ones = np.ones(SMALL_ROWS)
-        weights = [ones[: p.n_rows] if p.weights is None else p.weights for p in problems]
-        bounds = self.C * np.concatenate(weights)
-        X = np.concatenate([problem.X for problem in problems])
+        X: Any = stack.X
+        offsets, signs = stack.offsets, 2.0 * stack.y - 1.0
+        bounds = self.C * (np.ones(len(signs)) if stack.weights is None else stack.weights)
         if grams[0] is None:
             gammas = [kernel.gamma for kernel in kernels]
             found = solve_parts(X, offsets, gammas, signs, bounds, tol=tols.pop())
         else:
-            rows = np.concatenate([problem.rows for problem in problems])
-            found = solve_tasks(grams[0], rows, offsets, signs, bounds, tol=tols.pop())
+            assert stack.rows is not None
+            found = solve_tasks(grams[0], stack.rows, offsets, signs, bounds, tol=tols.pop())
         return list(KernelExpansion.of_parts(X, offsets, kernels, *found))
 
-    def _is_plain(self, problems: Sequence[Problem]) -> bool:
-        return (self.solver, self.kernel, self.multiclass) == ("own", "rbf", "pairs") and all(
-            problem.n_classes == 2
-            and problem.start is None
-            and isinstance(problem.X, np.ndarray)
-            and len(problem.X) <= SMALL_ROWS
-            and problem.X.shape[1] == problems[0].n_features
-            for problem in problems
+    def _has_one_tolerance(self, stack: ProblemStack) -> bool:
+        """Whether all problems have the tolerance of the first, whatever their rows."""
+        return stack.whole is not None and (
+            self.tol != "auto" or stack.whole.total_rows > FINE_ROWS
         )
 
     def _check_shape(self, problem: Problem) -> None:

@@ -12,23 +12,23 @@ import numpy.typing as npt
 
 from dcsvm.numeric import Floats, Kernel, Rows, address, native, row_slices
 from dcsvm_plugins.learners.kernel_svm.dual_problem import BoundedDual
-from dcsvm_plugins.learners.kernel_svm.numpy_solver import (
-    MOST_ROUNDS,
-    OUTCOME,
-    PLAIN_ROUNDS,
-    Singles,
-    tolerance_share,
-)
-from dcsvm_plugins.learners.kernel_svm.numpy_solver import solve_inner as solve_inner_numpy
 from dcsvm_plugins.learners.kernel_svm.refinement import Refinement
 from dcsvm_plugins.learners.kernel_svm.row_cache import Integers, KernelRows
-from dcsvm_plugins.learners.kernel_svm.solver import (
+from dcsvm_plugins.learners.kernel_svm.smo import (
     MAX_ITERATIONS,
     Solution,
     as_signs,
     make_feasible,
     warn_unless_converged,
 )
+from dcsvm_plugins.learners.kernel_svm.smo_numpy import (
+    MOST_ROUNDS,
+    OUTCOME,
+    PLAIN_ROUNDS,
+    Singles,
+    tolerance_share,
+)
+from dcsvm_plugins.learners.kernel_svm.smo_numpy import solve_inner as solve_inner_numpy
 
 LEAST_WORKING_SET, MOST_WORKING_SET = 2048, 4096
 LEAST_OF_FEW, TIMES_SMALLER = 256, 32

@@ -12,13 +12,13 @@ from scipy import sparse
 
 from dcsvm.numeric import Floats, Kernel, Rows, as_rows, distances_within
 from dcsvm_plugins.learners.kernel_svm.gram import Gram, as_gram, gram_from_distances, rbf_gram
-from dcsvm_plugins.learners.kernel_svm.numpy_solver import Integers, Tasks
-from dcsvm_plugins.learners.kernel_svm.solver import (
+from dcsvm_plugins.learners.kernel_svm.smo import (
     MAX_ITERATIONS,
     as_path,
     solve_paths,
     warn_unless_converged,
 )
+from dcsvm_plugins.learners.kernel_svm.smo_numpy import Integers, Tasks
 
 FLAT = -0.6
 """If all values of exp(-gamma d) - 1 are above this, gamma C determines the solution almost."""

@@ -1,7 +1,7 @@
 """Newton steps on the free rows of the dual."""
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+import scipy
 
 from dcsvm.numeric import Floats
 from dcsvm_plugins.learners.kernel_svm.dual_problem import BoundedDual, Integers
@@ -38,13 +38,13 @@ def newton_steps(
     rows, solves = free, 0
     while len(rows) >= 2:
         try:
-            factor = cho_factor(A + ridge * np.eye(len(rows)), lower=True)
-        except LinAlgError:
+            factor = scipy.linalg.cho_factor(A + ridge * np.eye(len(rows)), lower=True)
+        except scipy.linalg.LinAlgError:
             ridge *= 30.0
             if ridge > 1e-3 * np.abs(A).max():
                 break
             continue
-        u, v = cho_solve(factor, np.stack([gradient, np.ones(len(rows))], axis=1)).T
+        u, v = scipy.linalg.cho_solve(factor, np.stack([gradient, np.ones(len(rows))], axis=1)).T
         level = u.sum() / v.sum()
         direction = level * v - u
         direction -= direction.mean()  # with little curvature, rounding shifts the sum

@@ -16,8 +16,8 @@ from dcsvm_plugins.learners.kernel_svm.large_solver import (
     working_set_size,
 )
 from dcsvm_plugins.learners.kernel_svm.multiclass import OneVsOneSolution, PairLayout, solve_grid
-from dcsvm_plugins.learners.kernel_svm.numpy_solver import OUTCOME
-from dcsvm_plugins.learners.kernel_svm.solver import Solution, solve, solve_parts
+from dcsvm_plugins.learners.kernel_svm.smo import Solution, solve, solve_parts
+from dcsvm_plugins.learners.kernel_svm.smo_numpy import OUTCOME
 
 FULL_ROWS = 1500
 """Up to this many rows, a full Gram matrix is faster than computing rows on demand."""
@@ -28,9 +28,13 @@ FEATURES, LEAST_ROWS, MOST_ROWS = 64, 500, 4000
 
 
 def estimate_bytes(n_rows: int, n_features: int, cache_bytes: float) -> float:
-    """What a fit takes: a kernel matrix, or the rows of it that are kept, and packed rows."""
-    if n_rows <= FULL_ROWS:
-        return 8.0 * n_rows**2
+    """What a fit takes: a kernel matrix, or the rows of it that are kept, and packed rows.
+
+    The matrix has 4 bytes for each value, and a Newton step takes some of it once more. Of easy
+    problems, fewer rows than the forecast assumes are ever looked at.
+    """
+    if working_set_size(n_rows, n_rows // 2) >= n_rows:
+        return 5.1 * n_rows**2
     cached = min(4.0 * n_rows**2, cache_bytes)
     return cached + WORKING_BYTES + 12.0 * n_rows * n_features
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 import numpy as np
-from scipy import linalg
+import scipy
 from sklearn.base import clone
 
 from dcsvm import DataError, LocalLearner, LocalModel, Problem, component, setting
@@ -109,6 +109,6 @@ def _expansion(duals: FloatArray, kernel: Kernel, problem: Problem) -> KernelExp
 
 def _solve(gram: FloatArray, targets: FloatArray) -> Any:
     try:
-        return linalg.solve(gram, targets, assume_a="pos")
-    except linalg.LinAlgError:
-        return linalg.lstsq(gram, targets)[0]
+        return scipy.linalg.solve(gram, targets, assume_a="pos")
+    except scipy.linalg.LinAlgError:
+        return scipy.linalg.lstsq(gram, targets)[0]

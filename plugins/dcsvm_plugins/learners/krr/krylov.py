@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.linalg import eigvals_banded
-from scipy.linalg.blas import dsymv
-from scipy.linalg.lapack import dpbsv
+import scipy
 
 from dcsvm.numeric import FloatArray
 
@@ -21,7 +19,7 @@ PRECISION = 1e-15
 def times(matrix: FloatArray, block: FloatArray) -> FloatArray:
     """A symmetric matrix times an (n, columns) array; one column reads half of the matrix."""
     if block.shape[1] == 1:
-        return np.asarray(dsymv(1.0, matrix.T, block[:, 0]))[:, None]
+        return np.asarray(scipy.linalg.blas.dsymv(1.0, matrix.T, block[:, 0]))[:, None]
     return np.asarray(matrix @ block)
 
 
@@ -106,12 +104,12 @@ class Krylov:
         bands, right = self._bands(), np.zeros((self.size, len(self.right_lengths)))
         right[: self.width] = self.first
         if self.largest == 0.0:
-            self.largest = float(eigvals_banded(bands, check_finite=False)[-1])
+            self.largest = float(scipy.linalg.eigvals_banded(bands, check_finite=False)[-1])
         found, missing = {}, {}
         for shift in shifts:
             shifted = bands.copy()
             shifted[-1] += shift
-            _, answer, failed = dpbsv(shifted, right, overwrite_ab=1)
+            _, answer, failed = scipy.linalg.lapack.dpbsv(shifted, right, overwrite_ab=1)
             if failed:
                 missing[shift] = np.inf
                 continue

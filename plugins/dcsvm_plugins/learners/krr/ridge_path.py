@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 import attrs
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eigh
-from scipy.linalg.lapack import dpstrf
+import scipy
 
-from dcsvm.numeric import FloatArray, Kernel, KernelMatrices, Matrix
+from dcsvm.numeric import FloatArray
 from dcsvm_plugins.learners.krr.shifted_systems import solve_shifted
 
 
@@ -48,11 +46,10 @@ class Weighted:
     """A weighted Gram matrix and its targets.
 
     With weights w, the problem min sum_i w_i (y_i - f(x_i))^2 + ridge |f|^2 is that of the matrix
-    ``sqrt(w) K sqrt(w)`` and the targets ``sqrt(w) y``. The matrix is not kept: `gram` computes
-    it again if a regression needs it.
+    ``sqrt(w) K sqrt(w)`` and the targets ``sqrt(w) y``.
     """
 
-    gram: Callable[[], FloatArray]
+    gram: FloatArray
     targets: FloatArray
     roots: FloatArray
     _spectrum: Spectrum | None = None
@@ -61,19 +58,19 @@ class Weighted:
     def spectrum(self) -> Spectrum:
         """The eigendecomposition, computed at first use."""
         if self._spectrum is None:
-            self._spectrum = decompose(self.apply_weights(self.gram()))
+            self._spectrum = decompose(self.apply_weights())
         return self._spectrum
 
-    def apply_weights(self, gram: FloatArray) -> FloatArray:
+    def apply_weights(self) -> FloatArray:
         """``sqrt(w) K sqrt(w)``; K itself if all weights are one."""
         if (self.roots == 1.0).all():
-            return gram
-        return gram * self.roots[:, None] * self.roots[None, :]
+            return self.gram
+        return self.gram * self.roots[:, None] * self.roots[None, :]
 
-    def solve(self, gram: FloatArray, ridges: Sequence[float]) -> list[Ridge]:
+    def solve(self, ridges: Sequence[float]) -> list[Ridge]:
         """The regressions for all ridges."""
         roots = self.roots[:, None]
-        duals = solve_shifted(self.apply_weights(gram), roots * self.targets, ridges)
+        duals = solve_shifted(self.apply_weights(), roots * self.targets, ridges)
         return [
             Ridge(ridge, roots * dual, self) for ridge, dual in zip(ridges, duals, strict=True)
         ]
@@ -114,17 +111,6 @@ def ridge_path(
         All positive.
     """
     matrix = np.asarray(K, dtype=np.float64)
-    return _path(matrix, lambda: matrix, targets, ridges, weights)
-
-
-def _path(
-    matrix: FloatArray,
-    gram: Callable[[], FloatArray],
-    targets: npt.ArrayLike,
-    ridges: Sequence[float],
-    weights: npt.ArrayLike | None,
-) -> list[Ridge]:
-    """Like `ridge_path`; `gram` computes the matrix again."""
     for ridge in ridges:
         if not ridge > 0.0:
             raise ValueError(f"ridge_path: ridges must be positive, got {ridge}")
@@ -135,7 +121,7 @@ def _path(
         raise ValueError("ridge_path: weights must be positive; leave out rows of weight zero")
     if matrix.shape != (len(y), len(y)):
         raise ValueError(f"ridge_path: {len(y)} targets do not fit a matrix of {matrix.shape}")
-    return Weighted(gram, y, np.sqrt(given)).solve(matrix, ridges)
+    return Weighted(matrix, y, np.sqrt(given)).solve(ridges)
 
 
 def decompose(matrix: FloatArray) -> Spectrum:
@@ -150,46 +136,13 @@ def _eigenpairs(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
     n = len(matrix)
     # A smooth kernel has a low numerical rank: its pivoted Cholesky factor stops early, and the
     # small matrix of its products has the same eigenvalues.
-    factor, pivots, rank, _ = dpstrf(matrix, lower=1)
+    factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(matrix, lower=1)
     if 5 * rank > 4 * n:
-        values, vectors = eigh(matrix, driver="evd", check_finite=False)
+        values, vectors = scipy.linalg.eigh(matrix, driver="evd", check_finite=False)
         return np.maximum(values, 0.0), vectors
     tall = np.tril(factor[:, :rank])
-    values, inner = eigh(tall.T @ tall, check_finite=False, overwrite_a=True)
+    values, inner = scipy.linalg.eigh(tall.T @ tall, check_finite=False, overwrite_a=True)
     kept = values > 0.0
     vectors = np.empty((n, int(kept.sum())))
     vectors[pivots - 1] = (tall @ inner[:, kept]) / np.sqrt(values[kept])
     return values[kept], vectors
-
-
-def ridge_grid(
-    kernel: Kernel,
-    X: Matrix,
-    targets: npt.ArrayLike,
-    ridges: Sequence[float],
-    gammas: Sequence[float],
-    *,
-    weights: npt.ArrayLike | None = None,
-) -> Iterator[tuple[float, float, Ridge]]:
-    """Fit regressions for every gamma and ridge, from one matrix of distances.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Its gamma is replaced by each of `gammas`.
-    X : (n, features) array or CSR
-    targets : (n,) or (n, outputs) array
-    ridges, gammas : values
-    weights : (n,) array, optional
-
-    Yields
-    ------
-    (ridge, gamma, Ridge)
-    """
-    matrices = KernelMatrices(X)
-    room = None
-    for gamma in gammas:
-        one = attrs.evolve(kernel, gamma=gamma)
-        room = matrices.build(one, room)
-        for model in _path(room, partial(matrices.build, one), targets, ridges, weights):
-            yield model.ridge, gamma, model

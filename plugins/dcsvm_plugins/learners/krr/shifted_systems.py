@@ -4,9 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import lstsq
-from scipy.linalg.blas import strsm, strsv
-from scipy.linalg.lapack import dpotrf, dpotrs, spotrf
+import scipy
 
 from dcsvm.numeric import FloatArray
 from dcsvm_plugins.learners.krr.krylov import PRECISION, Krylov, lengths, times
@@ -73,18 +71,18 @@ class Factors:
             return refined
         shifted = self.matrix.copy()
         shifted.flat[:: len(shifted) + 1] += ridge
-        factor, failed = dpotrf(shifted.T, lower=1, overwrite_a=1, clean=0)
+        factor, failed = scipy.linalg.lapack.dpotrf(shifted.T, lower=1, overwrite_a=1, clean=0)
         if not failed:
-            return np.asarray(dpotrs(factor, right, lower=1)[0])
+            return np.asarray(scipy.linalg.lapack.dpotrs(factor, right, lower=1)[0])
         # Reached only if the matrix is not positive semidefinite.
-        return np.asarray(lstsq(self.matrix + ridge * np.eye(len(right)), right)[0])
+        return np.asarray(scipy.linalg.lstsq(self.matrix + ridge * np.eye(len(right)), right)[0])
 
     def _refine(self, right: FloatArray, ridge: float) -> FloatArray | None:
         """Conjugate gradients preconditioned by a float32 factor; None if they stall."""
         np.copyto(self.room, self.single)
         with np.errstate(over="ignore"):
             self.room.flat[:: len(right) + 1] += np.float32(ridge)
-        factor, failed = spotrf(self.room.T, lower=1, overwrite_a=1, clean=0)
+        factor, failed = scipy.linalg.lapack.spotrf(self.room.T, lower=1, overwrite_a=1, clean=0)
         if failed or not np.isfinite(np.diagonal(factor)).all():
             return None
         answer, left = np.zeros_like(right), right.copy()
@@ -109,9 +107,12 @@ class Factors:
 def _by_factor(factor: Singles, block: Singles) -> FloatArray:
     """Solve in float32; a few columns are fastest one by one."""
     if block.shape[1] > ONE_BY_ONE:
-        half = strsm(1.0, factor, block, lower=1)
-        return np.asarray(strsm(1.0, factor, half, lower=1, trans_a=1), dtype=np.float64)
-    answers = [strsv(factor, strsv(factor, one, lower=1), lower=1, trans=1) for one in block.T]
+        half = scipy.linalg.blas.strsm(1.0, factor, block, lower=1)
+        return np.asarray(
+            scipy.linalg.blas.strsm(1.0, factor, half, lower=1, trans_a=1), dtype=np.float64
+        )
+    solve = scipy.linalg.blas.strsv
+    answers = [solve(factor, solve(factor, one, lower=1), lower=1, trans=1) for one in block.T]
     return np.stack(answers, axis=1).astype(np.float64)
 
 

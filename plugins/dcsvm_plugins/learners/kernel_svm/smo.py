@@ -1,6 +1,6 @@
 """Solvers for the dual of the C-SVM: one problem, a path of C values, or many at once.
 
-The iterations, and when they stop, are in `numpy_solver.py` and `dcsvm/numeric/native/smo.c`.
+The iterations, and when they stop, are in `smo_numpy.py` and `dcsvm/numeric/native/smo.c`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from dcsvm.numeric import Floats, address, native
 from dcsvm_plugins.learners.kernel_svm.gram import Gram, as_gram, gram_structure, rbf_gram
-from dcsvm_plugins.learners.kernel_svm.numpy_solver import OUTCOME, Integers, Tasks
-from dcsvm_plugins.learners.kernel_svm.numpy_solver import solve_paths as solve_paths_numpy
+from dcsvm_plugins.learners.kernel_svm.smo_numpy import OUTCOME, Integers, Tasks
+from dcsvm_plugins.learners.kernel_svm.smo_numpy import solve_paths as solve_paths_numpy
 
 MAX_ITERATIONS = 10_000_000
 """The default limit of iterations."""

@@ -14,7 +14,7 @@ TEST, FOLDS = 0.25, 5
 
 
 def split_rows(data: Dataset, wanted: Split, seed: int) -> list[TrainTestRows]:
-    """The ways to split the rows that [split] asks for: one, or one for every fold."""
+    """The train-test splits of the table [split]: one, or one for every fold."""
     if wanted.use == "folds":
         return _split_folds(data, wanted.folds or FOLDS, wanted.stratified, seed)
     if wanted.use == "published" and data.published_test is None:

@@ -10,7 +10,7 @@ import dcsvm
 from dcsvm import DivideAndConquerClassifier, build
 from dcsvm.base.errors import DataError, SettingError
 from dcsvm.drive.calibration import Calibration
-from dcsvm.drive.decisions import SCORES, build_costs, choose_threshold
+from dcsvm.drive.decision_thresholds import SCORES, build_costs, choose_threshold
 
 pytest.importorskip("dcsvm_plugins", reason="the classifiers are made of the built-in plugins")
 FUNCTIONS = {

@@ -1,4 +1,4 @@
-"""What a search does at the ends of its lists: it goes further by itself, a few times."""
+"""Extension of a grid: a search tries a few values beyond a list whose end was best."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def go_beyond(
     run: Callable[[Grid], SearchResult],
     has_time: Callable[[], bool],
 ) -> tuple[SearchResult, dict[str, Any]]:
-    """Try values beyond a list where its end was chosen, as long as that is better.
+    """Try values beyond a list whose end was chosen, as long as the score improves.
 
     `run` searches a grid. Return the result and, by key, the first value beyond a list that was
     no better, or the last that was tried.
@@ -45,7 +45,7 @@ def go_beyond(
 
 
 def count_open_lists(grid: Grid) -> int:
-    """How many lists of a grid a search can go beyond."""
+    """How many lists of a grid a search can extend."""
     return sum(find_next(values, max(values, key=_order)) is not None for values in grid.values())
 
 

@@ -1,4 +1,4 @@
-"""Texts from data files and plugins that do nothing in a terminal or a spreadsheet."""
+"""Texts from data files and plugins, made harmless for terminals and spreadsheets."""
 
 import re
 from collections.abc import Iterator

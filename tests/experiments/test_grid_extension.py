@@ -6,7 +6,7 @@ import pytest
 
 from dcsvm.drive.registry import default_registry
 from dcsvm.experiments.recipe import parse
-from dcsvm.experiments.run.list_ends import find_next, go_beyond, note_edges
+from dcsvm.experiments.run.grid_extension import find_next, go_beyond, note_edges
 from dcsvm.experiments.run.runner import run_recipe
 from dcsvm.experiments.run.search_result import ScoredCell, SearchResult
 

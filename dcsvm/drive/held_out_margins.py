@@ -20,7 +20,7 @@ from dcsvm.base.subproblem import FitResult, Subproblem, find_learner
 from dcsvm.base.threads import CORES
 from dcsvm.drive.calibration import Calibration, exponentiate, fit_curve
 from dcsvm.drive.committee.committee import Committee
-from dcsvm.drive.decisions import BEST, build_threshold_costs, choose_threshold
+from dcsvm.drive.decision_thresholds import BEST, build_threshold_costs, choose_threshold
 from dcsvm.drive.fitted import FittedStrategy, ask_in_chunks
 from dcsvm.numeric.additive_curves import AdditiveCurves, fit_additive_curves
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
@@ -65,7 +65,11 @@ def calibrate(
         logs = found.complete(np.nan_to_num(held_out.margins))
         return _decide(strategy, found, logs, held_out.y)
     held_out = yield from score_held_out_rows(strategy, division, model, problem)
-    unseen = model.committee.unseen(problem.X[held_out.rows])
+    X = held_out.take(problem.X)
+
+    def unseen(rows: IntArray) -> FloatArray:
+        return model.committee.unseen(X[rows])
+
     curve: dict[str, Any] = fit_curve(
         *(held_out.margins, held_out.y, held_out.weights),
         shifted=strategy.probability != "temperature",
@@ -76,16 +80,16 @@ def calibrate(
     if strategy.probability != "temperature":
         several = len(model.committee.members) > 1
         if several and not _router_knows_rows(strategy, division, problem.n_rows):
-            homes = model.committee.find_homes(problem.X[held_out.rows])
+            homes = model.committee.find_homes(X)
         if homes is not None:
             found = attrs.evolve(found, regions=_adjust_regions(found, held_out, homes, model))
         if problem.n_classes == 2 and not strategy.learner.pairwise and _is_narrow(problem.X):
-            effects = _fit_effects(found, held_out, homes, problem.X)
+            effects = _fit_effects(found, held_out, homes, X)
     found = attrs.evolve(found, effects=effects)
     if not isinstance(strategy.threshold, str):
         return _decide(strategy, found)
-    added = None if effects is None else effects.evaluate(problem.X[held_out.rows])
-    logs = found.apply(held_out.margins, lambda rows: unseen[rows], homes, added)
+    added = None if effects is None else effects.evaluate(X)
+    logs = found.apply(held_out.margins, unseen, homes, added)
     return _decide(strategy, found, logs, held_out.y)
 
 
@@ -112,7 +116,7 @@ def _is_narrow(X: Matrix) -> bool:
 def _fit_effects(
     common: Calibration, held_out: HeldOutMargins, homes: IntArray | None, X: Matrix
 ) -> AdditiveCurves | None:
-    """What the features of held-out rows add to their log-odds by a calibration of two classes."""
+    """What the features X of held-out rows add to log-odds by a calibration of two classes."""
     some = np.flatnonzero(~np.isnan(held_out.margins).any(axis=1))
     if not len(some):
         return None
@@ -122,7 +126,7 @@ def _fit_effects(
     )
     weights = held_out.weights[some]
     wanted = soften(held_out.y[some], weights)
-    return fit_additive_curves(X[held_out.rows[some]], wanted, weights, logs[:, 1] - logs[:, 0])
+    return fit_additive_curves(X[some], wanted, weights, logs[:, 1] - logs[:, 0])
 
 
 def _adjust_regions(
@@ -151,14 +155,18 @@ class HeldOutMargins:
     weights: FloatArray
     rows: IntArray
 
-    def excess(self, unseen: FloatArray) -> float:
-        """How much more often than `unseen` (n,) says rows are of a class their members lack."""
+    def take(self, X: Matrix) -> Matrix:
+        """These rows of X, whose ids are ascending."""
+        return X if len(self.rows) == X.shape[0] else X[self.rows]
+
+    def excess(self, unseen: Callable[[IntArray], FloatArray]) -> float:
+        """How much more often than `unseen` says rows are of a class their members lack."""
         lacking = np.isnan(self.margins)
-        some = lacking.any(axis=1) & ~lacking.all(axis=1)
-        if not some.any():
+        some = np.flatnonzero(lacking.any(axis=1) & ~lacking.all(axis=1))
+        if not len(some):
             return 0.0
-        met = lacking[np.arange(len(self.y)), self.y]
-        return max(0.0, float(np.average(met[some] - unseen[some], weights=self.weights[some])))
+        met = lacking[some, self.y[some]] - unseen(some)
+        return max(0.0, float(np.average(met, weights=self.weights[some])))
 
 
 def score_held_out_rows(
@@ -185,6 +193,7 @@ def score_held_out_rows(
         return _collect(
             problem, rows, _ask_left_out(model, problem.X[rows], left_out[rows], question)
         )
+    strategy = attrs.evolve(strategy, learner=strategy.learner.coarse())
     fold_of = deal_folds_by_class(problem.y, problem.n_classes, HALVES, generator)
     rarest = np.bincount(problem.y[fold_of == 0], minlength=problem.n_classes).min()
     is_enough = (fold_of == 0).sum() >= ENOUGH_ROWS and rarest >= ENOUGH_OF_CLASS
@@ -361,8 +370,10 @@ class _LeftOut(Router):
 
 
 def _collect(problem: Problem, rows: IntArray, margins: FloatArray) -> HeldOutMargins:
+    order = np.argsort(rows)
+    rows = rows[order]
     weights = np.ones(len(rows)) if problem.weights is None else problem.weights[rows]
-    return HeldOutMargins(margins, problem.y[rows], weights, rows)
+    return HeldOutMargins(margins[order], problem.y[rows], weights, rows)
 
 
 def _has_probabilities(model: FittedStrategy, problem: Problem) -> bool:

@@ -1,4 +1,4 @@
-"""The plan of a run: parts, rows, memory and time, forecast without training what is asked."""
+"""The forecast of a run: parts, rows, memory and time, without training the models."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from dcsvm.base.subproblem import Subproblem
 from dcsvm.classifier import DivideAndConquerClassifier, Strategy
 from dcsvm.datasets.dataset import Dataset
 from dcsvm.experiments.recipe import Candidate, Recipe, Search
+from dcsvm.experiments.run.grid_extension import count_open_lists
 from dcsvm.experiments.run.grid_search import VALIDATION, needs_decisions
-from dcsvm.experiments.run.list_ends import count_open_lists
 from dcsvm.experiments.run.load_data import (
     build_pipeline,
     list_feature_names,
@@ -34,7 +34,7 @@ from dcsvm.experiments.run.pilot import (
     count_bytes,
     sample_rows,
 )
-from dcsvm.experiments.run.splitting import split_rows
+from dcsvm.experiments.run.train_test_splits import split_rows
 from dcsvm.model_selection.levels import parts_of
 from dcsvm.numeric.array_types import IntArray
 
@@ -89,7 +89,7 @@ class RunPlan:
 
 def plan_run(recipe: Recipe, seed: int, n_jobs: int, memory: float | None = None) -> RunPlan:
     """Read the data, divide them, train a small pilot, and forecast the rest."""
-    data = load(recipe.data, memory)
+    data = load(recipe.data, memory, recipe.decomposers)
     warn_of_unsuited(recipe, data)
     splits = split_rows(data, recipe.split, seed)
     portfolio = _list_portfolio(recipe, data, splits)
@@ -205,7 +205,7 @@ def _count_all_cells(candidate: Candidate) -> int:
 def _forecast_search(
     candidate: Candidate, recipe: Recipe, n_rows: int, fitting: Callable[[float, bool], float]
 ) -> float:
-    """Seconds of all combinations on `n_rows` rows, and of one beyond each list that may grow."""
+    """Seconds of all combinations on `n_rows` rows, and of one extension of each open list."""
     search = recipe.search
     cells = _count_cells(candidate, search)[0]
     if not cells:
@@ -260,7 +260,7 @@ def _take(problem: Problem, rows: IntArray) -> Problem:
 
 @attrs.frozen
 class _Divided:
-    """The parts of a division, each with its job and how many are alike, and a pilot."""
+    """The parts of a division with their jobs and numbers of similar parts, and a pilot."""
 
     parts: list[tuple[int, Subproblem | None, float]]
     seconds: float
@@ -313,7 +313,7 @@ def _find_coarser_sizes(
 def _divide(
     model: DivideAndConquerClassifier, problem: Problem, copies: float = 1.0
 ) -> list[tuple[int, Subproblem | None, float]]:
-    """Each part of the first stages: its rows, its job if it has any, how many are alike."""
+    """Each part of the first stages: its rows, its job if any, the number of similar parts."""
     strategy = Strategy.of(model.decomposer, model.learner, model.combiner)
     stages = strategy.decomposer.divide(problem.with_child_seed(DIVISION))
     parts = next(stages)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dcsvm.base.plain_text import escape_controls, quote_formula, unquote_formula, write_raw
+from dcsvm.base.sanitized_text import escape_controls, quote_formula, unquote_formula, write_raw
 
 
 @pytest.mark.parametrize(

@@ -27,17 +27,17 @@ from dcsvm.drive.registry import Registry
 from dcsvm.experiments.portfolio.recipe_trials import Trial
 from dcsvm.experiments.recipe import Data, Recipe, parse, serialize_recipe
 from dcsvm.experiments.run import folder as files
-from dcsvm.experiments.run.folder import RunFolder, choose_run_folder, format_json
-from dcsvm.experiments.run.load_data import warn_of_unsuited
-from dcsvm.experiments.run.reports import report_run
-from dcsvm.experiments.run.run_context import RunContext
-from dcsvm.experiments.run.run_inputs import (
+from dcsvm.experiments.run.changed_inputs import (
     describe_file_change,
     describe_rows,
     describe_software,
     find_data_changes,
     find_software_changes,
 )
+from dcsvm.experiments.run.folder import RunFolder, choose_run_folder, format_json
+from dcsvm.experiments.run.load_data import warn_of_unsuited
+from dcsvm.experiments.run.reports import report_run
+from dcsvm.experiments.run.run_context import RunContext
 from dcsvm.experiments.run.run_status import FINISHED, RUNNING, IfChanged
 from dcsvm.experiments.run.run_tables import (
     format_leaderboard,
@@ -49,6 +49,7 @@ from dcsvm.experiments.run.runner import Observer, RunResult, run_recipe
 from dcsvm.experiments.run.search_result import SearchResult
 from dcsvm.model_selection.path_job import PathOutcome
 from dcsvm.numeric import native
+from dcsvm.persistence.checkpoint_mirror import CheckpointMirror
 from dcsvm.persistence.checkpoints import CheckpointLog
 
 DROP = "drop the finished searches and parts with --if-changed restart"
@@ -70,7 +71,7 @@ class CompletedRun:
 
 @attrs.frozen(eq=False)
 class RunRequest:
-    """What was asked: the recipe as given and as checked, and the words of the command line."""
+    """The input of a run: the recipe as given and as checked, and the command line."""
 
     recipe: Recipe
     text: str
@@ -80,9 +81,10 @@ class RunRequest:
     plugins: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     memory: float | None = None
+    checkpoints: str | None = None
 
     def begin(self, out: Path | None, registry: Registry) -> RunFolder:
-        """Make the folder of the run, with all that was asked."""
+        """Make the folder of the run and write its inputs."""
         wanted = serialize_recipe(self.recipe)
         asked = {
             "recipe": self.recipe.title,
@@ -90,6 +92,7 @@ class RunRequest:
             "seed": self.seed,
             "jobs": self.n_jobs,
             "memory": self.memory,
+            "checkpoints": self.checkpoints,
             "plugins": list(self.plugins),
             "asked_in": os.getcwd(),
             "command": list(self.command),
@@ -109,9 +112,13 @@ class RunRequest:
 
 
 def read_request(
-    folder: RunFolder, registry: Registry, n_jobs: int | None, memory: float | None = None
+    folder: RunFolder,
+    registry: Registry,
+    n_jobs: int | None,
+    memory: float | None = None,
+    checkpoints: str | None = None,
 ) -> RunRequest:
-    """The request of a run; `n_jobs` and `memory` may differ from what they were at first."""
+    """The request of a run; what does not change results may differ from what it was at first."""
     asked = folder.read_json(files.REQUEST)
     text = (folder.path / files.RESOLVED).read_text(encoding="utf-8")
     recipe = parse(text, str(folder.path / files.RESOLVED), Path(), registry)
@@ -125,6 +132,7 @@ def read_request(
         tuple(asked["plugins"]),
         tuple(asked["command"]),
         memory or asked.get("memory"),
+        checkpoints or asked.get("checkpoints"),
     )
 
 
@@ -172,13 +180,14 @@ def execute(
     if_changed: IfChanged = "stop",
     began: float | None = None,
 ) -> CompletedRun:
-    """Run what was asked, taking finished parts from the folder, and write all that comes out.
+    """Run the recipe, reuse finished parts from the folder, and write the results.
 
     `again` says that the run was begun before, `anew` that nothing finished may be used, and
     `if_changed` what to do with data that changed. Time is counted from `began`.
     """
     kinds = (FitResult, PathOutcome, Trial)
-    with closing(CheckpointLog(folder.path / FINISHED, kinds=kinds)) as log:
+    mirror = _find_mirror(request)
+    with closing(CheckpointLog(folder.path / FINISHED, kinds=kinds, mirror=mirror)) as log:
         session = _FolderContext(
             request.seed,
             request.n_jobs,
@@ -198,6 +207,14 @@ def execute(
             folder.remove_partial_files()
             folder.set_state(RUNNING)
         return _run(request, session, log)
+
+
+def _find_mirror(request: RunRequest) -> CheckpointMirror | None:
+    """The folder for copies of finished parts, of this version of the code."""
+    if request.checkpoints is None:
+        return None
+    software = describe_software(request.recipe, request.recipe.candidates[0].registry)
+    return CheckpointMirror(f"{request.checkpoints.rstrip('/')}/{digest(software)}")
 
 
 def _run(request: RunRequest, session: "_FolderContext", log: CheckpointLog) -> CompletedRun:
@@ -249,7 +266,7 @@ class _FolderContext(RunContext):
         self.folder.delete(files.SEARCH)
 
     def _record_rows(self, recipe: Recipe, data: Dataset) -> None:
-        """Write down which data these are; if a run was begun with others, raise or begin anew."""
+        """Record the data; if the run was started with other data, raise or restart."""
         inputs = self.folder.read_json(files.INPUTS)
         before, now = inputs.get("data"), describe_rows(data, recipe.data.path)
         changes = [] if before is None else list(find_data_changes(before, now))
@@ -301,7 +318,7 @@ def _read_searches(folder: RunFolder) -> dict[str, Any]:
 
 
 def _write(result: RunResult, folder: RunFolder) -> list[str]:
-    """Write all that came out; what could not be written is returned as sentences."""
+    """Write the results; return errors as sentences."""
     from dcsvm.persistence.model_file import MODEL, save
 
     missing = []

@@ -12,7 +12,13 @@ from dcsvm import Part, Problem, Task
 from dcsvm.base.seed import Seed
 from dcsvm.base.subproblem import Subproblem
 from dcsvm.datasets.mapped_tables import map_rows
-from dcsvm.drive.parcels import KnownRows, make_parcels, pack_outcomes, pack_shared, unpack
+from dcsvm.drive.job_serialization import (
+    KnownRows,
+    make_parcels,
+    pack_outcomes,
+    pack_shared,
+    unpack,
+)
 
 X = np.random.default_rng(0).normal(size=(5_000, 20))
 y = (X[:, 0] > 0).astype(int)
