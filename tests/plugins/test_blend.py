@@ -52,6 +52,18 @@ def test_each_member_sees_the_columns_in_its_own_way():
     assert abs(first.view.apply(X)[:, :2].std(axis=0) - 1).max() < 1e-9
 
 
+def test_rare_levels_of_a_member_are_pooled_and_stored(tmp_path):
+    X, y = rows()
+    X[:, 2] = np.where((X[:, 2] == 2) & (np.arange(len(X)) > 40), 0, X[:, 2])
+    pooled = {"encode": "onehot", "min_frequency": 30}
+    clf = blended(preparations=[pooled, {"encode": "codes"}]).fit(X, y)
+    first = clf.model_.committee.members[0]
+    assert first.view.names(("a", "b", "c")) == ("a", "b", "c=0", "c=1", "c rare")
+    dcsvm.save(clf, tmp_path / "blend.dcsvm")
+    again = dcsvm.load(tmp_path / "blend.dcsvm")
+    assert (again.predict_proba(X) == clf.predict_proba(X)).all()
+
+
 def test_columns_beyond_the_known_ones_are_numbers():
     X, y = rows()
     X = np.column_stack([X, np.arange(len(X)) % 2])  # an indicator of missing values
