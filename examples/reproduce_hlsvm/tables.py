@@ -42,6 +42,7 @@ LIMITS = {
 METHODS = {
     "h_lsvm_published": "H-LSVM as published",
     "h_lsvm_published_first_fold": "H-LSVM as published, chosen by one fold",
+    "h_lsvm_published_first_grid": "H-LSVM as published, first grid",
     "h_lsvm": "optimized tree",
     "h_lsvm_votes": "optimized pairs by votes",
     "h_lsvm_grown": "greedy pairs, retrained, by votes",
