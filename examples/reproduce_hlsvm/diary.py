@@ -42,8 +42,8 @@ WHY = {
     "banana": "Four lambdas, three shares to prune by, 10^5 steps; 10^7 were not tried.",
     "ijcnn1": "Lambda 10^-3 to 10^-5 with the paper's 10^7 steps; the paper's lambda is the best.",
     "mnist": "One cell, the paper's, with 10^5 steps in place of 10^7.",
-    "covertype": "Lambda 10^-5 to 10^-7, two scales, 2 x 10^4 and 2 x 10^5 steps, chosen on 25,000 "
-    "rows; at 10^-7, the paper's lambda, a node takes up to 10^7 steps: hours by tree.",
+    "covertype": "Lambda 10^-5 to 10^-7, two scales, 2 x 10^4 and 2 x 10^5 steps, chosen on "
+    "25,000 rows; at 10^-7, the paper's lambda, a node takes up to 10^7 steps: hours by tree.",
     "usps": "Three lambdas, no pruning, 10^5 steps; 10^7 were not tried.",
     "cbcl": "Other faces than the paper's; four lambdas, three shares to prune by, 10^5 steps.",
 }
