@@ -341,7 +341,7 @@ CASES = {
         'name = "plain"\nprobability = "off"\n'
         + pipeline()
         + '[measure]\nscores = ["log_loss"]\n',
-        "recipe.toml:9: the score 'log_loss' needs probabilities, and recipe has none; "
+        "recipe.toml:9: the score 'log_loss' needs probabilities, and plain has none; "
         'put probability = "auto" at the top of the recipe',
     ),
     "a search by a score of probabilities without any": (

@@ -26,6 +26,8 @@ from dcsvm.drive.registry import Registry
 from dcsvm.testing import checks_of
 from dcsvm.testing.trials import Centroids, MeanScores
 
+pytest.importorskip("dcsvm_plugins", reason="the combiners are built-in plugins")
+
 X, y = load_iris(return_X_y=True)
 TWO = y < 2
 

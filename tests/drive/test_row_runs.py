@@ -8,6 +8,8 @@ from dcsvm.datasets.mapped_tables import map_rows
 from dcsvm.drive import row_runs
 from dcsvm.numeric.mapped_rows import MappedRows
 
+pytest.importorskip("dcsvm_plugins", reason="these pipelines are made of built-in plugins")
+
 PAGE = 4096
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.normal(size=(12_000, 16))
