@@ -97,7 +97,7 @@ CASES = {
         pipeline() + 'scael = "minmax"\n',
         "recipe.toml:6: [data] has no key 'scael'; did you mean 'scale'? "
         "available: categorical, dates, day_first, decimal, drop, encode, encoding, header, "
-        "missing, missing_values, numeric, path, rows, scale, target, use",
+        "min_frequency, missing, missing_values, numeric, path, rows, scale, target, use",
     ),
     "a value that a table does not allow": (
         pipeline() + "[split]\ntest = 1.5\n",
@@ -249,7 +249,8 @@ CASES = {
     "a search for other data": (
         pipeline() + '[search]\ndata.use = ["iris", "wine"]\n',
         "recipe.toml:7: [search]: data.use cannot be searched for; "
-        "did you mean 'data.scale'? available: data.encode, data.missing, data.scale",
+        "did you mean 'data.scale'? available: data.encode, data.min_frequency, data.missing, "
+        "data.scale",
     ),
     "a search for a scale that is not there": (
         pipeline() + '[search]\ndata.scale = ["minmax", "log"]\n',

@@ -63,7 +63,7 @@ def test_an_interrupted_run_keeps_the_best_so_far_and_goes_on(tmp_path: Path):
         execute(request, folder, Impatient())
     assert library.load(folder.path / MODEL).predict([[5.0, 3.4, 1.5, 0.2]]) is not None
     kept = execute(request, folder, Observer(), again=True)
-    assert kept.taken_over == 1  # the first trial
+    assert kept.taken_over >= 1  # the first trial, and parts of a model trained at the end, if any
     assert {each.recipe for each in kept.result.trained[0].found[0].leaderboard} == {
         "global_svm",
         "kernel_logistic",
