@@ -28,7 +28,7 @@ class FinishedRun:
         The rows that `model` was fitted on.
     features : sequence of str
         The column names; empty if there are none.
-    shares : (n, classes), optional
+    probabilities : (n, classes), optional
         Probabilities of the test rows, like `answers`.
     """
 
@@ -39,7 +39,7 @@ class FinishedRun:
     X_train: Any
     y_train: Any
     features: Sequence[str] = ()
-    shares: Any = None
+    probabilities: Any = None
 
 
 @attrs.frozen(eq=False)

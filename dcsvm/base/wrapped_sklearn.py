@@ -37,16 +37,16 @@ class Wrapped(LocalModel):
         rows = np.random.default_rng(0).normal(size=(TRIAL_ROWS, sizes["features"]))
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            scores, shares = model.scores(rows), model.probabilities(rows)
+            scores, known = model.scores(rows), model.probabilities(rows)
         wanted = (TRIAL_ROWS, sizes.get("columns", scores.shape[-1]))
         if scores.shape != wanted:
             raise ValueError(
                 f"Wrapped.estimator gives scores of shape {scores.shape}, but must give {wanted}"
             )
         classes = max(len(scores[0]), 2)
-        if shares is not None and shares.shape != (TRIAL_ROWS, classes):
+        if known is not None and known.shape != (TRIAL_ROWS, classes):
             raise ValueError(
-                f"Wrapped.estimator gives probabilities of shape {shares.shape}, but must give "
+                f"Wrapped.estimator gives probabilities of shape {known.shape}, but must give "
                 f"{(TRIAL_ROWS, classes)}"
             )
         return sizes
@@ -69,8 +69,8 @@ class Wrapped(LocalModel):
             decisions = np.asarray(self.estimator.decision_function(X), dtype=float)
             return decisions[:, None] if decisions.ndim == 1 else decisions
         if hasattr(self.estimator, "predict_proba"):
-            shares = np.asarray(self.estimator.predict_proba(X), dtype=float)
-            return shares[:, 1:] - shares[:, :1] if shares.shape[1] == 2 else 2.0 * shares - 1.0
+            own = np.asarray(self.estimator.predict_proba(X), dtype=float)
+            return own[:, 1:] - own[:, :1] if own.shape[1] == 2 else 2.0 * own - 1.0
         k = len(self.estimator.classes_)
         hits = np.asarray(self.estimator.predict(X))[:, None] == np.arange(k)
         return np.asarray(2.0 * (hits[:, 1:] if k == 2 else hits) - 1.0)

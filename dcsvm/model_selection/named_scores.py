@@ -30,7 +30,7 @@ class Answered:
     truth: Any
     labels: Any
     classes: Any
-    shares: FloatArray | None = None
+    probabilities: FloatArray | None = None
     weights: FloatArray | None = None
 
     def codes(self) -> Any:
@@ -46,8 +46,8 @@ class Answered:
         order = [1, 0] if counts[0] < counts[1] else [0, 1]
         rarer = self.classes[order[1]]
         truth, labels = ((each == rarer).astype(np.intp) for each in (self.truth, self.labels))
-        shares = None if self.shares is None else self.shares[:, order]
-        return Answered(truth, labels, np.arange(2), shares, self.weights)
+        probabilities = None if self.probabilities is None else self.probabilities[:, order]
+        return Answered(truth, labels, np.arange(2), probabilities, self.weights)
 
 
 class _Recorded(ClassifierMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
@@ -64,9 +64,9 @@ class _Recorded(ClassifierMixin, BaseEstimator):  # type: ignore[misc, unused-ig
         return self.rated.labels
 
     def predict_proba(self, X: Any) -> Any:
-        if self.rated.shares is None:
+        if self.rated.probabilities is None:
             raise AttributeError("probability is off")
-        return self.rated.shares
+        return self.rated.probabilities
 
 
 def compute_score(name: str, rated: Answered) -> float:
@@ -81,8 +81,8 @@ def compute_score(name: str, rated: Answered) -> float:
         classes = np.unique(rated.truth)
         return float(np.mean([np.mean(rated.labels[rated.truth == c] == c) for c in classes]))
     if name in PROBABILITY_SCORES:
-        shares: Any = rated.shares
-        return score_probabilities(name, shares, rated.codes(), weights)
+        probabilities: Any = rated.probabilities
+        return score_probabilities(name, probabilities, rated.codes(), weights)
     if name in OWN_SCORES:
         function = getattr(metrics, OWN_SCORES[name])
         more: Any = {"average": "macro", "zero_division": 0.0} if name == "f1_macro" else {}

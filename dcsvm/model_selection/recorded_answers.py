@@ -148,23 +148,23 @@ def rate_answers(scoring: str, model: FittedStrategy, held_out: HeldOut) -> floa
     if not needs_probabilities(scoring):
         winners = model.labels(number_rows(held_out.n_rows))
         return _rate_by_name(scoring, held_out, winners)
-    shares = calibrate_margins(model, held_out)
+    probabilities = calibrate_margins(model, held_out)
     if scoring not in PROBABILITY_SCORES:
-        return _rate_by_name(scoring, held_out, shares.argmax(axis=1), shares)
-    found = score_probabilities(scoring, shares, held_out.y, held_out.weights)
+        return _rate_by_name(scoring, held_out, probabilities.argmax(axis=1), probabilities)
+    found = score_probabilities(scoring, probabilities, held_out.y, held_out.weights)
     return -found if scoring in LOSSES else found
 
 
 def _rate_by_name(
-    scoring: str, held_out: HeldOut, winners: IntArray, shares: FloatArray | None = None
+    scoring: str, held_out: HeldOut, winners: IntArray, probabilities: FloatArray | None = None
 ) -> float:
     """A score of scikit-learn for the classes that rows were given, and their probabilities."""
     names, weights = held_out.classes, held_out.weights
     weighted = None if (weights == weights[0]).all() else weights
-    return rate(scoring, Answered(held_out.labels, names[winners], names, shares, weighted))
+    return rate(scoring, Answered(held_out.labels, names[winners], names, probabilities, weighted))
 
 
 def _fit(margins: FloatArray, y: IntArray, weights: FloatArray) -> Calibration:
-    shares = np.bincount(y, weights, minlength=margins.shape[1])
+    priors = np.bincount(y, weights, minlength=margins.shape[1])
     curve: dict[str, Any] = fit_curve(margins, y, weights)
-    return Calibration("margins", shares=shares / max(shares.sum(), 1e-300), **curve)
+    return Calibration("margins", shares=priors / max(priors.sum(), 1e-300), **curve)

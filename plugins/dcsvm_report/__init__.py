@@ -31,7 +31,7 @@ class HtmlReport(Report):
         if not len(run.y_test):  # all rows were learned
             return {}
         rows = (run.X_test, run.y_test, run.X_train, run.y_train)
-        predictions = {"answers": run.answers, "shares": run.shares}
+        predictions = {"answers": run.answers, "probabilities": run.probabilities}
         evidence = gather_evidence(run.model, *rows, features=run.features, **predictions)
         return {EVIDENCE: evidence.as_dict()}
 

@@ -90,7 +90,7 @@ class Evidence:
 
     @classmethod
     def from_dict(cls, table: dict[str, Any]) -> Evidence:
-        plane, shares = table.get("plane"), table.get("probabilities")
+        plane, probabilities = table.get("plane"), table.get("probabilities")
         features = table.get("features")
         return cls(
             bool(table.get("routed", False)),
@@ -99,7 +99,7 @@ class Evidence:
             None if plane is None else Plane(**plane),
             str(table.get("counted", "")),
             tuple(ModelFact(**each) for each in table.get("facts", ())),
-            None if shares is None else ProbabilityFacts.from_dict(shares),
+            None if probabilities is None else ProbabilityFacts.from_dict(probabilities),
             None if features is None else FeatureReport.from_dict(features),
             bool(table.get("has_learned", False)),
         )
@@ -114,7 +114,7 @@ def gather_evidence(
     *,
     features: Sequence[str] = (),
     answers: Any = None,
-    shares: Any = None,
+    probabilities: Any = None,
 ) -> Evidence:
     """Gather what a report shows of the parts of a fitted classifier.
 
@@ -130,7 +130,7 @@ def gather_evidence(
         The column names.
     answers : (n,), optional
         Predictions of the test rows, if they were made by other models, such as those of folds.
-    shares : (n, classes), optional
+    probabilities : (n, classes), optional
         Probabilities of the test rows by these models.
 
     Examples
@@ -145,8 +145,8 @@ def gather_evidence(
     model, classifier = classifier, find_classifier(classifier)
     if not isinstance(classifier, DivideAndConquerClassifier) or not hasattr(classifier, "model_"):
         return Evidence()
-    if shares is None and answers is None and hasattr(model, "predict_proba"):
-        shares = model.predict_proba(X_test)
+    if probabilities is None and answers is None and hasattr(model, "predict_proba"):
+        probabilities = model.predict_proba(X_test)
     answers = np.asarray(model.predict(X_test) if answers is None else answers)
     committee, classes = classifier.model_.committee, classifier.classes_
     wrong = np.asarray(answers != y_test, dtype=bool)
@@ -172,7 +172,7 @@ def gather_evidence(
         sample_plane(classifier, scene, y_test, answers),
         _describe_counting(committee, routed, len(wrong)),
         facts,
-        None if shares is None else summarize_probabilities(shares, y_test, classes.tolist()),
+        summarize_probabilities(probabilities, y_test, classes.tolist()),
         *_measure_features(model, X_test, y_test, features, answers),
     )
 

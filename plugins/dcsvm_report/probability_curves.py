@@ -59,9 +59,11 @@ class ProbabilityFacts:
 
 
 def summarize_probabilities(
-    shares: FloatArray, truth: Any, classes: Sequence[Any]
+    probabilities: FloatArray | None, truth: Any, classes: Sequence[Any]
 ) -> ProbabilityFacts | None:
     """Summarize probabilities (n, classes) of rows of the classes `truth` (n,)."""
+    if probabilities is None:
+        return None
     hits = np.asarray(truth)[:, None] == np.asarray(classes)
     counts = hits.sum(axis=0)
     met = [place for place in np.argsort(counts, kind="stable") if 0 < counts[place] < len(hits)]
@@ -69,11 +71,11 @@ def summarize_probabilities(
         return None
     if len(classes) == 2:
         rarer = met[0]
-        about, sure, right = str(classes[rarer]), shares[:, rarer], hits[:, rarer]
+        about, sure, right = str(classes[rarer]), probabilities[:, rarer], hits[:, rarer]
         met = met[:1]
     else:
-        about, sure = "", shares.max(axis=1)
-        right = hits[np.arange(len(hits)), shares.argmax(axis=1)]
+        about, sure = "", probabilities.max(axis=1)
+        right = hits[np.arange(len(hits)), probabilities.argmax(axis=1)]
     groups = np.array_split(np.argsort(sure, kind="stable"), min(BINS, len(sure)))
     bins = [[float(sure[rows].mean()), float(right[rows].mean())] for rows in groups]
     gaps = [abs(x - y) * len(rows) for (x, y), rows in zip(bins, groups, strict=True)]
@@ -81,21 +83,21 @@ def summarize_probabilities(
         np.histogram(sure[rows], BARS, (0.0, 1.0))[0].tolist() for rows in (right, ~right)
     )
     curves = tuple(
-        _trace_curves(str(classes[place]), hits[:, place], shares[:, place])
+        _trace_curves(str(classes[place]), hits[:, place], probabilities[:, place])
         for place in met[:MOST_CURVES]
     )
     return ProbabilityFacts(about, bins, sum(gaps) / len(sure), inside, outside, curves)
 
 
-def _trace_curves(name: str, hits: BoolArray, shares: FloatArray) -> ClassCurves:
-    false, true, _ = roc_curve(hits, shares)
-    precision, recall, _ = precision_recall_curve(hits, shares)
+def _trace_curves(name: str, hits: BoolArray, probabilities: FloatArray) -> ClassCurves:
+    false, true, _ = roc_curve(hits, probabilities)
+    precision, recall, _ = precision_recall_curve(hits, probabilities)
     return ClassCurves(
         name,
         _thin(false, true),
-        float(roc_auc_score(hits, shares)),
+        float(roc_auc_score(hits, probabilities)),
         _thin(recall, precision),
-        float(average_precision_score(hits, shares)),
+        float(average_precision_score(hits, probabilities)),
         float(hits.mean()),
     )
 

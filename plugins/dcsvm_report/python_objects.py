@@ -64,7 +64,7 @@ def gather_facts(
             *(model, *rows),
             features=names,
             answers=predictions[contenders[0].name],
-            shares=model.predict_proba(X_test) if hasattr(model, "predict_proba") else None,
+            probabilities=model.predict_proba(X_test) if hasattr(model, "predict_proba") else None,
         ),
         trials=() if search is None else tuple(read_trials(search)),
         environment=tuple(_environment()),

@@ -136,16 +136,18 @@ def run_method(method: str, cell: Cell) -> dict[str, Any]:
     if name in RIVALS:
         model = RIVALS[name](cell)
         fit_seconds = time.process_time() - began
-        labels, shares = model(cell.X_test)
+        labels, probabilities = model(cell.X_test)
         found: dict[str, Any] = {"fit_seconds": fit_seconds}
         found["predict_seconds"] = time.process_time() - began - fit_seconds
     else:
-        labels, shares, found = run_shipped(name, overrides, cell)
+        labels, probabilities, found = run_shipped(name, overrides, cell)
     hits = labels == cell.y_test
-    if shares is not None:
-        shares = np.clip(shares, LEAST, None)
-        shares = shares / shares.sum(axis=1, keepdims=True)
-        found["log_loss"] = float(log_loss(cell.y_test, shares, labels=np.arange(shares.shape[1])))
+    if probabilities is not None:
+        probabilities = np.clip(probabilities, LEAST, None)
+        probabilities = probabilities / probabilities.sum(axis=1, keepdims=True)
+        found["log_loss"] = float(
+            log_loss(cell.y_test, probabilities, labels=np.arange(probabilities.shape[1]))
+        )
     return found | {
         "accuracy": float(hits.mean()),
         "balanced_accuracy": float(balanced_accuracy_score(cell.y_test, labels)),
@@ -175,12 +177,12 @@ def run_shipped(name: str, overrides: list[str], cell: Cell) -> tuple[Any, Any, 
             "predict_seconds": measures.predict_seconds,
             "chosen": dict(first.found[-1].values) if first.found else {},
         }
-        shares = first.shares
-        if shares is None:
+        probabilities = first.probabilities
+        if probabilities is None:
             values = [f"{key}={json.dumps(value)}" for key, value in found["chosen"].items()]
             chosen = ["search.use=grid", *values]  # a granularity search has a grid of its own
-            shares = run_once(name, [*own, *probable, *overrides, *chosen]).shares
-    return first.answers, shares, found
+            probabilities = run_once(name, [*own, *probable, *overrides, *chosen]).probabilities
+    return first.answers, probabilities, found
 
 
 def run_once(name: str, overrides: list[str]) -> Any:

@@ -384,7 +384,7 @@ def test_the_granularity_search_of_one_level_averages_folds():
 
 @pytest.mark.slow
 def test_a_search_of_many_rows_takes_as_many_as_its_seconds_allow(monkeypatch):
-    monkeypatch.setattr("dcsvm.experiments.run.grid_search.FEW_ROWS", 40)
+    monkeypatch.setattr("dcsvm.experiments.run.parameter_search.FEW_ROWS", 40)
     searched = found("seconds = 100.0\n")[0].found[0]
     assert searched.n_rows == 112
     monkeypatch.setattr(SearchContext, "spent", property(lambda self: 33.0))

@@ -11,12 +11,12 @@ from dcsvm.base.errors import RecipeError
 from dcsvm.drive.engine import Engine
 from dcsvm.drive.observers import Observer
 from dcsvm.drive.registry import default_registry
-from dcsvm.experiments.portfolio.blending import Judge, blend, select_members
-from dcsvm.experiments.portfolio.budget import Budget, Pace, forecast_report
-from dcsvm.experiments.portfolio.choice import weigh_cost
-from dcsvm.experiments.portfolio.entries import find_portfolio
+from dcsvm.experiments.portfolio.blending import HeldOutScorer, blend, select_members
+from dcsvm.experiments.portfolio.budget import Budget, TimeModel, forecast_report
+from dcsvm.experiments.portfolio.portfolio_recipes import find_portfolio
 from dcsvm.experiments.portfolio.portfolio_search import choose_first_rows
-from dcsvm.experiments.portfolio.recipe_trials import Bench, TrialRows
+from dcsvm.experiments.portfolio.recipe_trials import TrialContext, TrialRows
+from dcsvm.experiments.portfolio.winner_selection import compare_speed
 from dcsvm.experiments.recipe import parse
 from dcsvm.experiments.run.run_sentences import list_leaderboard
 from dcsvm.experiments.run.runner import run_recipe
@@ -67,7 +67,7 @@ def test_a_run_chooses_among_recipes_and_tells_why():
 
 def test_probabilities_agree_with_labels():
     trained = run_recipe(read()).trained[0]
-    labels = trained.model.classes_[trained.shares.argmax(axis=1)]
+    labels = trained.model.classes_[trained.probabilities.argmax(axis=1)]
     assert (labels == trained.answers).all()
 
 
@@ -87,8 +87,8 @@ def test_names_that_no_recipe_has_are_refused():
 
 def test_recipes_join_by_a_key_and_are_tried_in_its_order():
     sizes = {"rows": 8000, "features": 10, "classes": 2}
-    asked = read().search
-    joining = type(asked)(use="portfolio", seconds=1.0, **dict.fromkeys(OTHERS))
+    settings = read().search
+    joining = type(settings)(use="portfolio", seconds=1.0, **dict.fromkeys(OTHERS))
     recipes = find_portfolio(default_registry(), joining, sizes)
     assert [each.auto for each in recipes] == sorted(each.auto for each in recipes)
     assert len(recipes) > 2
@@ -133,32 +133,32 @@ def test_little_time_begins_with_few_rows():
 
 
 def test_a_trial_is_not_begun_if_a_few_rows_take_too_long(monkeypatch):
-    entry = SimpleNamespace(name="slow", make=lambda values: None)
-    bench = Bench(
+    recipe = SimpleNamespace(name="slow", build=lambda values: None)
+    context = TrialContext(
         *(np.zeros((400, 1)), np.arange(400) % 2, Engine(1), 0, Observer()),
         *(Budget(60.0, Clock()), "accuracy"),
     )
     rows = TrialRows(np.arange(320), np.arange(320, 400), 320)
-    monkeypatch.setattr(Bench, "_time_pilot", lambda *given: 1.0)
-    trial, model = bench.run(entry, rows, {}, {"learner.C": [1.0, 2.0]}, 3.0)
+    monkeypatch.setattr(TrialContext, "_time_pilot", lambda *given: 1.0)
+    trial, model = context.run(recipe, rows, {}, {"learner.C": [1.0, 2.0]}, 3.0)
     assert trial.error == "needs more than the 3.0 s it had"
     assert model is None
 
 
 def test_forecasts_grow_as_measured():
-    assert math.isinf(Pace().forecast(100))
-    once = Pace(power=1.0).add(1000, 1.0)
+    assert math.isinf(TimeModel().forecast(100))
+    once = TimeModel(power=1.0).add(1000, 1.0)
     assert once.forecast(3000) == pytest.approx(3.0)
     assert once.add(2000, 2.0).forecast(4000) == pytest.approx(4.0)
     # Half a second whatever the rows are, and as much for every 1,000 of them.
     assert once.add(2000, 1.5).forecast(4000) == pytest.approx(2.5)
     # At least half of what was measured last grows.
     assert once.add(2000, 1.0).forecast(4000) == pytest.approx(1.5)
-    assert Pace(power=2.0).add(1000, 1.0).forecast(3000) == pytest.approx(9.0)
+    assert TimeModel(power=2.0).add(1000, 1.0).forecast(3000) == pytest.approx(9.0)
 
 
-def judged(n=400, n_models=3, seed=0):
-    """Models of two classes with errors of their own, and what judges them."""
+def make_models(n=400, n_models=3, seed=0):
+    """Models of two classes with errors of their own, and their scorer."""
     generator = np.random.default_rng(seed)
     y = generator.integers(2, size=n)
     several = []
@@ -166,41 +166,41 @@ def judged(n=400, n_models=3, seed=0):
         odds = (2 * y - 1) * 1.0 + generator.normal(size=n) * 1.5
         second = 1 / (1 + np.exp(-odds))
         several.append(np.column_stack([1 - second, second]))
-    return Judge(y, np.array([0, 1]), "accuracy"), several
+    return HeldOutScorer(y, np.array([0, 1]), "accuracy"), several
 
 
 def test_models_with_errors_of_their_own_are_blended():
-    judge, several = judged()
-    weights = select_members(judge, several, 0, [1.0] * 3, 10.0, 3)
+    scorer, several = make_models()
+    weights = select_members(scorer, several, 0, [1.0] * 3, 10.0, 3)
     assert set(weights) == {0, 1, 2}
-    assert judge.is_clear(blend(several, weights), several[0])
+    assert scorer.is_clear(blend(several, weights), several[0])
 
 
 def test_a_blend_takes_no_more_members_and_seconds_than_there_are():
-    judge, several = judged()
-    assert len(select_members(judge, several, 0, [1.0] * 3, 10.0, 2)) == 2
-    assert set(select_members(judge, several, 0, [1.0] * 3, 1.5, 3)) == {0}
+    scorer, several = make_models()
+    assert len(select_members(scorer, several, 0, [1.0] * 3, 10.0, 2)) == 2
+    assert set(select_members(scorer, several, 0, [1.0] * 3, 1.5, 3)) == {0}
 
 
 def test_of_equal_models_the_fastest_is_chosen():
-    judge, several = judged()
-    assert judge.choose([several[0], several[0]], [2.0, 1.0]) == 1
-    assert not judge.is_clear(several[0], several[0])
+    scorer, several = make_models()
+    assert scorer.choose([several[0], several[0]], [2.0, 1.0]) == 1
+    assert not scorer.is_clear(several[0], several[0])
 
 
 def test_the_reason_names_what_slower_answers_gained():
     y = np.arange(100) % 2
-    judge = Judge(y, np.array([0, 1]), "accuracy")
+    scorer = HeldOutScorer(y, np.array([0, 1]), "accuracy")
     sure = np.column_stack([1.0 - y, y]) * 0.8 + 0.1
     worse = sure.copy()
     worse[:10] = worse[:10, ::-1]
     gained = round(0.1 * (np.log(0.9) - np.log(0.1)), 4)
     several, names = [sure, worse], ["slow", "quick"]
-    assert weigh_cost(judge, several, names, [1e-3, 1e-5], {0: 1.0}) == (
+    assert compare_speed(scorer, several, names, [1e-3, 1e-5], {0: 1.0}) == (
         "; it answers 1,000 rows a second, quick 100,000: the price of a better accuracy by "
         f"0.1000 and log loss by {gained:.4f}"
     )
-    assert weigh_cost(judge, several, names, [1e-5, 1e-5], {0: 1.0}) == ""
-    assert "it answers 990 rows" in weigh_cost(
-        judge, several, names, [1e-3, 1e-5], {0: 0.5, 1: 0.5}
+    assert compare_speed(scorer, several, names, [1e-5, 1e-5], {0: 1.0}) == ""
+    assert "it answers 990 rows" in compare_speed(
+        scorer, several, names, [1e-3, 1e-5], {0: 0.5, 1: 0.5}
     )

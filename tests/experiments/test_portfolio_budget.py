@@ -11,9 +11,9 @@ from dcsvm.drive.engine import Engine
 from dcsvm.drive.observers import Observer
 from dcsvm.experiments.portfolio import recipe_trials
 from dcsvm.experiments.portfolio.budget import Budget, TimeUpError
+from dcsvm.experiments.portfolio.portfolio_evaluation import PortfolioEvaluation
 from dcsvm.experiments.portfolio.portfolio_search import PortfolioSearch
-from dcsvm.experiments.portfolio.recipe_trials import PILOT, Bench, Trial, TrialRows
-from dcsvm.experiments.portfolio.tournament import Tournament
+from dcsvm.experiments.portfolio.recipe_trials import PILOT, Trial, TrialContext, TrialRows
 from dcsvm.experiments.run.search_result import SearchResult
 
 N = 20_000
@@ -28,23 +28,23 @@ class Clock:
         return self.now
 
 
-class PretendedBench(Bench):
+class PretendedContext(TrialContext):
     """Trials that take the seconds, and are right as often, as their recipe says."""
 
-    def run(self, entry, rows, given, grid, seconds):
-        n = len(rows.learned)
-        fit = entry.constant + entry.each * n
-        pilot = 0.0 if given else entry.constant + entry.each * n / PILOT
+    def run(self, recipe, rows, given, grid, seconds):
+        n = len(rows.train)
+        fit = recipe.constant + recipe.each * n
+        pilot = 0.0 if given else recipe.constant + recipe.each * n / PILOT
         self.budget.clock.now += fit + pilot
-        generator = np.random.default_rng(len(entry.name) + n)
-        right = generator.random(len(rows.judged)) < entry.quality
-        second = np.where(right, self.y[rows.judged], 1 - self.y[rows.judged]) * 0.8 + 0.1
-        shares = np.column_stack([1 - second, second])
-        trial = Trial(entry.name, n, rows.rung, rows.fold, shares, {"tried": True})
+        generator = np.random.default_rng(len(recipe.name) + n)
+        right = generator.random(len(rows.validation)) < recipe.quality
+        second = np.where(right, self.y[rows.validation], 1 - self.y[rows.validation]) * 0.8 + 0.1
+        probabilities = np.column_stack([1 - second, second])
+        trial = Trial(recipe.name, n, rows.sample_size, rows.fold, probabilities, {"tried": True})
         return attrs.evolve(trial, fit_seconds=fit, pilot_seconds=pilot), None
 
 
-def entry(name, quality, each, constant=0.1):
+def recipe(name, quality, each, constant=0.1):
     candidate = SimpleNamespace(grid={})
     return SimpleNamespace(
         name=name,
@@ -58,20 +58,20 @@ def entry(name, quality, each, constant=0.1):
     )
 
 
-def search(entries, seconds):
+def search(recipes, seconds):
     """The result, and what the clock says after the last fits."""
     clock = Clock()
     y = np.arange(N) % 2
-    bench = PretendedBench(
+    context = PretendedContext(
         np.zeros((N, 1)), y, None, 0, Observer(), Budget(seconds, clock), "accuracy"
     )
-    tournament = Tournament(bench, np.arange(N), [(N, 0), (N, 0)])
-    found = PortfolioSearch(tournament, entries, members=1).run()
-    (chosen,) = [each for each in entries if found.values["chosen"] == each.name]
+    evaluation = PortfolioEvaluation(context, np.arange(N), [(N, 0), (N, 0)])
+    found = PortfolioSearch(evaluation, recipes, members=1).run()
+    (chosen,) = [each for each in recipes if found.values["chosen"] == each.name]
     return found, clock.now + 2 * (chosen.constant + chosen.each * N)
 
 
-GOOD, FAIR, POOR = entry("good", 0.9, 2e-4), entry("fair", 0.85, 5e-5), entry("poor", 0.6, 1e-5)
+GOOD, FAIR, POOR = recipe("good", 0.9, 2e-4), recipe("fair", 0.85, 5e-5), recipe("poor", 0.6, 1e-5)
 
 
 def test_the_best_is_chosen_and_judged_by_all_folds_where_there_is_time():
@@ -89,7 +89,7 @@ def test_no_search_takes_more_than_it_has(seconds):
 
 
 def test_what_could_not_learn_all_rows_in_time_is_left():
-    slow = entry("slow", 0.99, 1e-2)
+    slow = recipe("slow", 0.99, 1e-2)
     found, spent = search([slow, FAIR, POOR], 60.0)
     assert found.chosen == "fair"
     assert spent <= 60
@@ -98,7 +98,7 @@ def test_what_could_not_learn_all_rows_in_time_is_left():
 
 
 def test_a_large_constant_is_not_taken_to_grow():
-    steady = entry("steady", 0.9, 1e-5, constant=2.0)
+    steady = recipe("steady", 0.9, 1e-5, constant=2.0)
     found, spent = search([steady, POOR], 30.0)
     assert found.chosen == "steady"
     assert spent <= 30
@@ -111,13 +111,13 @@ def choose(monkeypatch, longest, n_rows=2000, lacking=0):
     """
     sizes = []
 
-    def search(candidate, make, asked, *others):
-        sizes.append(asked.rows)
-        if asked.rows > longest:
+    def search(candidate, make, settings, *others):
+        sizes.append(settings.rows)
+        if settings.rows > longest:
             raise TimeUpError
-        if asked.rows == lacking:
+        if settings.rows == lacking:
             raise DataError("a class is missing")
-        return SearchResult({"learner.C": asked.rows}, 0.9, (), "", asked.rows)
+        return SearchResult({"learner.C": settings.rows}, 0.9, (), "", settings.rows)
 
     monkeypatch.setattr(recipe_trials, "search", search)
     searched = SimpleNamespace(
@@ -125,9 +125,9 @@ def choose(monkeypatch, longest, n_rows=2000, lacking=0):
         candidate=attrs.make_class("Pretended", ["grid"])({}),
         adapt_search=lambda score, n, seconds: SimpleNamespace(score=score, rows=n),
     )
-    bench = Bench(None, None, Engine(1), 0, Observer(), Budget(60.0, Clock()), "roc_auc")
+    context = TrialContext(None, None, Engine(1), 0, Observer(), Budget(60.0, Clock()), "roc_auc")
     rows = TrialRows(np.arange(n_rows), np.arange(9), n_rows)
-    return sizes, bench._choose(searched, rows, {}, {"learner.C": [1, 2]}, 10.0)
+    return sizes, context._choose(searched, rows, {}, {"learner.C": [1, 2]}, 10.0)
 
 
 def test_a_sample_chooses_where_a_search_of_all_rows_takes_too_long(monkeypatch):

@@ -15,10 +15,10 @@ def model(classes=CLASSES, **settings):
     return fitted
 
 
-def found(right, n=1000, rare=20, shares=None):
+def found(right, n=1000, rare=20, probabilities=None):
     truth = np.where(np.arange(n) < rare, "fraud", "fine")
     answers = np.where(np.arange(n) < right, "fraud", "fine")
-    return find_rarest_class(truth, answers, CLASSES, shares)
+    return find_rarest_class(truth, answers, CLASSES, probabilities)
 
 
 def test_a_missed_class_is_warned_of():
@@ -45,8 +45,8 @@ def test_a_threshold_is_not_advised_where_there_is_one_or_can_be_none(decided):
 
 
 def test_a_class_that_is_found_is_told_of_without_a_warning():
-    shares = np.column_stack([np.arange(1000), np.arange(1000)[::-1]]) / 999
-    (sentence,) = describe_rarest_class(found(right=15, shares=shares), model())
+    probabilities = np.column_stack([np.arange(1000), np.arange(1000)[::-1]]) / 999
+    (sentence,) = describe_rarest_class(found(right=15, probabilities=probabilities), model())
     assert sentence.endswith("recall 0.75, precision 1.00, average precision 1.00")
 
 

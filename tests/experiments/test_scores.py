@@ -18,39 +18,39 @@ def answered(n_classes, n=200, seed=0):
     generator = np.random.default_rng(seed)
     truth = generator.integers(0, n_classes, n)
     logits = generator.normal(size=(n, n_classes)) + 2.0 * np.eye(n_classes)[truth]
-    shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     names = np.array(["ash", "elm", "fir", "oak"])[:n_classes]
-    return Answered(names[truth], names[shares.argmax(axis=1)], names, shares)
+    return Answered(names[truth], names[probabilities.argmax(axis=1)], names, probabilities)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_log_loss_and_brier_are_those_of_scikit_learn(n_classes):
     said = answered(n_classes)
-    expected = metrics.log_loss(said.truth, said.shares)
+    expected = metrics.log_loss(said.truth, said.probabilities)
     assert compute_score("log_loss", said) == pytest.approx(expected)
     assert compute_score("neg_log_loss", said) == pytest.approx(-expected)
     assert rate("log_loss", said) == -compute_score("log_loss", said)
     hits = said.truth[:, None] == said.classes
-    squares = ((said.shares - hits) ** 2).sum(axis=1).mean()
+    squares = ((said.probabilities - hits) ** 2).sum(axis=1).mean()
     assert compute_score("brier", said) == pytest.approx(squares / (2 if n_classes == 2 else 1))
 
 
 def test_areas_of_two_classes_are_those_of_scikit_learn():
     said = answered(2)
-    second, shares = said.truth == "elm", said.shares[:, 1]
-    area = metrics.roc_auc_score(second, shares)
+    second, probabilities = said.truth == "elm", said.probabilities[:, 1]
+    area = metrics.roc_auc_score(second, probabilities)
     assert compute_score("roc_auc", said) == pytest.approx(area)
-    precision = metrics.average_precision_score(second, shares)
+    precision = metrics.average_precision_score(second, probabilities)
     assert compute_score("average_precision", said) == pytest.approx(precision)
 
 
 def test_the_area_of_several_classes_is_one_against_the_rest():
     said = answered(3)
-    expected = metrics.roc_auc_score(said.truth, said.shares, multi_class="ovr")
+    expected = metrics.roc_auc_score(said.truth, said.probabilities, multi_class="ovr")
     assert compute_score("roc_auc", said) == pytest.approx(expected)
     assert compute_score("roc_auc_ovr", said) == pytest.approx(expected)
     weighted = metrics.roc_auc_score(
-        said.truth, said.shares, multi_class="ovr", average="weighted"
+        said.truth, said.probabilities, multi_class="ovr", average="weighted"
     )
     assert compute_score("roc_auc_ovr_weighted", said) == pytest.approx(weighted)
 
@@ -64,7 +64,7 @@ def test_the_calibration_error_is_zero_only_for_what_comes_true():
 def test_a_class_that_was_never_learned_counts_as_wrong():
     said = answered(2)
     truth = np.where(np.arange(200) == 0, "yew", said.truth)
-    other = Answered(truth, said.labels, said.classes, said.shares)
+    other = Answered(truth, said.labels, said.classes, said.probabilities)
     assert compute_score("log_loss", other) > compute_score("log_loss", said) + 0.1
     assert np.isfinite(compute_score("brier", other))
 
@@ -86,7 +86,7 @@ def test_the_rarer_of_two_named_classes_is_the_positive_one(name, common):
         pytest.skip("a newer scikit-learn has it")
     said = answered(2)
     kept = (said.truth == said.classes[common]) | (np.arange(200) % 3 == 0)
-    said = Answered(said.truth[kept], said.labels[kept], said.classes, said.shares[kept])
+    said = Answered(said.truth[kept], said.labels[kept], said.classes, said.probabilities[kept])
     positive = said.classes[1 - common]
     truth, labels = said.truth == positive, said.labels == positive
     functions = {
@@ -98,9 +98,9 @@ def test_the_rarer_of_two_named_classes_is_the_positive_one(name, common):
     if name in functions:
         expected = functions[name](truth, labels)
     elif name == "neg_brier_score":
-        expected = -metrics.brier_score_loss(truth, said.shares[:, 1 - common])
+        expected = -metrics.brier_score_loss(truth, said.probabilities[:, 1 - common])
     else:
-        expected = metrics.d2_brier_score(truth, said.shares[:, 1 - common])
+        expected = metrics.d2_brier_score(truth, said.probabilities[:, 1 - common])
     assert compute_score(name, said) == pytest.approx(expected)
 
 

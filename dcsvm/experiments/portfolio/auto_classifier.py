@@ -30,7 +30,7 @@ from dcsvm.experiments.recipe import Recipe, find_recipe
 from dcsvm.experiments.recipe.sections import change_search, find_search_mistakes
 from dcsvm.experiments.run.load_data import build_pipeline
 from dcsvm.experiments.run.run_context import RunContext
-from dcsvm.experiments.run.search_result import SearchResult, Standing
+from dcsvm.experiments.run.search_result import LeaderboardEntry, SearchResult
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.toolbox.table_preparation import TablePreparation
 from dcsvm.toolbox.table_schema import TableSchema
@@ -75,7 +75,7 @@ class AutoClassifier(ClassifierMixin, BaseEstimator):
         A TablePreparation and a DivideAndConquerClassifier; `dcsvm.save` writes it.
     best_score_ : float
         The score of what was chosen, by held-out rows; losses are negative.
-    leaderboard_ : list of Standing
+    leaderboard_ : list of LeaderboardEntry
         What was tried, how good it was on how many rows, and what it took.
     reason_ : str
         Why the winner won.
@@ -114,15 +114,15 @@ class AutoClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> AutoClassifier:
         """Search and fit on rows X (n, d) and labels y (n,)."""
-        recipe, context = self._ask()
-        data = self._read(X, y)
+        recipe, context = self._build_context()
+        data = self._read_table(X, y)
         self.classes_ = np.unique(data.y)
         if len(self.classes_) < 2:
             only = self.classes_.tolist()[0]
             raise DataError(f"y has only one class ({only!r}); a classifier needs at least two")
-        everyone = np.arange(data.n_rows)
+        all_rows = np.arange(data.n_rows)
         try:
-            found = search_portfolio(recipe, data, everyone, [(data.n_rows, 0)], context)
+            found = search_portfolio(recipe, data, all_rows, [(data.n_rows, 0)], context)
             self.best_estimator_ = self._build(recipe, data, found, context.seed)
             self.best_estimator_.fit(X, data.y)
         except KeyboardInterrupt:
@@ -132,7 +132,7 @@ class AutoClassifier(ClassifierMixin, BaseEstimator):
             self.best_estimator_ = context.best
             return self
         self.best_score_, self.reason_ = found.score, found.stopped
-        self.leaderboard_: list[Standing] = list(found.leaderboard)
+        self.leaderboard_: list[LeaderboardEntry] = list(found.leaderboard)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -154,7 +154,7 @@ class AutoClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _ask(self) -> tuple[Recipe, _Interruptible]:
+    def _build_context(self) -> tuple[Recipe, _Interruptible]:
         """The recipe with these settings, and the context of the search."""
         for name in settings_of(type(self)):
             check_value(type(self), name, getattr(self, name))
@@ -174,7 +174,7 @@ class AutoClassifier(ClassifierMixin, BaseEstimator):
         context = _Interruptible(seed, self.n_jobs or 1, ObserverGroup(*self.observers))
         return attrs.evolve(recipe, search=search), context
 
-    def _read(self, X: Any, y: Any) -> Dataset:
+    def _read_table(self, X: Any, y: Any) -> Dataset:
         """The rows as numbers, with indices for levels and NaN where a value is missing."""
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")

@@ -14,30 +14,30 @@ from dcsvm.numeric.array_types import FloatArray, IntArray
 #: Rounds of the greedy selection; a member chosen several times weighs more.
 ROUNDS = 12
 #: The least probability that counts in a log-loss.
-LEAST = 1e-12
+MIN_PROBABILITY = 1e-12
 #: A gain is clear from so many standard errors of the paired differences of rows on: by the score
 #: that was asked for while log-loss does not suffer, or by one of the two alone.
-CLEAR, CLEAR_LOSS = 1.0, 2.0
+CLEAR_GAIN, CLEAR_LOSS = 1.0, 2.0
 #: Differences of fewer standard errors are a tie.
 TIE = 0.5
 
 
 @attrs.frozen(eq=False)
-class Judge:
+class HeldOutScorer:
     """Scores probabilities (n, classes) of held-out rows with labels y (n,)."""
 
     y: Any
     classes: Any
     score: str
 
-    def rate(self, shares: FloatArray) -> tuple[float, float]:
+    def rate(self, probabilities: FloatArray) -> tuple[float, float]:
         """The score, larger is better, and the negative log-loss, which breaks ties."""
-        return self.rate_by(self.score, shares), self.rate_by("log_loss", shares)
+        return self.rate_by(self.score, probabilities), self.rate_by("log_loss", probabilities)
 
-    def rate_by(self, score: str, shares: FloatArray) -> float:
+    def rate_by(self, score: str, probabilities: FloatArray) -> float:
         """A score of the rows, as a search compares it."""
-        labels = self.classes[shares.argmax(axis=1)]
-        return rate(score, Answered(self.y, labels, self.classes, shares))
+        labels = self.classes[probabilities.argmax(axis=1)]
+        return rate(score, Answered(self.y, labels, self.classes, probabilities))
 
     def choose(self, several: Sequence[FloatArray], seconds: Sequence[float]) -> int:
         """The best of several; ties go to the lower log-loss, then to the faster one."""
@@ -51,8 +51,8 @@ class Judge:
 
     def measure_gain(self, one: FloatArray, other: FloatArray) -> tuple[float, float]:
         """How many standard errors one is better than the other: by the score, by log-loss."""
-        by_label = self._is_right(one) - self._is_right(other)
-        by_loss = self._lose(other) - self._lose(one)
+        by_label = self._mark_correct(one) - self._mark_correct(other)
+        by_loss = self._compute_losses(other) - self._compute_losses(one)
         is_loss = self.score in ("log_loss", "neg_log_loss", "brier")
         return _standardize(by_loss if is_loss else by_label), _standardize(by_loss)
 
@@ -63,21 +63,21 @@ class Judge:
         gain, loss = self.measure_gain(one, other)
         if gain < 0:
             return False
-        return loss >= CLEAR_LOSS or (gain >= CLEAR and loss >= 0) or gain >= CLEAR_LOSS
+        return loss >= CLEAR_LOSS or (gain >= CLEAR_GAIN and loss >= 0) or gain >= CLEAR_LOSS
 
-    def _codes(self) -> IntArray:
+    def _encode_labels(self) -> IntArray:
         return np.asarray(np.searchsorted(self.classes, self.y))
 
-    def _is_right(self, shares: FloatArray) -> FloatArray:
-        return np.asarray(shares.argmax(axis=1) == self._codes(), dtype=float)
+    def _mark_correct(self, probabilities: FloatArray) -> FloatArray:
+        return np.asarray(probabilities.argmax(axis=1) == self._encode_labels(), dtype=float)
 
-    def _lose(self, shares: FloatArray) -> FloatArray:
-        own = shares[np.arange(len(shares)), self._codes()]
-        return np.asarray(-np.log(np.maximum(own, LEAST)))
+    def _compute_losses(self, probabilities: FloatArray) -> FloatArray:
+        own = probabilities[np.arange(len(probabilities)), self._encode_labels()]
+        return np.asarray(-np.log(np.maximum(own, MIN_PROBABILITY)))
 
 
 def select_members(
-    judge: Judge,
+    scorer: HeldOutScorer,
     several: Sequence[FloatArray],
     first: int,
     seconds: Sequence[float],
@@ -92,7 +92,7 @@ def select_members(
     total = several[first].copy()
     for _ in range(ROUNDS):
         chosen = sum(counts.values())
-        before = judge.rate(total / chosen)
+        before = scorer.rate(total / chosen)
         options = [
             place
             for place in range(len(several))
@@ -102,7 +102,9 @@ def select_members(
                 and sum(seconds[each] for each in counts) + seconds[place] <= allowed
             )
         ]
-        rated = [(judge.rate((total + several[place]) / (chosen + 1)), place) for place in options]
+        rated = [
+            (scorer.rate((total + several[place]) / (chosen + 1)), place) for place in options
+        ]
         after, place = max(rated, key=lambda each: each[0])
         if after <= before:
             break

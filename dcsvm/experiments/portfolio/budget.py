@@ -14,9 +14,9 @@ from dcsvm.drive.observers import Observer
 
 #: Seconds are a constant and a multiple of a power of the rows: of one kernel machine for all
 #: rows, and of anything else. At least this share of what was measured last grows.
-UNDIVIDED, USUAL, GROWING = 1.8, 1.1, 0.5
-#: The share of the budget that is kept for what nobody measures.
-KEPT_SHARE = 0.03
+UNDIVIDED_POWER, USUAL_POWER, GROWING_SHARE = 1.8, 1.1, 0.5
+#: The share of the budget that is reserved for what is not measured.
+RESERVED_SHARE = 0.03
 #: Seconds of the last fit grow like this power of the rows, or less; a portfolio learns all rows
 #: if this share of its budget more is enough.
 REFIT_POWER, REFIT_SLACK = 1.5, 0.03
@@ -58,8 +58,8 @@ class Budget:
     @property
     def left(self) -> float:
         """The seconds that trials and the last fits may still take."""
-        kept = KEPT_SHARE * self.seconds + min(self.overhead, self.seconds / 3)
-        return self.seconds - kept - self.spent
+        reserved = RESERVED_SHARE * self.seconds + min(self.overhead, self.seconds / 3)
+        return self.seconds - reserved - self.spent
 
     def can_learn_again(self, seconds: float, times: float) -> bool:
         """Whether so many times the rows of a fit can be learned, too; warn if they cannot."""
@@ -80,17 +80,17 @@ def forecast_report(n_rows: int) -> float:
 
 
 @attrs.frozen
-class Pace:
-    """How long something takes for how many rows, as far as it was measured.
+class TimeModel:
+    """Forecasts seconds for a number of rows from measured times.
 
-    Seconds are taken to be a + b * rows ** power; two measurements say what a and b are.
+    The model is seconds = a + b * rows ** power; two measurements determine a and b.
     """
 
     points: tuple[tuple[int, float], ...] = ()
-    power: float = USUAL
+    power: float = USUAL_POWER
 
-    def add(self, n_rows: int, seconds: float) -> Pace:
-        """Return the pace with one more measurement; of several for one size, the last counts."""
+    def add(self, n_rows: int, seconds: float) -> TimeModel:
+        """Return the model with one more measurement; of several for one size, the last counts."""
         others = [each for each in self.points if each[0] != n_rows]
         points = tuple(sorted([*others, (n_rows, max(seconds, 1e-6))]))
         return attrs.evolve(self, points=points)
@@ -104,7 +104,7 @@ class Pace:
         if len(self.points) > 1:
             fewer, less = self.points[-2]
             rise = (seconds - less) / (1.0 - (fewer / rows) ** self.power)
-            growing = min(max(rise, GROWING * seconds), seconds)
+            growing = min(max(rise, GROWING_SHARE * seconds), seconds)
         grown = growing * (n_rows / rows) ** self.power
         return float(seconds - growing + grown)
 

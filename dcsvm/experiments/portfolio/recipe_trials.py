@@ -1,4 +1,4 @@
-"""Trials: one recipe learned from some rows, and its probabilities of held-out rows."""
+"""Trials: one recipe trained on some rows, and its probabilities of held-out rows."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from dcsvm.base.models import KernelExpansion
 from dcsvm.drive.engine import Engine
 from dcsvm.drive.observers import Observer
 from dcsvm.experiments.portfolio.budget import (
-    UNDIVIDED,
-    USUAL,
+    UNDIVIDED_POWER,
+    USUAL_POWER,
     Budget,
     Deadline,
-    Pace,
+    TimeModel,
     TimeUpError,
 )
-from dcsvm.experiments.portfolio.entries import Entry
-from dcsvm.experiments.run.grid_search import search
+from dcsvm.experiments.portfolio.portfolio_recipes import PortfolioRecipe
 from dcsvm.experiments.run.load_data import fit_pipeline
 from dcsvm.experiments.run.measures import predict_in_blocks
+from dcsvm.experiments.run.parameter_search import search
 from dcsvm.experiments.run.search_result import SearchContext, SearchResult
 from dcsvm.numeric.array_types import FloatArray, IntArray
 from dcsvm.numeric.mapped_rows import select_rows
@@ -37,21 +37,22 @@ PILOT = 4
 #: One row in so many is learned first; no fit is begun whose forecast is so many times too long.
 PROBE, TOO_LONG = 8, 2.0
 #: A probe has at least so many rows.
-FEWEST = 20
+MIN_PROBE = 20
 #: The share of a trial's time that its search may take; one row in PILOT is searched first.
-SEARCHING = 0.6
+SEARCH_SHARE = 0.6
 
 
 @attrs.frozen(eq=False)
 class TrialRows:
-    """The rows that a trial learns from, and those that judge it.
+    """The rows that a trial learns from, and its validation rows.
 
-    `rung` is the size of the sample, the same for all folds; `fold` numbers the judging rows.
+    `sample_size` is the size of the sample, the same for all folds; `fold` is the fold of the
+    validation rows.
     """
 
-    learned: IntArray
-    judged: IntArray
-    rung: int
+    train: IntArray
+    validation: IntArray
+    sample_size: int
     fold: int = 0
 
 
@@ -59,7 +60,7 @@ class TrialRows:
 class Trial:
     """The result of training one recipe on some rows.
 
-    `shares` are the predicted probabilities (validation rows, all classes), `values` the chosen
+    `probabilities` are those of the validation rows (rows, all classes), `values` the chosen
     values of the recipe's keys, and `grid` the values to try on more rows. The time of a fit is
     assumed to grow with the rows to the power `growth`. `pilot_seconds` is the time of a fit on a
     quarter of the rows. `error` is the message of a trial that failed.
@@ -67,16 +68,16 @@ class Trial:
 
     recipe: str
     n_rows: int
-    rung: int
+    sample_size: int
     fold: int
-    shares: FloatArray
+    probabilities: FloatArray
     values: Mapping[str, Any] = attrs.field(factory=dict)
     grid: Grid = attrs.field(factory=dict)
     search_seconds: float = 0.0
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
     pilot_seconds: float = 0.0
-    growth: float = USUAL
+    growth: float = USUAL_POWER
     error: str = ""
 
     @property
@@ -85,12 +86,51 @@ class Trial:
         return learning + self.predict_seconds
 
     @property
-    def n_judged(self) -> int:
-        return len(self.shares)
+    def n_validation(self) -> int:
+        return len(self.probabilities)
+
+
+@attrs.define
+class RecipeTrials:
+    """A recipe and its trials so far."""
+
+    recipe: PortfolioRecipe
+    trials: list[Trial] = attrs.field(factory=list)
+    fit_time: TimeModel = attrs.field(factory=TimeModel)
+    predict_time: TimeModel = attrs.field(factory=TimeModel)
+    #: Why the recipe was dropped; empty while it is in the search.
+    drop_reason: str = ""
+
+    @property
+    def last(self) -> Trial:
+        return self.trials[-1]
+
+    def add(self, trial: Trial) -> None:
+        if trial.error:
+            self.drop_reason = trial.error
+            return
+        self.trials.append(trial)
+        self.fit_time = attrs.evolve(self.fit_time, power=trial.growth)
+        if trial.pilot_seconds:
+            self.fit_time = self.fit_time.add(trial.n_rows // PILOT, trial.pilot_seconds)
+        self.fit_time = self.fit_time.add(trial.n_rows, trial.fit_seconds)
+        by_row = trial.predict_seconds / max(trial.n_validation, 1)
+        self.predict_time = self.predict_time.add(trial.n_rows, by_row)
+
+    def forecast(self, n_rows: int, n_validation: int) -> float:
+        """The seconds of a fit and of predictions."""
+        return self.fit_time.forecast(n_rows) + n_validation * self.predict_time.forecast(n_rows)
+
+    def find(self, sample_size: int, fold: int) -> Trial | None:
+        """The trial on a sample of this size that was scored on this fold."""
+        found = (
+            each for each in self.trials if (each.sample_size, each.fold) == (sample_size, fold)
+        )
+        return next(found, None)
 
 
 @attrs.frozen(eq=False)
-class Bench:
+class TrialContext:
     """What all trials share: rows, the engine, the seed, the observer, the time."""
 
     X: Any
@@ -106,60 +146,70 @@ class Bench:
         return np.unique(self.y)
 
     def run(
-        self, entry: Entry, rows: TrialRows, given: Mapping[str, Any], grid: Grid, seconds: float
+        self,
+        recipe: PortfolioRecipe,
+        rows: TrialRows,
+        given: Mapping[str, Any],
+        grid: Grid,
+        seconds: float,
     ) -> tuple[Trial, Pipeline | None]:
-        """Try a recipe: choose among the values of the grid, learn, answer the judging rows.
+        """Try a recipe: choose among the values of the grid, train, predict the validation rows.
 
         `given` are values that were chosen before; the trial ends with an error after `seconds`.
         """
-        key = digest("trial", entry.name, dict(given), dict(grid), rows.learned, rows.judged)
+        key = digest("trial", recipe.name, dict(given), dict(grid), rows.train, rows.validation)
         key = digest(key, self.seed, self.score)
-        kept = None if self.engine.checkpoints is None else self.engine.checkpoints.get(key)
-        if kept is not None:
-            self.budget.before += kept.seconds
-            return kept, None
-        trial, model = self._run(entry, rows, given, grid, seconds)
+        stored = None if self.engine.checkpoints is None else self.engine.checkpoints.get(key)
+        if stored is not None:
+            self.budget.before += stored.seconds
+            return stored, None
+        trial, model = self._run(recipe, rows, given, grid, seconds)
         if self.engine.checkpoints is not None:
             self.engine.checkpoints.put(key, trial)
         return trial, model
 
     def _run(
-        self, entry: Entry, rows: TrialRows, given: Mapping[str, Any], grid: Grid, seconds: float
+        self,
+        recipe: PortfolioRecipe,
+        rows: TrialRows,
+        given: Mapping[str, Any],
+        grid: Grid,
+        seconds: float,
     ) -> tuple[Trial, Pipeline | None]:
-        none = np.zeros((0, len(self.classes)))
-        trial = Trial(entry.name, len(rows.learned), rows.rung, rows.fold, none)
+        empty = np.zeros((0, len(self.classes)))
+        trial = Trial(recipe.name, len(rows.train), rows.sample_size, rows.fold, empty)
         engine = self._limit(seconds)
         try:
-            if not given and len(rows.learned) >= PROBE * FEWEST:
-                self._probe(entry, rows, grid, seconds, engine)
-            found = self._choose(entry, rows, given, grid, seconds)
+            if not given and len(rows.train) >= PROBE * MIN_PROBE:
+                self._check_time(recipe, rows, grid, seconds, engine)
+            found = self._choose(recipe, rows, given, grid, seconds)
             values = {**given, **({} if found is None else found.values)}
             began = time.perf_counter()
-            model = entry.make(values)
-            fit_pipeline(model, engine, select_rows(self.X, rows.learned), self.y[rows.learned])
+            model = recipe.build(values)
+            fit_pipeline(model, engine, select_rows(self.X, rows.train), self.y[rows.train])
             fitted = time.perf_counter() - began
-            said = predict_in_blocks(model, self.X, rows.judged, Observer(), cost=False)
-            pilot = 0.0 if given else self._time_pilot(entry.make(values), rows, engine)
+            predicted = predict_in_blocks(model, self.X, rows.validation, Observer(), cost=False)
+            pilot = 0.0 if given else self._time_pilot(recipe.build(values), rows, engine)
         except TimeUpError:
             return attrs.evolve(trial, error=f"needs more than the {seconds:.1f} s it had"), None
         except DcsvmError as error:
             return attrs.evolve(trial, error=str(error)), None
         trial = attrs.evolve(
             trial,
-            shares=self._align(said.shares, model[-1].classes_),
+            probabilities=self._align(predicted.probabilities, model[-1].classes_),
             values=values,
             grid=grid if found is None else narrow(grid, found),
             search_seconds=0.0 if found is None else found.seconds,
             fit_seconds=fitted,
-            predict_seconds=said.seconds,
+            predict_seconds=predicted.seconds,
             pilot_seconds=pilot,
-            growth=UNDIVIDED if _is_undivided(model, values) else USUAL,
+            growth=UNDIVIDED_POWER if _is_undivided(model, values) else USUAL_POWER,
         )
         return trial, model
 
     def _choose(
         self,
-        entry: Entry,
+        recipe: PortfolioRecipe,
         rows: TrialRows,
         given: Mapping[str, Any],
         grid: Grid,
@@ -171,14 +221,14 @@ class Bench:
         """
         if not grid or (given and max(map(len, grid.values())) < 2):
             return None
-        context = SearchContext(self._limit(SEARCHING * seconds), self.seed, self.observer)
-        n_rows, found = len(rows.learned), None
-        few = [] if given or n_rows < PILOT * PILOT * FEWEST else [n_rows // PILOT]
+        context = SearchContext(self._limit(SEARCH_SHARE * seconds), self.seed, self.observer)
+        n_rows, found = len(rows.train), None
+        few = [] if given or n_rows < PILOT * PILOT * MIN_PROBE else [n_rows // PILOT]
         for size in (*few, n_rows):
-            if found is not None and context.spent * PILOT**USUAL > SEARCHING * seconds:
+            if found is not None and context.spent * PILOT**USUAL_POWER > SEARCH_SHARE * seconds:
                 break
             try:
-                found = self._search(entry, rows, given, grid, size, seconds / 2, context)
+                found = self._search(recipe, rows, given, grid, size, seconds / 2, context)
             except TimeUpError:
                 if found is None:
                     raise
@@ -189,7 +239,7 @@ class Bench:
 
     def _search(
         self,
-        entry: Entry,
+        recipe: PortfolioRecipe,
         rows: TrialRows,
         given: Mapping[str, Any],
         grid: Grid,
@@ -198,12 +248,12 @@ class Bench:
         context: SearchContext,
     ) -> SearchResult:
         """Search the grid on at most `n_rows` of the training rows."""
-        asked = entry.adapt_search(self.score, n_rows, seconds)
-        probable = asked.score not in ("accuracy", "balanced_accuracy")
+        settings = recipe.adapt_search(self.score, n_rows, seconds)
+        probable = settings.score not in ("accuracy", "balanced_accuracy")
         return search(
-            attrs.evolve(entry.candidate, grid=grid),
-            lambda cell: entry.make({**given, **cell}, probable),
-            *(asked, entry.recipe.split, self.X, self.y, rows.learned, context),
+            attrs.evolve(recipe.candidate, grid=grid),
+            lambda cell: recipe.build({**given, **cell}, probable),
+            *(settings, recipe.recipe.split, self.X, self.y, rows.train, context),
         )
 
     def _limit(self, seconds: float) -> Engine:
@@ -212,20 +262,20 @@ class Bench:
         observers = (*self.engine.observers, deadline)
         return attrs.evolve(self.engine, observers=observers, checkpoints=None)
 
-    def _probe(
-        self, entry: Entry, rows: TrialRows, grid: Grid, seconds: float, engine: Engine
+    def _check_time(
+        self, recipe: PortfolioRecipe, rows: TrialRows, grid: Grid, seconds: float, engine: Engine
     ) -> None:
         """Raise if a single fit would take far longer than there is time."""
         middle = {name: values[(len(values) - 1) // 2] for name, values in grid.items()}
-        spent = self._time_pilot(entry.make(middle), rows, engine, PROBE)
-        if spent and Pace().add(1, spent).forecast(PROBE) > TOO_LONG * seconds:
+        spent = self._time_pilot(recipe.build(middle), rows, engine, PROBE)
+        if spent and TimeModel().add(1, spent).forecast(PROBE) > TOO_LONG * seconds:
             raise TimeUpError
 
     def _time_pilot(
         self, model: Pipeline, rows: TrialRows, engine: Engine, nth: int = PILOT
     ) -> float:
         """The seconds of every n-th row, to see how they grow; 0 if they cannot be learned."""
-        some = rows.learned[::nth]
+        some = rows.train[::nth]
         began = time.perf_counter()
         try:
             fit_pipeline(model, engine, select_rows(self.X, some), self.y[some])
@@ -233,10 +283,10 @@ class Bench:
             return 0.0
         return time.perf_counter() - began
 
-    def _align(self, shares: Any, classes: Any) -> FloatArray:
+    def _align(self, probabilities: Any, classes: Any) -> FloatArray:
         """Probabilities of all classes, also of those that the model never saw."""
-        whole = np.zeros((len(shares), len(self.classes)))
-        whole[:, np.searchsorted(self.classes, classes)] = shares
+        whole = np.zeros((len(probabilities), len(self.classes)))
+        whole[:, np.searchsorted(self.classes, classes)] = probabilities
         return whole
 
 

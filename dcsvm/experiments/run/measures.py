@@ -85,7 +85,7 @@ class Predictions:
     answers: Any
     seconds: float
     costs: tuple[Cost, ...]
-    shares: FloatArray | None = None
+    probabilities: FloatArray | None = None
 
     @classmethod
     def concatenate(cls, several: Sequence[Predictions]) -> Predictions:
@@ -93,7 +93,7 @@ class Predictions:
             np.concatenate([each.answers for each in several]),
             sum(each.seconds for each in several),
             tuple(cost for each in several for cost in each.costs),
-            _concatenate_shares(several),
+            _concatenate_probabilities(several),
         )
 
     def summarize_cost(self) -> dict[str, float]:
@@ -112,15 +112,17 @@ def predict_in_blocks(
     """Predict the rows of X with some ids block by block, counting seconds and costs."""
     prepare, classifier = model
     probable = hasattr(classifier, "predict_proba")
-    answers, shares, seconds, costs = [], [], 0.0, []
+    answers, probabilities, seconds, costs = [], [], 0.0, []
     block_rows = MAPPED_BLOCK if isinstance(X, MappedRows) else BLOCK_ROWS
     for start in range(0, len(rows), block_rows):
         block = X[rows[start : start + block_rows]]
         asked = time.perf_counter()
         prepared = prepare.transform(block)
         if probable:
-            shares.append(classifier.predict_proba(prepared))
-            answers.append(classifier.classes_[classifier.model_.calibration.decide(shares[-1])])
+            probabilities.append(classifier.predict_proba(prepared))
+            answers.append(
+                classifier.classes_[classifier.model_.calibration.decide(probabilities[-1])]
+            )
         else:
             answers.append(classifier.predict(prepared))
         seconds += time.perf_counter() - asked
@@ -129,13 +131,13 @@ def predict_in_blocks(
         observer.on_rows_done(block.shape[0])
     if not answers:  # no rows are held out
         return Predictions(classifier.classes_[:0], UNKNOWN, ())
-    known = np.concatenate(shares) if probable else None
+    known = np.concatenate(probabilities) if probable else None
     return Predictions(np.concatenate(answers), seconds, tuple(costs), known)
 
 
-def _concatenate_shares(several: Sequence[Predictions]) -> FloatArray | None:
+def _concatenate_probabilities(several: Sequence[Predictions]) -> FloatArray | None:
     """The probabilities of several sets of rows; None where models differ in their classes."""
-    tables = [each.shares for each in several]
+    tables = [each.probabilities for each in several]
     known = [each for each in tables if each is not None]
     if len(known) < len(tables) or len({each.shape[1] for each in known}) > 1:
         return None

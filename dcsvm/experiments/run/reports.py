@@ -112,7 +112,7 @@ def _build_finished_run(result: RunResult) -> FinishedRun:
         data.X[learned],
         data.y[learned],
         data.features,
-        result.trained[0].shares,
+        result.trained[0].probabilities,
     )
 
 

@@ -20,13 +20,13 @@ from dcsvm.classifier import DivideAndConquerClassifier, Strategy
 from dcsvm.datasets.dataset import Dataset
 from dcsvm.experiments.recipe import Candidate, Recipe, Search
 from dcsvm.experiments.run.grid_extension import count_open_lists
-from dcsvm.experiments.run.grid_search import VALIDATION, needs_decisions
 from dcsvm.experiments.run.load_data import (
     build_pipeline,
     list_feature_names,
     load,
     warn_of_unsuited,
 )
+from dcsvm.experiments.run.parameter_search import VALIDATION, needs_decisions
 from dcsvm.experiments.run.pilot import (
     KERNEL_BYTES,
     Pilot,
@@ -117,7 +117,7 @@ def _list_portfolio(recipe: Recipe, data: Dataset, splits: list[TrainTestRows]) 
     """The names of the recipes that a portfolio would try."""
     if recipe.search.use != "portfolio":
         return ()
-    from dcsvm.experiments.portfolio.entries import count_sizes, find_portfolio
+    from dcsvm.experiments.portfolio.portfolio_recipes import count_sizes, find_portfolio
 
     sizes = count_sizes(data, splits[0].train)
     found = find_portfolio(recipe.candidates[0].registry, recipe.search, sizes)

@@ -89,7 +89,7 @@ class RarestClass:
 
 
 def find_rarest_class(
-    truth: Any, answers: Any, classes: Any, shares: FloatArray | None
+    truth: Any, answers: Any, classes: Any, probabilities: FloatArray | None
 ) -> RarestClass | None:
     """The rarest class of the test rows, if it has less than UNCOMMON of them."""
     labels, counts = np.unique(truth, return_counts=True)
@@ -103,8 +103,8 @@ def find_rarest_class(
     right = float(np.count_nonzero(mine & said))
     column = np.flatnonzero(classes == labels[place])
     average = None
-    if shares is not None and len(column):
-        average = float(average_precision_score(mine, shares[:, column[0]]))
+    if probabilities is not None and len(column):
+        average = float(average_precision_score(mine, probabilities[:, column[0]]))
     precision = right / max(int(np.count_nonzero(said)), 1)
     return RarestClass(str(labels[place]), share, right / counts[place], precision, average)
 

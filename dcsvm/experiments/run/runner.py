@@ -17,7 +17,6 @@ from dcsvm.drive.validation import find_costs
 from dcsvm.experiments.portfolio.budget import Budget, forecast_report
 from dcsvm.experiments.recipe import Candidate, Recipe
 from dcsvm.experiments.recipe.sections import CLASS_WEIGHT
-from dcsvm.experiments.run.grid_search import search
 from dcsvm.experiments.run.load_data import (
     build_pipeline,
     fit_pipeline,
@@ -30,6 +29,7 @@ from dcsvm.experiments.run.measures import (
     measure_structure,
     predict_in_blocks,
 )
+from dcsvm.experiments.run.parameter_search import search
 from dcsvm.experiments.run.run_context import RunContext
 from dcsvm.experiments.run.run_sentences import (
     RareClass,
@@ -69,7 +69,7 @@ class TrainedCandidate:
     model: Pipeline
     answers: Any
     found: tuple[SearchResult, ...] = ()
-    shares: FloatArray | None = None
+    probabilities: FloatArray | None = None
     refitted: Pipeline | None = None
 
 
@@ -121,7 +121,7 @@ class RunResult:
     def rarest(self) -> RarestClass | None:
         """Describe the scores of the recipe's model on the rarest class, if it is rare."""
         own = self.trained[0]
-        return find_rarest_class(self.truth, own.answers, own.model.classes_, own.shares)
+        return find_rarest_class(self.truth, own.answers, own.model.classes_, own.probabilities)
 
     @property
     def missed(self) -> dict[str, int]:
@@ -248,7 +248,7 @@ class _CandidateRun:
         refits = self.is_refitted and self._has_time(fitting)
         refitted = self._refit(found[-1] if found else None) if refits else None
         return TrainedCandidate(
-            measures, model, answers.answers, tuple(found), answers.shares, refitted
+            measures, model, answers.answers, tuple(found), answers.probabilities, refitted
         )
 
     @property
@@ -360,7 +360,7 @@ class _CandidateRun:
     ) -> Measures:
         tests = [rows.test for rows in self.splits]
         truth = self.data.y[np.concatenate(tests)]
-        answered = Answered(truth, said.answers, model.classes_, said.shares)
+        answered = Answered(truth, said.answers, model.classes_, said.probabilities)
         accuracy = compute_score("accuracy", answered)
         train_accuracy = float("nan")
         if self.recipe.measure.train:

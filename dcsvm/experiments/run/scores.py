@@ -29,7 +29,7 @@ def score_classes(rated: Answered, scores: Sequence[str]) -> dict[str, float]:
         for word, values in zip(("precision", "recall", "f1"), table[:3], strict=True)
         for place, label in enumerate(classes.tolist())
     }
-    always = [] if rated.shares is None else ["log_loss", "brier"]
+    always = [] if rated.probabilities is None else ["log_loss", "brier"]
     names = dict.fromkeys([*scores, *always])
     return found | {f"test_{name}": compute_score(name, rated) for name in names}
 
@@ -42,12 +42,12 @@ def score_folds(
         return {}
     edges = np.cumsum([len(test) for test in tests])[:-1]
     labels = np.split(rated.labels, edges)
-    shares: list[Any] = [None] * len(tests)
-    if rated.shares is not None:
-        shares = np.split(rated.shares, edges)
+    probabilities: list[Any] = [None] * len(tests)
+    if rated.probabilities is not None:
+        probabilities = np.split(rated.probabilities, edges)
     folds = [
         Answered(y[test], answers, rated.classes, table)
-        for test, answers, table in zip(tests, labels, shares, strict=True)
+        for test, answers, table in zip(tests, labels, probabilities, strict=True)
     ]
     return {
         f"test_{name}": [compute_score(name, fold) for fold in folds]

@@ -27,7 +27,7 @@ class ScoredCell:
 
 
 @attrs.frozen
-class Standing:
+class LeaderboardEntry:
     """How a recipe of a portfolio did on the most rows that it learned.
 
     `rating` is the score as a search compares it, larger being better; `weight` the share in what
@@ -59,7 +59,7 @@ class SearchResult:
     n_rows: int
     scored_by: str = "accuracy"
     seconds: float = attrs.field(default=0.0, eq=False)
-    leaderboard: tuple[Standing, ...] = ()
+    leaderboard: tuple[LeaderboardEntry, ...] = ()
 
     @property
     def chosen(self) -> str:
@@ -75,7 +75,7 @@ class SearchResult:
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> SearchResult:
         tried = tuple(ScoredCell(**each) for each in table["tried"])
-        board = tuple(Standing(**each) for each in table.get("leaderboard", ()))
+        board = tuple(LeaderboardEntry(**each) for each in table.get("leaderboard", ()))
         return cls(**{**table, "tried": tried, "leaderboard": board})
 
 

@@ -161,7 +161,7 @@ def _search_cells(
         seconds = time.perf_counter() - began
         bench.observer.on_count()
         said = predict_in_blocks(model, X, judging, Observer(), cost=False)
-        known = Answered(y[judging], said.answers, model.classes_, said.shares)
+        known = Answered(y[judging], said.answers, model.classes_, said.probabilities)
         return rate(asked.score, known), seconds
 
     decides = needs_decisions(asked.score, candidate)

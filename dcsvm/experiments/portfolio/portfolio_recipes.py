@@ -24,13 +24,13 @@ from dcsvm.experiments.run.load_data import build_pipeline, resolve_class_weight
 from dcsvm.toolbox.table_schema import TableSchema
 
 #: The keys of [data] that each recipe brings.
-PREPARED = ("scale", "encode", "min_frequency")
+DATA_KEYS = ("scale", "encode", "min_frequency")
 #: Where fewer recipes suit the data, the others are tried after them.
-FEWEST = 2
+MIN_SUITED = 2
 
 
 @attrs.frozen(eq=False)
-class Entry:
+class PortfolioRecipe:
     """A recipe of the portfolio, for one table.
 
     `missing` and `class_weight` are those of the recipe that searches the portfolio.
@@ -51,7 +51,7 @@ class Entry:
     def candidate(self) -> Candidate:
         return self.recipe.candidates[0]
 
-    def make(self, cell: Mapping[str, Any], probable: bool = True) -> Pipeline:
+    def build(self, cell: Mapping[str, Any], probable: bool = True) -> Pipeline:
         """The recipe's pipeline with these values, not fitted."""
         classifier = clone(self.candidate.build_classifier(cell))
         if self.class_weight is not None:
@@ -79,33 +79,33 @@ class Entry:
 
     def describe(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The pipeline with these values as a cell of the recipe that searches the portfolio."""
-        table = serialize_learner(self.make(values)[-1])
+        table = serialize_learner(self.build(values)[-1])
         return {**table, **self._describe_data(values)}
 
     def describe_member(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The pipeline with these values as a member of a blend: learner and preparation."""
         data = self._describe_data(values)
-        preparation = {key: data[f"data.{key}"] for key in PREPARED}
-        return serialize_learner(self.make(values)[-1]), preparation
+        preparation = {key: data[f"data.{key}"] for key in DATA_KEYS}
+        return serialize_learner(self.build(values)[-1]), preparation
 
     def _describe_data(self, values: Mapping[str, Any]) -> dict[str, Any]:
         own = self.recipe.data
-        return {f"data.{key}": values.get(f"data.{key}", getattr(own, key)) for key in PREPARED}
+        return {f"data.{key}": values.get(f"data.{key}", getattr(own, key)) for key in DATA_KEYS}
 
 
-def find_portfolio(registry: Registry, asked: Search, sizes: Mapping[str, int]) -> list[Recipe]:
+def find_portfolio(registry: Registry, settings: Search, sizes: Mapping[str, int]) -> list[Recipe]:
     """The recipes to try, in their order: those that are named, or that join and suit the data."""
-    names = asked.recipes or _list_joining(registry)
-    for name in (*names, *(asked.exclude or ())):
+    names = settings.recipes or _list_joined_names(registry)
+    for name in (*names, *(settings.exclude or ())):
         if (RECIPE, name) not in registry.offers:
             hint = did_you_mean(name, registry.names(RECIPE))
             raise RecipeError(f"[search]: no registered recipe is called {name!r}; {hint}")
-    recipes = [_read(name, registry) for name in names if name not in (asked.exclude or ())]
+    recipes = [_read(name, registry) for name in names if name not in (settings.exclude or ())]
     if not recipes:
         raise RecipeError("[search]: no recipe is left in the portfolio")
     suited = [each for each in recipes if not find_unsuitable(_list_ranges(each), sizes)]
-    if asked.recipes or len(suited) >= FEWEST:
-        return recipes if asked.recipes else suited
+    if settings.recipes or len(suited) >= MIN_SUITED:
+        return recipes if settings.recipes else suited
     return suited + [each for each in recipes if each not in suited]
 
 
@@ -121,7 +121,7 @@ def count_levels(schema: TableSchema | None) -> list[int]:
     return levels if any(levels) else []
 
 
-def _list_joining(registry: Registry) -> Sequence[str]:
+def _list_joined_names(registry: Registry) -> Sequence[str]:
     places = {
         offer.name: tomllib.loads(offer.what).get(PORTFOLIO) for offer in registry.of_kind(RECIPE)
     }
