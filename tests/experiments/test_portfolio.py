@@ -173,19 +173,39 @@ def test_models_with_errors_of_their_own_are_blended():
     scorer, several = make_models()
     weights = select_members(scorer, several, 0, [1.0] * 3, 10.0, 3)
     assert set(weights) == {0, 1, 2}
-    assert scorer.is_clear(blend(several, weights), several[0])
+    mixed = blend(several, weights)
+    assert scorer.rate_by("log_loss", mixed) > max(scorer.rate(each)[1] for each in several)
+    assert scorer.accepts(mixed, several[0])
+
+
+def test_a_blend_that_is_clearly_less_accurate_is_not_accepted():
+    scorer, several = make_models()
+    unsure = np.full_like(several[0], 0.5)
+    assert not scorer.accepts(unsure, several[0])
+    assert scorer.accepts(several[0], several[0])
+    balanced = HeldOutScorer(scorer.y, scorer.classes, "balanced_accuracy")
+    assert not balanced.accepts(unsure, several[0])
+    assert balanced.accepts(several[0], several[0])
+
+
+def test_a_member_that_adds_next_to_nothing_is_left_out():
+    scorer, several = make_models(n_models=2)
+    copy = several[0].copy()
+    copy[0] = scorer.y[0] == np.arange(2)
+    weights = select_members(scorer, [several[0], copy], 0, [1.0] * 2, 10.0, 2)
+    assert len(weights) == 1
 
 
 def test_a_blend_takes_no_more_members_and_seconds_than_there_are():
     scorer, several = make_models()
     assert len(select_members(scorer, several, 0, [1.0] * 3, 10.0, 2)) == 2
-    assert set(select_members(scorer, several, 0, [1.0] * 3, 1.5, 3)) == {0}
+    assert len(select_members(scorer, several, 0, [1.0] * 3, 1.5, 3)) == 1
+    assert set(select_members(scorer, several, 0, [9.0] * 3, 1.5, 3)) == {0}
 
 
 def test_of_equal_models_the_fastest_is_chosen():
     scorer, several = make_models()
     assert scorer.choose([several[0], several[0]], [2.0, 1.0]) == 1
-    assert not scorer.is_clear(several[0], several[0])
 
 
 def test_the_reason_names_what_slower_answers_gained():

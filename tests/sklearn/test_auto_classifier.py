@@ -29,9 +29,15 @@ def test_it_passes_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
+def compare_fits(estimator):
+    """Checks that compare two fits: which recipes a tenth of a second suffices for may differ."""
+    names = ("supervised_y_2d", "fit_idempotent", "classifier_data_not_an_array")
+    return {f"check_{name}": "how far a search gets depends on the time" for name in names}
+
+
 @pytest.mark.slow
 @parametrize_with_checks(
-    [AutoClassifier(seconds=0.2, random_state=0)], expected_failed_checks=why_not
+    [AutoClassifier(seconds=0.2, random_state=0)], expected_failed_checks=compare_fits
 )
 def test_it_passes_them_with_the_whole_portfolio_and_little_time(estimator, check):
     check(estimator)
@@ -74,9 +80,9 @@ def test_the_leaderboard_tells_what_was_tried(fitted):
 
 
 def test_a_blend_of_all_that_was_tried_can_be_read_from_a_data_frame(monkeypatch):
-    from dcsvm.experiments.portfolio.blending import Judge
+    from dcsvm.experiments.portfolio.blending import HeldOutScorer
 
-    monkeypatch.setattr(Judge, "is_clear", lambda *_: True)
+    monkeypatch.setattr(HeldOutScorer, "accepts", lambda *_: True)
     frame, y = table()
     clf = auto(recipes=["global_svm", "kernel_logistic"], scoring="log_loss").fit(frame, y)
     members = sum(each.weight > 0 for each in clf.leaderboard_)

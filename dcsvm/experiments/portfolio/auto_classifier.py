@@ -44,8 +44,8 @@ class AutoClassifier(ClassifierMixin, BaseEstimator):
     """Tries the recipes of a portfolio within a time budget, and keeps the best or a blend.
 
     Recipes are tried on growing samples, and the better half goes on. The last ones are judged by
-    up to five folds; a blend of several is kept only where it is clearly better than the best one
-    alone. What was chosen then learns all rows. Rows may be arrays, sparse, or data frames with
+    up to five folds; a blend of several takes the place of the best one where it has less
+    log-loss and is not clearly less accurate. What was chosen then learns all rows. Rows may be arrays, sparse, or data frames with
     text, categories and missing values. Which recipes are tried, and how far they get, depends on
     the time that they take, so that two fits may differ.
 

@@ -1,4 +1,4 @@
-"""Blends of models by their probabilities of held-out rows: greedy selection and clear gains."""
+"""Blends of models by their probabilities of held-out rows: greedy selection by log-loss."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from dcsvm.numeric.array_types import FloatArray, IntArray
 ROUNDS = 12
 #: The least probability that counts in a log-loss.
 MIN_PROBABILITY = 1e-12
-#: A gain is clear from so many standard errors of the paired differences of rows on: by the score
-#: that was asked for while log-loss does not suffer, or by one of the two alone.
-CLEAR_GAIN, CLEAR_LOSS = 1.0, 2.0
+#: A new member lowers the log-loss by at least this share of it.
+LEAST_GAIN = 0.002
+#: A difference is clear from so many standard errors of the paired differences of rows on; these
+#: are the scores that have a value for each row.
+CLEAR_GAIN, PAIRED = 2.0, ("accuracy", "log_loss", "neg_log_loss")
 #: Differences of fewer standard errors are a tie.
 TIE = 0.5
 
@@ -56,14 +58,14 @@ class HeldOutScorer:
         is_loss = self.score in ("log_loss", "neg_log_loss", "brier")
         return _standardize(by_loss if is_loss else by_label), _standardize(by_loss)
 
-    def is_clear(self, one: FloatArray, other: FloatArray) -> bool:
-        """Whether one is better than the other by more than what rows by chance explain."""
-        if self.rate(one) <= self.rate(other):
-            return False
-        gain, loss = self.measure_gain(one, other)
-        if gain < 0:
-            return False
-        return loss >= CLEAR_LOSS or (gain >= CLEAR_GAIN and loss >= 0) or gain >= CLEAR_LOSS
+    def accepts(self, mixed: FloatArray, alone: FloatArray) -> bool:
+        """Whether a blend of less log-loss may take the place of the best one alone.
+
+        By accuracy, a difference that chance explains does not count against the blend.
+        """
+        if self.score in PAIRED:
+            return self.measure_gain(alone, mixed)[0] < CLEAR_GAIN
+        return self.rate(mixed) >= self.rate(alone)
 
     def _encode_labels(self) -> IntArray:
         return np.asarray(np.searchsorted(self.classes, self.y))
@@ -84,32 +86,37 @@ def select_members(
     allowed: float,
     most: int,
 ) -> dict[int, float]:
-    """Weights of a blend by place, beginning with `first`: the greedy selection of Caruana et al.
+    """Weights of a blend by place: the greedy selection of Caruana et al., by log-loss.
 
-    Members take no more than the `allowed` seconds together.
+    Log-loss is less noisy than a score of labels: blends chosen by it are also more accurate on
+    other rows. The first member is the one of least log-loss that does not take longer than
+    the `allowed` seconds, or `first`; together, members take no longer either.
     """
-    counts = {first: 1}
-    total = several[first].copy()
-    for _ in range(ROUNDS):
-        chosen = sum(counts.values())
-        before = scorer.rate(total / chosen)
+
+    def rate(probabilities: FloatArray) -> float:
+        return scorer.rate_by("log_loss", probabilities)
+
+    able = [p for p in range(len(several)) if p == first or seconds[p] <= allowed]
+    best = max(able, key=lambda place: rate(several[place]))
+    counts, total, loss = {best: 1}, several[best].copy(), -rate(several[best])
+    for size in range(2, ROUNDS + 2):
+        spent = sum(seconds[each] for each in counts)
         options = [
             place
-            for place in range(len(several))
-            if place in counts
-            or (
-                len(counts) < most
-                and sum(seconds[each] for each in counts) + seconds[place] <= allowed
-            )
+            for place in able
+            if place in counts or (len(counts) < most and spent + seconds[place] <= allowed)
         ]
-        rated = [
-            (scorer.rate((total + several[place]) / (chosen + 1)), place) for place in options
+        found = [
+            (-rate((total + several[place]) / size), place not in counts, place)
+            for place in options
         ]
-        after, place = max(rated, key=lambda each: each[0])
-        if after <= before:
+        after, is_new, place = min(
+            found, key=lambda each: each[0] + each[1] * LEAST_GAIN * loss
+        )
+        if after + is_new * LEAST_GAIN * loss >= loss:
             break
         counts[place] = counts.get(place, 0) + 1
-        total = total + several[place]
+        total, loss = total + several[place], after
     return {place: count / sum(counts.values()) for place, count in counts.items()}
 
 

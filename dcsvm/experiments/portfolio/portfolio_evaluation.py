@@ -9,7 +9,7 @@ import numpy as np
 
 from dcsvm.base.row_splitting import deal_folds
 from dcsvm.experiments.portfolio.blending import HeldOutScorer
-from dcsvm.experiments.portfolio.recipe_trials import RecipeTrials, TrialContext, TrialRows
+from dcsvm.experiments.portfolio.recipe_trials import RecipeTrials, Trial, TrialContext, TrialRows
 from dcsvm.numeric.array_types import IntArray
 
 #: The folds of the rows, and the most validation rows of one.
@@ -44,15 +44,29 @@ class PortfolioEvaluation:
         rows = self.split_fold(fold).validation[:n_validation]
         return HeldOutScorer(self.context.y[rows], self.context.classes, self.context.score)
 
-    def rank(self, candidates: Sequence[RecipeTrials], sample_size: int) -> list[RecipeTrials]:
-        """Best first, by their validation rows of the first fold."""
+    def rank(
+        self, candidates: Sequence[RecipeTrials], sample_size: int, score: str = ""
+    ) -> list[RecipeTrials]:
+        """Best first by a score of the validation rows of the first fold."""
         known = [(each, each.find(sample_size, 0)) for each in candidates]
         rated = [
-            (self.build_scorer(0, trial.n_validation).rate(trial.probabilities), each)
+            (self._rate(trial, score or self.context.score), each)
             for each, trial in known
             if trial is not None
         ]
         return [each for _, each in sorted(rated, key=lambda pair: pair[0], reverse=True)]
+
+    def rank_for_blend(
+        self, candidates: Sequence[RecipeTrials], sample_size: int
+    ) -> list[RecipeTrials]:
+        """The best one by the score, then the others by log-loss, which chooses blends."""
+        best = self.rank(candidates, sample_size)[:1]
+        others = self.rank(candidates, sample_size, "log_loss")
+        return best + [each for each in others if each not in best]
+
+    def _rate(self, trial: Trial, score: str) -> tuple[float, float]:
+        scorer = self.build_scorer(0, trial.n_validation)
+        return attrs.evolve(scorer, score=score).rate(trial.probabilities)
 
     def forecast_final_fits(self, candidate: RecipeTrials | None) -> float:
         """The forecast of what comes after the search, with this recipe."""

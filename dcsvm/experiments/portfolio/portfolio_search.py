@@ -29,7 +29,7 @@ from dcsvm.numeric.array_types import IntArray
 #: rows of trials on a sample.
 FIRST_ROWS, GROWTH_FACTOR, SAMPLE_VALIDATION = 2000, 4, 5000
 #: The last recipes of a halving are judged by all folds, as far as there is time.
-FINALISTS = 3
+FINALISTS = 4
 #: With fewer seconds than these, the first trials have fewer rows, but at least so many.
 FULL_SECONDS, MIN_ROWS = 40.0, 500
 #: The most of the time left that is kept for the last fits while a recipe is tried first.
@@ -80,7 +80,7 @@ class PortfolioSearch:
         sample_size = self._find_largest_sample()
         finalists = [each for each in self.candidates if each.find(sample_size, 0)]
         if sample_size == samples[-1].sample_size and len(finalists) > 1:
-            self._repeat(self.evaluation.rank(finalists, sample_size)[:FINALISTS])
+            self._repeat(self.evaluation.rank_for_blend(finalists, sample_size)[:FINALISTS])
         return WinnerSelection(self.evaluation, self.candidates, self.members).select(
             finalists, sample_size
         )
@@ -176,7 +176,7 @@ class PortfolioSearch:
                 each.drop_reason = f"too slow: about {needed:.0f} s for all rows"
         least = FINALISTS if n_samples - number <= 3 else 2
         most = max(math.ceil(len(able) / 2), least)
-        ranked = self.evaluation.rank(able, able[0].last.sample_size)
+        ranked = self.evaluation.rank_for_blend(able, able[0].last.sample_size)
         for each in ranked[most:]:
             each.drop_reason = f"not in the better half on {each.last.n_rows:,} rows"
         return ranked[:most]

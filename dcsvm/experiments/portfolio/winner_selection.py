@@ -68,8 +68,9 @@ class WinnerSelection:
         if self.members > 1 and len(pool) > 1:
             left = max(self.context.budget.left, seconds[first])
             mixed = select_members(scorer, probabilities, first, seconds, left, self.members)
-            if scorer.is_clear(blend(probabilities, mixed), probabilities[first]):
+            if scorer.accepts(blend(probabilities, mixed), probabilities[first]):
                 weights = mixed
+                first = first if len(mixed) > 1 else next(iter(mixed))
         chosen = {pool[place].recipe.name: weight for place, weight in weights.items()}
         board = self._build_leaderboard(chosen)
         values = self._describe([(pool[place], weight) for place, weight in weights.items()])
@@ -169,9 +170,10 @@ def _explain(
         mixed = blend(probabilities, weights)
         gain, loss = scorer.measure_gain(mixed, probabilities[first])
         score = abs(scorer.rate_by(scorer.score, mixed))
+        found = f"{gain:.1f} standard errors better" if gain > 0 else "no better"
         return (
-            f"the blend has {scorer.score} {score:.4f} {judged}, {alone}: better by {gain:.1f} "
-            f"standard errors, and by {loss:.1f} in log-loss"
+            f"the blend has {scorer.score} {score:.4f} {judged}, {alone}: {found}, and "
+            f"{loss:.1f} standard errors better in log-loss"
         )
     others = [place for place in range(len(probabilities)) if place != first]
     if not others:
@@ -181,7 +183,7 @@ def _explain(
     return (
         f"{alone} {judged}; {names[second]} comes next, {abs(gain):.1f} standard errors "
         f"{'behind' if gain >= 0 else 'ahead, a tie'} and {abs(loss):.1f} "
-        f"{'behind' if loss >= 0 else 'ahead'} in log-loss; no blend was clearly better"
+        f"{'behind' if loss >= 0 else 'ahead'} in log-loss; no blend was better"
     )
 
 
