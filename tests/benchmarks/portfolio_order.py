@@ -2,16 +2,16 @@
 
     python tests/benchmarks/portfolio_order.py
 
-It reads the log-losses of validation rows in measured/suite_validation.jsonl. The first recipe has
-the best mean log-loss; the next one is always the one that improves the best so far most. The
-keys `auto` of the shipped recipes are the order from all sets: the script says how many orders
-change without one set, and for how many sets the first recipe does.
+It reads the log-losses of validation rows that `portfolio_ablation.py` has measured. The first
+recipe has the best mean log-loss; the next one is always the one that improves the best so far
+most. The keys `auto` of the shipped recipes are the order from all sets: the script says how many
+orders change without one set, and for how many sets the first recipe does.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,16 +19,12 @@ from suite import HERE, read_kept
 
 from dcsvm.numeric.array_types import FloatArray
 
-VALIDATED = HERE / "measured" / "suite_validation.jsonl"
-TAG, ROWS = "ranks and Laplacian", 4000
+ABLATION = HERE / "measured" / "portfolio_ablation.jsonl"
 
 
-def read_losses(tag: str = TAG, rows: int = ROWS) -> tuple[list[str], list[str], FloatArray]:
+def read_losses() -> tuple[list[str], list[str], FloatArray]:
     """Sets, recipes, and the log-losses (sets, recipes) where all recipes have finished."""
-    found: dict[str, dict[str, float]] = defaultdict(dict)
-    for each in read_kept(VALIDATED):
-        if each["tag"] == tag and each["asked"] == rows and "log_loss" in each:
-            found[each["set"]][each["method"]] = each["log_loss"]
+    found = {each["set"]: each["losses"] for each in read_kept(ABLATION) if "losses" in each}
     recipes = sorted({name for losses in found.values() for name in losses})
     sets = [name for name, losses in found.items() if len(losses) == len(recipes)]
     return sets, recipes, np.array([[found[name][each] for each in recipes] for name in sets])
@@ -86,13 +82,6 @@ def weigh_advice(
     )
 
 
-def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tag", default=TAG)
-    parser.add_argument("--rows", type=int, default=ROWS)
-    given = parser.parse_args(arguments)
-    print("\n".join(describe(*read_losses(given.tag, given.rows))))
-
-
 if __name__ == "__main__":
-    main()
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    print("\n".join(describe(*read_losses())))

@@ -139,6 +139,29 @@ def test_the_order_of_the_portfolio_is_the_greedy_one(monkeypatch: pytest.Monkey
     assert order == sorted(places, key=lambda name: places[name])
 
 
+def test_an_ablation_chooses_as_auto_does_and_compares_with_the_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(HERE))
+    script = runpy.run_path(str(HERE / "portfolio_ablation.py"))
+    y = np.arange(100) % 2
+    right = np.column_stack([1 - y, y]) * 0.8 + 0.1
+    shares = {"good": right, "bad": right[:, ::-1], "useless": np.full((100, 2), 0.5)}
+    recipes = {
+        name: {"out_of_fold": each, "judged": each, "seconds": 1.0, "predict_seconds": 0.1}
+        for name, each in shares.items()
+    }
+    found = {"y": y, "y_judged": y, "home": np.arange(100) // 20, "recipes": recipes}
+    assert script["choose"](found, list(recipes), 4) == {"good": 1.0}
+    best, rest = (script["judge"](found, names, 4) for names in (list(recipes), ["useless"]))
+    assert best["accuracy"] == 1.0
+    assert rest["log_loss"] == pytest.approx(np.log(2))
+    records = [{"set": "a", "without": "nothing"} | best, {"set": "a", "without": "good"} | rest]
+    assert script["write_table"](records)[-1].startswith(
+        "| good | 1 | -50.00 | -50.00 | +557.9% |"
+    )
+
+
 def test_budgets_are_spread_over_sets_and_told_in_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(HERE))
     script = runpy.run_path(str(HERE / "budgets.py"))
