@@ -262,8 +262,8 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
             if isinstance(given, str) and (kind, given) in default_registry().offers:
                 built = default_registry().build(kind, given)
                 settings |= {f"{kind}__{key}": None for key in built.get_params()}
-        homes = [repr(key) for key in sorted(settings) if key.rpartition("__")[2] == name]
-        return f"did you mean {' or '.join(homes)}?" if homes else did_you_mean(name, settings)
+        paths = [repr(key) for key in sorted(settings) if key.rpartition("__")[2] == name]
+        return f"did you mean {' or '.join(paths)}?" if paths else did_you_mean(name, settings)
 
     def check(self) -> None:
         self._strategy()

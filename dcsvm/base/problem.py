@@ -385,10 +385,10 @@ def _as_ids(given: Any) -> IntArray:
     return rows.astype(np.intp, copy=False)
 
 
-def parts_by(home: IntArray, n_parts: int, **others: Any) -> list[Part]:
-    """Make `n_parts` parts, where row i belongs to part `home[i]`."""
-    order = np.argsort(home, kind="stable")
-    edges = np.searchsorted(home[order], np.arange(1, n_parts))
+def parts_by(assignment: IntArray, n_parts: int, **others: Any) -> list[Part]:
+    """Make `n_parts` parts, where row i belongs to part `assignment[i]`."""
+    order = np.argsort(assignment, kind="stable")
+    edges = np.searchsorted(assignment[order], np.arange(1, n_parts))
     return [Part(rows, **others) for rows in np.split(order, edges)]
 
 

@@ -65,7 +65,7 @@ class Router(Stored, ABC):
     def route(self, X: Matrix) -> Routing:
         """Choose the members for rows X (n, d); called by the committee at prediction."""
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         """Add the choice of members for rows with `n_features` features to a plan.
 
         Called when single rows are first predicted. None means: ask `route` in Python.

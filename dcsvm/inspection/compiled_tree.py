@@ -61,10 +61,10 @@ class CompiledTree:
         self._answers = self.labels.tolist()
         self._call = None
         if native.library is not None:
-            self._runner = self._lower()
+            self._runner = self._build_runner()
             self._call = self._runner.row_call(self._row, self._leaf)
 
-    def _lower(self) -> PlanRunner:
+    def _build_runner(self) -> PlanRunner:
         """The tree as a plan, whose labels are leaves."""
         plan = Plan()
         tree = plan.plane_tree(self.tree, np.arange(self.tree.n_leaves))

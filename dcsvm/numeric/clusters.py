@@ -21,7 +21,7 @@ class Clusters:
 
     Parameters
     ----------
-    home : (n,) array of int
+    assignment : (n,) array of int
         The cluster of each row, with the least squared distance plus price. None is empty.
     means : (n, k) array
         The weight of each row in each center; columns sum to 1.
@@ -33,7 +33,7 @@ class Clusters:
         The sum of squared distances to the own center.
     """
 
-    home: Integers
+    assignment: Integers
     means: Floats
     inner: Floats
     prices: Floats
@@ -67,7 +67,7 @@ def kernel_kmeans(
     --------
     >>> import numpy as np
     >>> X = np.array([[0.0], [0.1], [5.0], [5.2]])
-    >>> kernel_kmeans(X @ X.T, 2, np.random.default_rng(0)).home.tolist() in (
+    >>> kernel_kmeans(X @ X.T, 2, np.random.default_rng(0)).assignment.tolist() in (
     ...     [0, 0, 1, 1],
     ...     [1, 1, 0, 0],
     ... )
@@ -123,14 +123,14 @@ def _auction(costs: Floats, capacity: float, prices: Floats) -> tuple[Floats, in
     best, least = prices.copy(), len(costs) + 1
     for _ in range(AUCTION):
         due = costs + prices
-        home = nearest(due)
-        sizes = np.bincount(home, minlength=len(prices))
+        assignment = nearest(due)
+        sizes = np.bincount(assignment, minlength=len(prices))
         fullest = int(sizes.argmax())
         if sizes[fullest] < least:
             best, least = prices.copy(), int(sizes[fullest])
         if sizes[fullest] <= capacity or len(prices) < 2:
             break
-        inside = due[home == fullest]
+        inside = due[assignment == fullest]
         mine = inside[:, fullest].copy()
         inside[:, fullest] = np.inf
         patience = np.sort(inside.min(axis=1) - mine)
@@ -166,25 +166,25 @@ def _descend(gram: Floats, costs: Floats, capacity: float) -> Clusters:
     """
     diagonal = np.diagonal(gram)[:, None]
     prices = _prices(costs, capacity)
-    home = nearest(costs + prices)
+    assignment = nearest(costs + prices)
     for left in range(ROUNDS, 0, -1):
-        used, home = np.unique(home, return_inverse=True)
-        inside = (home[:, None] == np.arange(len(used))).astype(np.float64)
+        used, assignment = np.unique(assignment, return_inverse=True)
+        inside = (assignment[:, None] == np.arange(len(used))).astype(np.float64)
         means = inside / inside.sum(axis=0)
         between = gram @ means
         inner = np.einsum("ij,ij->j", means, between)
         costs = diagonal - 2.0 * between + inner
         prices = _prices(costs, capacity, prices[used])
-        before, home = home, nearest(costs + prices)
-        if (home == before).all():
+        before, assignment = assignment, nearest(costs + prices)
+        if (assignment == before).all():
             move = None if prices.any() or left == 1 else _move(costs, inside)
             if move is None:
                 break
-            home[move[0]] = move[1]
-    used, home = np.unique(nearest(costs + prices), return_inverse=True)
-    own = costs[np.arange(len(gram)), used[home]]
+            assignment[move[0]] = move[1]
+    used, assignment = np.unique(nearest(costs + prices), return_inverse=True)
+    own = costs[np.arange(len(gram)), used[assignment]]
     distortion = float(np.maximum(own, 0.0).sum())
-    return Clusters(home, means[:, used], inner[used], prices[used], distortion)
+    return Clusters(assignment, means[:, used], inner[used], prices[used], distortion)
 
 
 def _move(costs: Floats, inside: Floats) -> tuple[int, int] | None:

@@ -10,11 +10,11 @@ import scipy
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray
 from dcsvm.numeric.bounded_newton import Evaluation, minimize_bounded
 from dcsvm.numeric.platt_scaling import (
+    compute_platt_targets,
     find_logs,
     fit_sigmoid,
     fit_temperature,
     logistic_loss,
-    soften,
 )
 
 #: The slope may change at so many quantiles of the scores, if they are at least so far apart, as
@@ -50,7 +50,7 @@ def fit_monotone_sigmoid(
     knots, slopes, shift : (k,) array, (k + 1,) array and float
         The log-odds are `split_at(scores, knots) @ slopes + shift`.
     """
-    scores, wanted, weights = merge_neighbors(scores, soften(y, weights), weights)
+    scores, wanted, weights = merge_neighbors(scores, compute_platt_targets(y, weights), weights)
     slope, shift = fit_sigmoid(scores, wanted, weights)
     if not np.any(scores) or len(np.unique(y)) < 2:
         return np.zeros(0), np.array([slope]), shift

@@ -178,7 +178,7 @@ class BlockSum(View):
             )
         return sizes
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         return plan.block_sum(self.place, self.weights[self.block], self.width)
 
     def apply(self, X: Matrix) -> Matrix:

@@ -82,7 +82,7 @@ def test_answers_come_in_blocks_that_do_not_change_them(monkeypatch):
 def test_all_columns_come_as_a_table_with_gaps_where_no_one_was_asked():
     clf = DivideAndConquerClassifier(Strips(2), Centroids(), Average(), random_state=0).fit(X, y)
     table = clf.model_.committee.values(X)
-    home = clf.model_.committee.groups[0].router.home(X)
+    home = clf.model_.committee.groups[0].router.find_strip(X)
     starts = clf.model_.committee.starts
     for strip in range(2):
         mine = slice(starts[strip], starts[strip + 1])
@@ -93,7 +93,7 @@ def test_all_columns_come_as_a_table_with_gaps_where_no_one_was_asked():
 def test_hyperplanes_of_members_and_of_the_router_are_counted():
     clf = DivideAndConquerClassifier(Strips(2), Centroids(), Average(), random_state=0).fit(X, y)
     widths = np.array([len(member.code) for member in clf.model_.committee.members])
-    home = clf.model_.committee.groups[0].router.home(X)
+    home = clf.model_.committee.groups[0].router.find_strip(X)
     cost = clf.cost(X)
     np.testing.assert_array_equal(cost.hyperplanes, widths[home] + 1)
     assert cost.kernel_evaluations.sum() == 0

@@ -60,7 +60,7 @@ class NestedStrips(Strips):
         while True:
             shares = np.linspace(0, 1, strips + 1)[1:-1]
             router = StripRouter(np.quantile(problem.X[:, self.feature], shares), self.feature)
-            parts = parts_by(router.home(problem.X), strips)
+            parts = parts_by(router.find_strip(problem.X), strips)
             yield Level({"strips": strips}, parts, router)
             if strips == 1:
                 return

@@ -201,7 +201,7 @@ def find_winners(scores: FloatArray) -> IntArray:
     return np.asarray(np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1))
 
 
-def find_homes(groups: Sequence[Group], X: Matrix) -> IntArray | None:
+def find_assigned_members(groups: Sequence[Group], X: Matrix) -> IntArray | None:
     """The one member (n,) of each row of X (n, d); None if rows may ask several."""
     router = groups[0].router
     if len(groups) > 1 or router is None:

@@ -44,7 +44,7 @@ class SharedKernel:
         gram = _model(self.members[0]).kernel(seen, self.pool)
         return np.hstack([_model(m).from_gram(gram[:, _ids(m)], votes) for m in self.members])
 
-    def lower(
+    def add_to_plan(
         self, plan: Plan, view: Step | None, n_features: int
     ) -> tuple[Step, Step | None] | None:
         """Add all columns to a plan, after a view; None if single members are faster.

@@ -165,7 +165,7 @@ def _find_rarer_class(model: Any) -> int:
             f"a threshold decides between two classes, and the model has {len(model.classes_)}"
         )
     calibration = find_classifier(model).model_.calibration
-    return int(calibration.shares.argmin() if calibration.rarest < 0 else calibration.rarest)
+    return int(calibration.class_priors.argmin() if calibration.rarest < 0 else calibration.rarest)
 
 
 def _drop_names(model: Any) -> Any:

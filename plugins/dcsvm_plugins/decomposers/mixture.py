@@ -32,8 +32,8 @@ class Gate(Router):
         logits = self.steepness * _score_labels(self.gate, X)
         return np.asarray(scipy.special.softmax(logits, axis=1))
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
-        scores, code = self.gate.lower(plan, n_features), self.gate.code
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
+        scores, code = self.gate.add_to_plan(plan, n_features), self.gate.code
         by_label = plan.affine(code.astype(float), np.where(code.any(axis=0), 0.0, UNKNOWN))
         return plan.gate(plan.chain(scores, by_label), self.steepness)
 
@@ -112,9 +112,9 @@ def _margins(expert: Member, problem: Problem) -> FloatArray:
 
 def _assign(shares: FloatArray, limit: int) -> list[IntArray]:
     """Assign rows to their preferred experts with free capacity, the clearest rows first."""
-    home, room = np.full(len(shares), -1), np.full(shares.shape[1], limit)
+    expert_of, room = np.full(len(shares), -1), np.full(shares.shape[1], limit)
     for row in np.argsort(-shares.max(axis=1), kind="stable"):
         open_to = np.where(room > 0, shares[row], -1.0)
-        home[row] = open_to.argmax()
-        room[home[row]] -= 1
-    return [np.flatnonzero(home == expert) for expert in range(shares.shape[1])]
+        expert_of[row] = open_to.argmax()
+        room[expert_of[row]] -= 1
+    return [np.flatnonzero(expert_of == expert) for expert in range(shares.shape[1])]

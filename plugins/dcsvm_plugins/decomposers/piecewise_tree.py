@@ -169,10 +169,10 @@ class ContestLearner(LocalLearner):
     ) -> FloatArray:
         """Train a linear SVM for each cluster of a side against the other side."""
         mine, others = np.flatnonzero(signs == side), np.flatnonzero(signs != side)
-        home = _cluster(problem.X[mine], costs[mine], self.functions, generator)
+        cluster_of = _cluster(problem.X[mine], costs[mine], self.functions, generator)
         found = []
-        for cluster in np.unique(home):
-            rows = np.concatenate([mine[home == cluster], others])
+        for cluster in np.unique(cluster_of):
+            rows = np.concatenate([mine[cluster_of == cluster], others])
             ours = np.where(signs[rows] == side, 1.0, -1.0)
             nothing = np.zeros((2, problem.n_features + 1))
             pair = _minimize(problem.X[rows], ours, costs[rows], nothing, 1, self.iterations)
@@ -183,9 +183,9 @@ class ContestLearner(LocalLearner):
 def _split_classes(problem: Problem, classes: tuple[int, ...]) -> Task:
     """Split classes into two groups at the widest gap of their means on the main axis."""
     rows = np.flatnonzero(np.isin(problem.y, classes))
-    home = np.searchsorted(classes, problem.y[rows])
+    cluster_of = np.searchsorted(classes, problem.y[rows])
     weights = None if problem.weights is None else problem.weights[rows]
-    centres = means(problem.X[rows], weights, home, len(classes))
+    centres = means(problem.X[rows], weights, cluster_of, len(classes))
     centres -= centres.mean(axis=0)
     axis = np.linalg.svd(centres, full_matrices=False)[2][0]
     along = centres @ axis
@@ -207,14 +207,14 @@ def _cluster(
     """Run k-means from random rows and return the cluster of each row."""
     n = X.shape[0]
     centres = X[generator.choice(n, min(n, n_clusters), replace=False)]
-    home = np.full(n, -1, dtype=np.intp)
+    cluster_of = np.full(n, -1, dtype=np.intp)
     for _ in range(STEPS):
-        before, home = home, squared_distances(X, centres).argmin(axis=1)
-        if (home == before).all():
+        before, cluster_of = cluster_of, squared_distances(X, centres).argmin(axis=1)
+        if (cluster_of == before).all():
             break
-        used, home = np.unique(home, return_inverse=True)
-        centres = means(X, masses, home, len(used))
-    return home
+        used, cluster_of = np.unique(cluster_of, return_inverse=True)
+        centres = means(X, masses, cluster_of, len(used))
+    return cluster_of
 
 
 def _evaluate(X: Matrix, functions: FloatArray) -> FloatArray:

@@ -71,7 +71,7 @@ class DecisionGraph(PlainState, Combination):
         if any(len(committee.members[number].code) != 1 for number in used):
             raise ValueError("DecisionGraph.node must name members with one column of scores")
 
-    def lower(self, plan: Plan, committee: Committee) -> Step | None:
+    def add_to_plan(self, plan: Plan, committee: Committee) -> Step | None:
         if not plan.votes:
             return plan.couple()
         return plan.walk(self.order, self.node, self.sign)

@@ -11,6 +11,12 @@ import numpy as np
 from dcsvm import DataError, LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import FloatArray, IntArray, Kernel, Matrix
 from dcsvm.toolbox import GAMMA_HELP, Gamma, KernelExpansion, ProblemStack
+from dcsvm_plugins.learners.kernel_svm.dual_solvers import (
+    Solution,
+    solve,
+    solve_parts,
+    solve_tasks,
+)
 from dcsvm_plugins.learners.kernel_svm.gram import Gram
 from dcsvm_plugins.learners.kernel_svm.multiclass import (
     OneVsOneSolution,
@@ -23,7 +29,6 @@ from dcsvm_plugins.learners.kernel_svm.size_dispatch import (
     solve_pairs_large,
     solve_part,
 )
-from dcsvm_plugins.learners.kernel_svm.smo import Solution, solve, solve_parts, solve_tasks
 
 #: Up to this many rows one matrix of distances serves a whole grid.
 GRID_ROWS = 6000

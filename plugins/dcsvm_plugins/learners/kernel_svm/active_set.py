@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dcsvm.numeric import Floats, Kernel
+from dcsvm_plugins.learners.kernel_svm.dual_solvers import Solution, solve
 from dcsvm_plugins.learners.kernel_svm.gram import Gram, as_gram, rbf_rows
-from dcsvm_plugins.learners.kernel_svm.smo import Solution, solve
 from dcsvm_plugins.learners.kernel_svm.smo_numpy import tolerance_share
 
 Places = npt.NDArray[np.intp]

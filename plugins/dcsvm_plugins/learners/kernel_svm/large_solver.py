@@ -12,15 +12,15 @@ import numpy.typing as npt
 
 from dcsvm.numeric import Floats, Kernel, Rows, address, native, row_slices
 from dcsvm_plugins.learners.kernel_svm.dual_problem import BoundedDual
-from dcsvm_plugins.learners.kernel_svm.refinement import Refinement
-from dcsvm_plugins.learners.kernel_svm.row_cache import Integers, KernelRows
-from dcsvm_plugins.learners.kernel_svm.smo import (
+from dcsvm_plugins.learners.kernel_svm.dual_solvers import (
     MAX_ITERATIONS,
     Solution,
     as_signs,
     make_feasible,
     warn_unless_converged,
 )
+from dcsvm_plugins.learners.kernel_svm.refinement import Refinement
+from dcsvm_plugins.learners.kernel_svm.row_cache import Integers, KernelRows
 from dcsvm_plugins.learners.kernel_svm.smo_numpy import (
     MOST_ROUNDS,
     OUTCOME,
@@ -130,7 +130,7 @@ class _Descent:
             if state.gap() < self.tol or rounds == MOST_ROUNDS:
                 break
             if rounds == PLAIN_ROUNDS:
-                refinement.stiffen()
+                refinement.shift_diagonal()
             converged, rounds = self._descend(rows, state, refinement.ridge), rounds + 1
 
     def _products(self, rows: Integers, steps: Floats) -> Floats:

@@ -11,13 +11,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from dcsvm.numeric import Floats, Kernel, Rows, as_rows, distances_within
-from dcsvm_plugins.learners.kernel_svm.gram import Gram, as_gram, gram_from_distances, rbf_gram
-from dcsvm_plugins.learners.kernel_svm.smo import (
+from dcsvm_plugins.learners.kernel_svm.dual_solvers import (
     MAX_ITERATIONS,
     as_path,
     solve_paths,
     warn_unless_converged,
 )
+from dcsvm_plugins.learners.kernel_svm.gram import Gram, as_gram, gram_from_distances, rbf_gram
 from dcsvm_plugins.learners.kernel_svm.smo_numpy import Integers, Tasks
 
 FLAT = -0.6

@@ -74,7 +74,7 @@ class Refinement:
         least = -slope / curvature if curvature > 0.0 else np.inf
         return most if least >= most else min(least, max(MOST_OF_THE_WAY * least, 1.0))
 
-    def stiffen(self) -> float:
+    def shift_diagonal(self) -> float:
         """Return what to add to the rounded diagonal: a bound on the rounding error.
 
         Rounds become proximal steps, which do not follow rounding. Zero if it was added before.

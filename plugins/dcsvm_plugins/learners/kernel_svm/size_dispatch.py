@@ -9,6 +9,7 @@ from scipy import sparse
 
 from dcsvm.numeric import Floats, Kernel, Rows
 from dcsvm_plugins.learners.kernel_svm.active_set import solve_active_set
+from dcsvm_plugins.learners.kernel_svm.dual_solvers import Solution, solve, solve_parts
 from dcsvm_plugins.learners.kernel_svm.gram import Gram, as_gram, rbf_gram
 from dcsvm_plugins.learners.kernel_svm.large_solver import (
     CACHE_BYTES,
@@ -16,7 +17,6 @@ from dcsvm_plugins.learners.kernel_svm.large_solver import (
     working_set_size,
 )
 from dcsvm_plugins.learners.kernel_svm.multiclass import OneVsOneSolution, PairLayout, solve_grid
-from dcsvm_plugins.learners.kernel_svm.smo import Solution, solve, solve_parts
 from dcsvm_plugins.learners.kernel_svm.smo_numpy import OUTCOME
 
 FULL_ROWS = 1500

@@ -1,6 +1,8 @@
 """Solvers for the dual of the C-SVM: one problem, a path of C values, or many at once.
 
-The iterations, and when they stop, are in `smo_numpy.py` and `dcsvm/numeric/native/smo.c`.
+They call C, or `smo_numpy.py` without a compiled library. The iterations are in
+`dcsvm/numeric/native/smo.c`, shrinking in `shrinking.c`; `solve_paths.c` and `tolerance_share`
+say when they stop.
 """
 
 from __future__ import annotations
