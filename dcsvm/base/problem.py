@@ -286,7 +286,7 @@ class Task:
 
 
 @attrs.frozen(eq=False)
-class Joined:
+class RowIdUnion:
     """Row ids as several disjoint sets, concatenated on demand.
 
     Thousands of class pairs can share the row ids of each class in memory.
@@ -313,7 +313,7 @@ class Part:
 
     Parameters
     ----------
-    rows : (m,) int array, or Joined
+    rows : (m,) int array, or RowIdUnion
         Ids into the Problem that the decomposer was given. Repeats are allowed (bootstrap).
     view : View, optional
         The feature view of the part. None means all features, unchanged.
@@ -336,7 +336,7 @@ class Part:
         Small facts for the ledger.
     """
 
-    _rows: IntArray | Joined = attrs.field(alias="rows")
+    _rows: IntArray | RowIdUnion = attrs.field(alias="rows")
     view: View | None = None
     task: Task | None = None
     weights: FloatArray | None = None
@@ -349,22 +349,22 @@ class Part:
     @property
     def rows(self) -> IntArray:
         """The ids of its rows, (m,); called by the core, and by components that read parts."""
-        return self._rows.ids() if isinstance(self._rows, Joined) else self._rows
+        return self._rows.ids() if isinstance(self._rows, RowIdUnion) else self._rows
 
     @property
     def is_plain_task(self) -> bool:
         """Whether it has a task on joined rows, and nothing of its own; called by the core."""
-        if self.task is None or not isinstance(self._rows, Joined):
+        if self.task is None or not isinstance(self._rows, RowIdUnion):
             return False
         return self.view is None and self.labels is None and self.weights is self.start is None
 
     @property
     def sets(self) -> tuple[IntArray, ...]:
-        """Its rows as given: several id arrays for Joined rows, otherwise one.
+        """Its rows as given: several id arrays for RowIdUnion rows, otherwise one.
 
         Called by the core, which joins them once a worker needs them.
         """
-        return self._rows.sets if isinstance(self._rows, Joined) else (self._rows,)
+        return self._rows.sets if isinstance(self._rows, RowIdUnion) else (self._rows,)
 
     @property
     def n_rows(self) -> int:

@@ -1,6 +1,8 @@
 """Routers and divisions: which members predict, and which of them are queried for a row.
 
-`drive/committee/committee.py` queries them.
+`drive/committee/committee.py` queries them. Each router is beside its decomposer in
+`dcsvm_plugins/decomposers`; the nearest cluster is found by `Regions` in `toolbox/regions.py`,
+the side of a hyperplane by `PlaneRouter` in `toolbox/hyperplane_router.py`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import numpy as np
 
 from dcsvm.base.errors import DataError, did_you_mean
 from dcsvm.datasets.arrow import Arrow
-from dcsvm.datasets.file_formats import wrap_read_errors
+from dcsvm.datasets.data_file import wrap_read_errors
 from dcsvm.datasets.table_folder import find_files
 from dcsvm.numeric.mapped_rows import MappedRows
 

@@ -21,7 +21,7 @@ from dcsvm.base.threads import CORES
 from dcsvm.drive.calibration import Calibration, exponentiate, fit_curve
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.decision_thresholds import BEST, build_threshold_costs, choose_threshold
-from dcsvm.drive.fitted import FittedStrategy, ask_in_chunks
+from dcsvm.drive.fitted_strategy import FittedStrategy, ask_in_chunks
 from dcsvm.numeric.additive_curves import AdditiveCurves, fit_additive_curves
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
 from dcsvm.numeric.platt_scaling import compute_platt_targets, fit_adjustment

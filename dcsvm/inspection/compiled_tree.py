@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from dcsvm.base.errors import CompositionError, DataError
 from dcsvm.base.member import Member
 from dcsvm.base.models import winners
-from dcsvm.drive.fitted import is_finite
+from dcsvm.drive.fitted_strategy import is_finite
 from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.numeric.plan_runner import PlanRunner

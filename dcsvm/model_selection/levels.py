@@ -144,7 +144,7 @@ class LevelJudge:
         """Work for an engine: every cell on every part that a held-out row queries."""
         groups = groups_of(self.level)
         routings = [_route(group, self.held_out.X) for group in groups]
-        asked = [
+        queried = [
             np.sort(rows)
             for each in zip(groups, routings, strict=True)
             for rows in _split_by_part(*each)
@@ -153,14 +153,14 @@ class LevelJudge:
         alone = len(groups) == 1 and len(np.unique(pairs)) == len(pairs)
         alone = alone and self.scoring in SHARES_OF_ROWS
         parts = parts_of(self.level)
-        places = [place for place in range(len(parts)) if len(asked[place])]
-        outcomes = yield [self._build_job(parts[p], p, cells, asked[p], alone) for p in places]
+        places = [place for place in range(len(parts)) if len(queried[place])]
+        outcomes = yield [self._build_job(parts[p], p, cells, queried[p], alone) for p in places]
         right = np.zeros((len(parts), len(cells)))
         right[places] = [outcome.right for outcome in outcomes]
         scores = right.sum(axis=0)
         if not alone:
             told = dict(zip(places, outcomes, strict=True))
-            members = [(asked[p], told.get(p)) for p in range(len(parts))]
+            members = [(queried[p], told.get(p)) for p in range(len(parts))]
             sent = [
                 (len(group.parts), group.router and RecordedRouter(routing))
                 for group, routing in zip(groups, routings, strict=True)
@@ -214,10 +214,10 @@ class RecordedRouter(Router):
     routing: Routing
 
     def route(self, X: Matrix) -> Routing:
-        asked = np.isin(self.routing.row, X[:, 0].astype(np.intp))
-        place = np.searchsorted(X[:, 0], self.routing.row[asked])
-        weight = None if self.routing.weight is None else self.routing.weight[asked]
-        return Routing(place, self.routing.member[asked], weight)
+        queried = np.isin(self.routing.row, X[:, 0].astype(np.intp))
+        place = np.searchsorted(X[:, 0], self.routing.row[queried])
+        weight = None if self.routing.weight is None else self.routing.weight[queried]
+        return Routing(place, self.routing.member[queried], weight)
 
 
 @component

@@ -17,7 +17,7 @@ from dcsvm.base.row_splitting import deal_folds_by_class
 from dcsvm.drive.calibration import Calibration, exponentiate, fit_curve
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.committee.group import Group
-from dcsvm.drive.fitted import FittedStrategy
+from dcsvm.drive.fitted_strategy import FittedStrategy
 from dcsvm.model_selection.named_scores import Answered, rate
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
 from dcsvm.numeric.mapped_rows import take_rows

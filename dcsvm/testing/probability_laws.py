@@ -16,7 +16,7 @@ from dcsvm.classifier import Strategy
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.committee.group import find_winners
 from dcsvm.drive.engine import Engine
-from dcsvm.drive.fitted import FittedStrategy
+from dcsvm.drive.fitted_strategy import FittedStrategy
 from dcsvm.numeric.array_types import FloatArray, Matrix
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.committees import Divider, committee_of, committees_for, fit_combiner

@@ -62,10 +62,10 @@ def render_page(facts: Facts) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     from dcsvm_report import figures
-    from dcsvm_report.curves import draw_search
     from dcsvm_report.feature_figures import draw_features
     from dcsvm_report.gantt_chart import draw_workers
     from dcsvm_report.probability_curves import draw_probabilities
+    from dcsvm_report.search_curves import draw_search
 
     environment = Environment(
         loader=PackageLoader("dcsvm_report", "."),

@@ -7,10 +7,10 @@ from fakes import Average, Centroids, Deal, Everything, Rest, StripRouter, Strip
 from dcsvm import Committee, DivideAndConquerClassifier, Division, Member, Router, Routing
 from dcsvm.base.answers import Answers
 from dcsvm.base.errors import ContractError
-from dcsvm.drive.absent_classes import floor_masked
 from dcsvm.drive.committee.committee import _by_member
 from dcsvm.drive.committee.group import Group
-from dcsvm.drive.fitted import FittedStrategy, chunk_size
+from dcsvm.drive.fitted_strategy import FittedStrategy, chunk_size
+from dcsvm.drive.masked_scores import floor_masked
 from dcsvm.numeric import Kernel
 from dcsvm.toolbox import Constant, Cost, Hyperplanes, KernelExpansion, Wrapped
 
@@ -250,7 +250,7 @@ def test_one_against_one_expansions_share_their_kernel_values_too():
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_answers_in_chunks_are_the_same_for_any_number_of_jobs(n_jobs, monkeypatch):
-    monkeypatch.setattr("dcsvm.drive.fitted.CHUNK_ROWS", 300)
+    monkeypatch.setattr("dcsvm.drive.fitted_strategy.CHUNK_ROWS", 300)
     clf = DivideAndConquerClassifier(Strips(2), Centroids(), Average(), n_jobs=n_jobs).fit(X, y)
     rows = np.tile(X, (7, 1))
     scores, cost = clf.decision_function(rows), clf.cost(rows)

@@ -22,13 +22,13 @@ from dcsvm.drive.committee.group import (
     Group,
     build_table_code,
     check_groups,
+    describe_size,
     exchange,
     find_assigned_members,
     find_winners,
     merge_groups,
     one_column,
     reweigh_groups,
-    tell_sizes,
 )
 from dcsvm.drive.committee.shared_kernels import (
     MemberBlock,
@@ -62,7 +62,7 @@ class Committee(PlainState, Stored):
     )
 
     def __repr__(self) -> str:
-        return f"Committee({tell_sizes(self)}, {self.n_classes} classes)"
+        return f"Committee({describe_size(self)}, {self.n_classes} classes)"
 
     @classmethod
     def of(cls, division: Division, n_classes: int, keep_rows: bool = False) -> Committee:

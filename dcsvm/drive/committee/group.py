@@ -110,7 +110,7 @@ def check_groups(committee: "Committee", **sizes: int) -> None:
         each.check_stored(classes=committee.n_classes, **features)
 
 
-def find_words(committee: "Committee") -> set[str]:
+def find_yields(committee: "Committee") -> set[str]:
     """What members show of themselves, in the words of a decomposer's `yields`."""
     words = {GROUPS} if len(committee.groups) > 1 else set()
     for group in committee.groups:
@@ -181,7 +181,7 @@ def reweigh_groups(groups: Sequence[Group], weights: FloatArray) -> tuple[Group,
     return tuple(attrs.evolve(each, weights=given[each.first : each.last]) for each in groups)
 
 
-def tell_sizes(committee: "Committee") -> str:
+def describe_size(committee: "Committee") -> str:
     """How many members and groups a committee has, in words."""
     members, groups = len(committee.members), len(committee.groups)
     return f"{members} member{'s' * (members > 1)} in {groups} group{'s' * (groups > 1)}"

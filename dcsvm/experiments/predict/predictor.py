@@ -89,7 +89,7 @@ def predict_file(
     tables = [open_rows(model, each, header) for each in _list_paths(path)]
     model = _drop_names(model)  # names were matched above: skip scikit-learn's check
     kept = _list_kept(tables, keep)
-    asked = _Question(scores, probabilities, threshold, rarer)
+    question = _Question(scores, probabilities, threshold, rarer)
     known = {str(each) for each in model.classes_.tolist()}
     tally = _Tally()
     waiting: deque[RowBlock] = deque()
@@ -104,7 +104,7 @@ def predict_file(
                 seen = rows.bytes_read
 
     with open_answers(out, _list_columns(model, kept, scores, probabilities)) as writer:
-        for labels, columns in choose_executor().ask(asked.answer, model, read()):
+        for labels, columns in choose_executor().ask(question.answer, model, read()):
             block = waiting.popleft()
             writer.write([*block.kept, labels, *columns])
             tally.add(labels, block, known)

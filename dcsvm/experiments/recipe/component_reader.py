@@ -1,4 +1,4 @@
-"""Components built from the tables of a recipe; every error names its place."""
+"""Components built from the tables of a recipe; unknown keys are refused, errors name the line."""
 
 import copy
 from collections.abc import Mapping

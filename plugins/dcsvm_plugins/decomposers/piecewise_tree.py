@@ -34,7 +34,7 @@ STEPS = 20
 
 
 @attrs.frozen(eq=False)
-class Contest(LocalModel):
+class PiecewiseLinearModel(LocalModel):
     """The linear functions of two sides as a tree, and the winning side at each leaf: 1 or -1."""
 
     tree: PlaneTree
@@ -91,7 +91,7 @@ class PiecewiseTree(Decomposer):
     rows_held = 1.5
     sibling = "oblique_tree"
     separates_classes = True
-    stored_types = (PlaneRouter, PlaneTree, Contest)
+    stored_types = (PlaneRouter, PlaneTree, PiecewiseLinearModel)
 
     functions: int = setting(
         3, at_least=1, at_most=8, help="maximum number of linear functions per side"
@@ -112,17 +112,17 @@ class PiecewiseTree(Decomposer):
                 )
                 for task in tasks
             ]
-            contests: dict[tuple[int, ...], tuple[Task, Contest]] = {}
+            fitted: dict[tuple[int, ...], tuple[Task, PiecewiseLinearModel]] = {}
             for task, member in zip(tasks, members, strict=True):
-                assert isinstance(member.model, Contest)
-                contests[tuple(sorted(task.plus + task.minus))] = task, member.model
+                assert isinstance(member.model, PiecewiseLinearModel)
+                fitted[tuple(sorted(task.plus + task.minus))] = task, member.model
             tree, _ = tree.graft(
-                {leaf: contests[group][1].tree for leaf, group in enumerate(at) if len(group) > 1}
+                {leaf: fitted[group][1].tree for leaf, group in enumerate(at) if len(group) > 1}
             )
             at = [
                 side
                 for group in at
-                for side in ([group] if len(group) == 1 else _list_winners(*contests[group]))
+                for side in ([group] if len(group) == 1 else _list_winners(*fitted[group]))
             ]
         parts, router = _build_parts(problem, tree, np.array([label for (label,) in at]))
         yield parts
@@ -157,7 +157,7 @@ class ContestLearner(LocalLearner):
             largest = values[mine, own].argmax(axis=1)
             masses = np.bincount(largest, costs[mine], minlength=values[:, own].shape[1])
             order.append(functions[own][np.argsort(-masses, kind="stable")])
-        return Contest(*_build_tree(*order))
+        return PiecewiseLinearModel(*_build_tree(*order))
 
     def _initialize(
         self,
@@ -196,9 +196,9 @@ def _split_classes(problem: Problem, classes: tuple[int, ...]) -> Task:
     return Task(first, second)
 
 
-def _list_winners(task: Task, contest: Contest) -> list[tuple[int, ...]]:
-    """The classes that are left at each leaf of a contest."""
-    return [task.plus if won > 0 else task.minus for won in contest.wins]
+def _list_winners(task: Task, model: PiecewiseLinearModel) -> list[tuple[int, ...]]:
+    """The classes that are left at each leaf of a model."""
+    return [task.plus if won > 0 else task.minus for won in model.wins]
 
 
 def _cluster(

@@ -16,11 +16,11 @@ from dcsvm.base.errors import CompositionError, ContractError, SettingError
 from dcsvm.base.models import Constant, Cost, Hyperplanes, KernelExpansion, LocalModel, winners
 from dcsvm.base.stored_fields import PlainState
 from dcsvm.base.threads import find_blas
-from dcsvm.drive.absent_classes import floor_masked
 from dcsvm.drive.calibration import Calibration, equalize_ties, exponentiate
 from dcsvm.drive.committee.committee import Committee
-from dcsvm.drive.committee.group import find_words, tell_sizes
+from dcsvm.drive.committee.group import describe_size, find_yields
 from dcsvm.drive.committee.strategy_plan import NOTHING, add_margins_to_plan, add_strategy_to_plan
+from dcsvm.drive.masked_scores import floor_masked
 from dcsvm.drive.validation import check_jobs
 from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
@@ -55,7 +55,9 @@ class FittedStrategy(PlainState, LocalModel):
     )
 
     def __repr__(self) -> str:
-        return f"FittedStrategy({tell_sizes(self.committee)}, {type(self.combination).__name__})"
+        return (
+            f"FittedStrategy({describe_size(self.committee)}, {type(self.combination).__name__})"
+        )
 
     def with_committee(
         self, committee: Committee, accepts: frozenset[str], n_features: int
@@ -69,7 +71,7 @@ class FittedStrategy(PlainState, LocalModel):
                 f"the committee is one of {committee.n_classes} classes, but the classifier has "
                 f"{self.committee.n_classes}"
             )
-        unfit = find_words(committee) - find_words(self.committee) - accepts
+        unfit = find_yields(committee) - find_yields(self.committee) - accepts
         if unfit:
             raise SettingError(
                 f"the committee has {', '.join(sorted(unfit))}, but the combiner of the "

@@ -10,7 +10,7 @@ import numpy as np
 from dcsvm.base.mapped_hyperplanes import MappedHyperplanes
 from dcsvm.base.models import Constant, Hyperplanes, KernelExpansion
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.drive.fitted import FittedStrategy
+from dcsvm.drive.fitted_strategy import FittedStrategy
 from dcsvm.numeric import IntArray
 
 
