@@ -89,7 +89,7 @@ class StagedDivision:
         self._members = members
 
 
-def conclude(stages: Stages) -> Generator[list[Part], list[Member], Division]:
+def finish_stages(stages: Stages) -> Generator[list[Part], list[Member], Division]:
     """Yield the stages of `divide`, and return its result as a Division."""
     division = StagedDivision(stages)
     for parts in division:

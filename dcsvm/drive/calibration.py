@@ -110,7 +110,7 @@ class Calibration(Stored):
         """The logarithms of the members' probabilities (n, classes), which may lack classes."""
         missing = known_probabilities <= 0.0
         rest = np.maximum(1.0 - known_probabilities.sum(axis=1), 0.0)
-        probabilities = known_probabilities + self._divide(missing) * rest[:, None]
+        probabilities = known_probabilities + self._divide_missing(missing) * rest[:, None]
         probabilities = np.maximum(probabilities, LEAST)
         return np.asarray(np.log(probabilities / probabilities.sum(axis=1, keepdims=True)))
 
@@ -143,7 +143,7 @@ class Calibration(Stored):
             with np.errstate(divide="ignore"):
                 logs[some] = np.where(
                     missing[some],
-                    np.log(rest * self._divide(missing[some])),
+                    np.log(rest * self._divide_missing(missing[some])),
                     np.log1p(-rest) + logs[some],
                 )
         if added is not None:
@@ -162,16 +162,16 @@ class Calibration(Stored):
         """The logits (n, classes) of the common curve for margins, 0 for missing classes."""
         margins = np.where(np.isnan(margins), 0.0, margins)
         if margins.shape[1] == 2:
-            odds = self._bend((margins[:, 1] - margins[:, 0]) / 2.0) + self.shifts[0]
+            odds = self._evaluate_curve((margins[:, 1] - margins[:, 0]) / 2.0) + self.shifts[0]
             return np.column_stack([np.zeros(len(odds)), odds])
-        bent = self._bend(margins.ravel()).reshape(margins.shape)
+        bent = self._evaluate_curve(margins.ravel()).reshape(margins.shape)
         return np.asarray(bent * self.scales + self.shifts)
 
-    def _bend(self, margins: FloatArray) -> FloatArray:
+    def _evaluate_curve(self, margins: FloatArray) -> FloatArray:
         """The common curve of margins (n,); row by row, so that batches change nothing."""
         return np.asarray((split_at(margins, self.knots) * self.slopes).sum(axis=1))
 
-    def _divide(self, missing: BoolArray) -> FloatArray:
+    def _divide_missing(self, missing: BoolArray) -> FloatArray:
         """How the rest is divided among the classes that are missing: rows sum to one, or zero."""
         probabilities = np.where(missing, self.class_priors, 0.0)
         total = probabilities.sum(axis=1, keepdims=True)

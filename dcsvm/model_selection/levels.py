@@ -62,7 +62,7 @@ class LevelSearch:
             if steps and len(parts_of(level)) == len(parts_of(steps[-1].level)):
                 continue  # no two parts of the finer level were joined
             check_parts(parts_of(level), problem, strategy.decomposer)
-            plan = LevelJudge(
+            plan = LevelScorer(
                 *(level, problem, strategy.learner, strategy.combiner, held_out, self.per_part),
                 self.scoring,
             )
@@ -87,13 +87,13 @@ class LevelSearch:
 
     def score(self, step: Step) -> float:
         if self.per_part:
-            return float(step.verdict.right.max(axis=1).sum())
-        return float(step.verdict.scores[step.best])
+            return float(step.results.right.max(axis=1).sum())
+        return float(step.results.scores[step.best])
 
 
 def _sum_seconds(steps: Sequence[Step]) -> float:
     """Training seconds of the parts of all levels, including those from checkpoints."""
-    return sum(float(step.verdict.seconds.sum()) for step in steps)
+    return sum(float(step.results.seconds.sum()) for step in steps)
 
 
 @attrs.frozen(eq=False)
@@ -102,11 +102,11 @@ class Step:
 
     level: Level
     cells: Sequence[Cell]
-    verdict: Verdict
+    results: LevelScores
 
     def rank_cells(self) -> IntArray:
         """The cells from best to worst; ties go to the one with fewer kernel evaluations."""
-        return np.lexsort((self.verdict.evaluations, -self.verdict.scores))
+        return np.lexsort((self.results.evaluations, -self.results.scores))
 
     @property
     def best(self) -> int:
@@ -115,11 +115,11 @@ class Step:
     def find_best_by_part(self) -> IntArray:
         """The best cell of each part; ties go to the one that is best for all parts together."""
         order = self.rank_cells()
-        return np.asarray(order[self.verdict.right[:, order].argmax(axis=1)])
+        return np.asarray(order[self.results.right[:, order].argmax(axis=1)])
 
 
 @attrs.frozen(eq=False)
-class Verdict:
+class LevelScores:
     """The scores of a level: arrays over its cells, and `right` (parts, cells) by part."""
 
     scores: FloatArray
@@ -129,7 +129,7 @@ class Verdict:
 
 
 @attrs.frozen(eq=False)
-class LevelJudge:
+class LevelScorer:
     """A level with all that its parts are trained with, and the held-out rows that ask each."""
 
     level: Level
@@ -140,7 +140,9 @@ class LevelJudge:
     by_part: bool = False
     scoring: str = ACCURACY
 
-    def judge(self, cells: Sequence[Cell]) -> Generator[list[PathJob], list[PathOutcome], Verdict]:
+    def judge(
+        self, cells: Sequence[Cell]
+    ) -> Generator[list[PathJob], list[PathOutcome], LevelScores]:
         """Work for an engine: every cell on every part that a held-out row queries."""
         groups = groups_of(self.level)
         routings = [_route(group, self.held_out.X) for group in groups]
@@ -168,7 +170,7 @@ class LevelJudge:
             scores = np.array([self._score(members, sent, cell) for cell in range(len(cells))])
         evaluations = np.sum([outcome.evaluations for outcome in outcomes], axis=0)
         seconds = np.sum([outcome.seconds_by_cell for outcome in outcomes], axis=0)
-        return Verdict(scores, right, evaluations / self.held_out.n_rows, seconds)
+        return LevelScores(scores, right, evaluations / self.held_out.n_rows, seconds)
 
     def _build_job(
         self, part: Part, place: int, cells: Sequence[Cell], rows: IntArray, alone: bool

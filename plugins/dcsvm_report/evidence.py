@@ -156,9 +156,11 @@ def gather_evidence(
         own = np.isin(y_train, classes)
         if own.all() and len(own) == getattr(classifier, "n_rows_", -1):
             facts = collect_facts(model, X_train, y_train)
-        rows = _see(model, X_train)[own]
+        rows = _prepare_rows(model, X_train)[own]
         learned = (rows, np.searchsorted(classes, np.asarray(y_train)[own]))
-    scene = _scene(model, classifier, _see(model, X_test), y_test, wrong, learned, features)
+    scene = _scene(
+        model, classifier, _prepare_rows(model, X_test), y_test, wrong, learned, features
+    )
     routed = any(group.router is not None for group in committee.groups)
     if routed:
         parts = _count_by_route(committee, scene.X, wrong)
@@ -213,7 +215,7 @@ def _describe_counting(committee: Committee, routed: bool, n_rows: int) -> str:
     return ""
 
 
-def _see(model: Any, X: Any) -> Matrix:
+def _prepare_rows(model: Any, X: Any) -> Matrix:
     """Rows X (n, d) as the classifier of a pipeline sees them."""
     classifier, rows = unwrap(model, X, "report")
     return classifier.check_rows(rows)

@@ -23,11 +23,11 @@ from dcsvm.drive.committee.group import (
     build_table_code,
     check_groups,
     describe_size,
-    exchange,
     find_assigned_members,
     find_winners,
     merge_groups,
     one_column,
+    replace_members,
     reweigh_groups,
 )
 from dcsvm.drive.committee.shared_kernels import (
@@ -104,7 +104,7 @@ class Committee(PlainState, Stored):
 
         Called by authors. Routers, weights and structures stay as they are.
         """
-        changed = exchange(self.members, members, self.n_classes)
+        changed = replace_members(self.members, members, self.n_classes)
         return Committee(changed, self.groups, self.n_classes)
 
     def reweigh(self, weights: FloatArray) -> Committee:

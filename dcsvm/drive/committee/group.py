@@ -151,7 +151,7 @@ def merge_groups(
     return tuple(member for each in committees for member in each.members), tuple(groups)
 
 
-def exchange(
+def replace_members(
     members: Sequence[Member], others: Mapping[int, Member], n_classes: int
 ) -> tuple[Member, ...]:
     """The members, with others at some numbers; raise if a number or the classes do not suit."""

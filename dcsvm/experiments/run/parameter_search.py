@@ -32,7 +32,7 @@ from dcsvm.experiments.recipe.sections import (
     THRESHOLD,
     change_search,
 )
-from dcsvm.experiments.run.grid_extension import Grid, go_beyond, note_edges
+from dcsvm.experiments.run.grid_extension import Grid, extend_grid, note_edges
 from dcsvm.experiments.run.level_search import search_levels
 from dcsvm.experiments.run.load_data import fit_pipeline
 from dcsvm.experiments.run.measures import predict_in_blocks
@@ -115,7 +115,7 @@ def _search_rows(
     def has_time() -> bool:
         return settings.seconds is None or context.spent < settings.seconds
 
-    found, beyond = go_beyond(run(candidate.grid), candidate.grid, run, has_time)
+    found, beyond = extend_grid(run(candidate.grid), candidate.grid, run, has_time)
     return note_edges(found, candidate.grid, beyond)
 
 

@@ -104,7 +104,7 @@ class PiecewiseTree(Decomposer):
         at = [tuple(np.unique(problem.y).tolist())]
         while any(len(classes) > 1 for classes in at):
             tasks = [_split_classes(problem, group) for group in sorted(set(at)) if len(group) > 1]
-            learner = ContestLearner(self.functions, self.C, self.iterations)
+            learner = PiecewiseLinearLearner(self.functions, self.C, self.iterations)
             members = yield [
                 Part(
                     np.flatnonzero(np.isin(problem.y, task.plus + task.minus)),
@@ -130,7 +130,7 @@ class PiecewiseTree(Decomposer):
 
 
 @component
-class ContestLearner(LocalLearner):
+class PiecewiseLinearLearner(LocalLearner):
     """Learns the functions of two sides and builds their tree."""
 
     name = "piecewise_contest"
