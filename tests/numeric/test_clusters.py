@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 
-from dcsvm.numeric import Kernel, fair_prices, kernel_kmeans
-from dcsvm.numeric.clusters import nearest
+from dcsvm.numeric import Kernel, kernel_kmeans
+from dcsvm.numeric.clusters import fair_prices, nearest
 
 
 def distortion(gram, assignment):
