@@ -257,13 +257,8 @@ def default_registry() -> Registry:
 def load_plugin(path: str | Path) -> None:
     """Load a single .py file as a plugin, like `--plugin`, unless it is already loaded.
 
-    Its components can then be used by name, and its models can be saved and loaded.
-
-    Parameters
-    ----------
-    path : path
-        A Python file with hooks such as `dcsvm_decomposers`. If it cannot be loaded, a
-        PluginError is raised.
+    Its components can then be used by name, and its models can be saved and loaded. The file has
+    hooks such as `dcsvm_decomposers`. If it cannot be loaded, a PluginError is raised.
     """
     default_registry().add_file(path)
 

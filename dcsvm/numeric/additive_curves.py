@@ -53,13 +53,7 @@ def fit_additive_curves(
 ) -> AdditiveCurves:
     """Fit curves that are added to the log-odds `offsets` (n,) of rows X (n, features).
 
-    Parameters
-    ----------
-    X : (n, features) array
-    wanted : (n,) array
-        The probability that is wanted of each row.
-    weights : (n,) array
-    offsets : (n,) array
+    `wanted` (n,) is the probability that each row should have, with `weights` (n,).
     """
     knots = max(1, min(MOST_PIECES, PIECES // X.shape[1])) - 1
     some = X[:: 1 + len(X) // QUANTILE_ROWS]

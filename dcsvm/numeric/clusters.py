@@ -48,20 +48,10 @@ def kernel_kmeans(
     balance: float = np.inf,
     starts: int = 1,
 ) -> Clusters:
-    """Cluster rows by kernel k-means, with the best of several k-means++ initializations.
+    """Cluster rows with kernel values `gram` (n, n), by the best of several k-means++ starts.
 
     Identical rows stay together, so there may be fewer clusters than requested, and larger ones
-    than `balance` allows.
-
-    Parameters
-    ----------
-    gram : (n, n) array
-        The kernel values between the rows.
-    clusters : int
-    generator : numpy.random.Generator
-    balance : float
-        Largest size of a cluster, as a multiple of the mean size.
-    starts : int
+    than `balance` allows, a multiple of the mean size.
 
     Examples
     --------

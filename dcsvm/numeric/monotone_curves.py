@@ -40,15 +40,8 @@ def fit_monotone_sigmoid(
 ) -> tuple[FloatArray, FloatArray, float]:
     """Fit log-odds of class 1 that are linear between knots and increase everywhere.
 
-    Parameters
-    ----------
-    scores, y, weights : (n,) arrays
-        Finite scores, classes 0 and 1, and positive row weights.
-
-    Returns
-    -------
-    knots, slopes, shift : (k,) array, (k + 1,) array and float
-        The log-odds are `split_at(scores, knots) @ slopes + shift`.
+    Scores, classes 0 and 1 and positive weights are (n,) arrays. Returns `knots` (k,), `slopes` (k
+    + 1,) and a shift: the log-odds are `split_at(scores, knots) @ slopes + shift`.
     """
     scores, wanted, weights = merge_neighbors(scores, compute_platt_targets(y, weights), weights)
     slope, shift = fit_sigmoid(scores, wanted, weights)
@@ -78,23 +71,11 @@ def fit_monotone_sigmoid(
 def fit_monotone_softmax(
     scores: FloatArray, y: IntArray, weights: FloatArray, known: BoolArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Fit log-probabilities that are a softmax of increasing curves of the scores.
+    """Fit log-probabilities that are a softmax of increasing curves of scores (n, classes).
 
-    Parameters
-    ----------
-    scores : (n, classes) array
-    y : (n,) int array
-        A known class of each row.
-    weights : (n,) array
-    known : (n, classes) bool array
-        Which scores count; others have probability zero.
-
-    Returns
-    -------
-    knots, slopes : (k,) and (k + 1,) arrays
-        The common curve.
-    scales, shifts : (classes,) arrays
-        A factor of the common curve and a shift for each class.
+    Only `known` scores count, those of the class of each row among them; others have probability
+    zero. Returns the knots (k,) and slopes (k + 1,) of the common curve, and the factor and the
+    shift (classes,) of it for each class.
     """
     rows, n_classes = scores.shape
     few = slice(None, None, -(-rows * n_classes // MANY_SCORES))

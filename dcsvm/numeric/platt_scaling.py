@@ -25,18 +25,9 @@ def fit_sigmoid(
 ) -> tuple[float, float]:
     """Fit the log-odds `slope * scores + shift` of class 1 by Newton's method.
 
-    Parameters
-    ----------
-    scores, wanted, weights : (n,) arrays
-        Finite scores, the probability of class 1 that is wanted of each (see
-        `compute_platt_targets`), and positive row weights.
-    shifted : bool
-        Whether there is a shift; otherwise it is 0, and the sigmoid is a temperature.
-
-    Returns
-    -------
-    slope, shift : float
-        The slope is not negative: a larger score never makes class 1 less likely.
+    `wanted` (n,) is the probability of class 1 that each row should have
+    (`compute_platt_targets`). The slope is not negative: a larger score never makes class 1 less
+    likely. Unless `shifted`, the shift is 0, and the sigmoid is a temperature.
 
     References
     ----------

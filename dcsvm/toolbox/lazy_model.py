@@ -150,15 +150,7 @@ class LazyLearner(LocalLearner):
 def nearest_rows(X: Matrix, points: Matrix, count: int) -> IntArray:
     """The ids of the nearest points of each row of X, nearest first: (n, count).
 
-    Of equally near points the one with the lower id comes first, whatever rows are asked
-    together.
-
-    Parameters
-    ----------
-    X : (n, d) array or CSR matrix
-    points : (m, d) array or CSR matrix
-    count : int
-        At most m.
+    Of equally near points the one with the lower id comes first, whatever rows are asked together.
     """
     nearest = np.empty((X.shape[0], count), dtype=np.intp)
     rounding = ROUNDING * float(row_norms(points, squared=True).max(initial=0.0))

@@ -125,21 +125,11 @@ def find_regions(
 ) -> Regions:
     """Find regions by k-means in the feature space of a kernel, on a sample of the rows.
 
-    Parameters
-    ----------
-    problem : Problem
-        Its seed determines the sample and the first centers.
-    kernel : Kernel
-        With the linear kernel the centers are points of the input space, which cost one product.
-    clusters : int
-        Fewer are found if rows are equal or a cluster would have no rows.
-    rows : (m,) int array, optional
-        The rows to sample from, by default all.
-    sample : int
-    balance : float
-        Largest size of a cluster of the sample, in multiples of the mean size.
-    starts : int
-        Number of restarts; the tightest clusters are used.
+    The seed of the problem determines the sample, of `rows` if they are given, and the first
+    centers. With the linear kernel the centers are points of the input space, which cost one
+    product each. Fewer clusters are found if rows are equal or a cluster would have no rows.
+    `balance` is the largest size of a cluster of the sample, in multiples of the mean size; of
+    several starts the tightest clusters are used.
     """
     generator = problem.seed.generator()
     pool = np.arange(problem.n_rows) if rows is None else rows

@@ -116,22 +116,11 @@ def gather_evidence(
     answers: Any = None,
     probabilities: Any = None,
 ) -> Evidence:
-    """Gather what a report shows of the parts of a fitted classifier.
+    """Gather what a report shows of the parts of a fitted classifier, or of a search or pipeline.
 
-    Parameters
-    ----------
-    classifier : fitted DivideAndConquerClassifier
-        Or a search or pipeline that ends with one; empty for anything else.
-    X_test, y_test : (n, d) and (n,)
-        The test rows.
-    X_train, y_train : optional
-        The training rows, for facts and for the purity of parts.
-    features : sequence of str, optional
-        The column names.
-    answers : (n,), optional
-        Predictions of the test rows, if they were made by other models, such as those of folds.
-    probabilities : (n, classes), optional
-        Probabilities of the test rows by these models.
+    Training rows serve facts and the purity of parts. `answers` (n,) and `probabilities` (n,
+    classes) are predictions of the test rows, if they were made by other models, such as those of
+    folds.
 
     Examples
     --------

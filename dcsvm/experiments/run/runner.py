@@ -166,17 +166,8 @@ def run_recipe(
 ) -> RunResult:
     """Train and measure every candidate of a recipe on the same rows.
 
-    Parameters
-    ----------
-    recipe : Recipe
-    seed : int, optional
-        Of the split and of the models, in place of the recipe's.
-    n_jobs : int
-        How many parts are trained at the same time.
-    observer : Observer, optional
-        Who is told of the progress.
-    session : Session, optional
-        In place of seed, n_jobs and observer: a run that keeps what it finishes.
+    `seed` replaces that of the recipe. A `session`, which keeps what is finished, replaces seed,
+    n_jobs and observer.
     """
     if session is None:
         session = RunContext(

@@ -213,10 +213,7 @@ class PlaneTree(Stored):
     def simplify(self, masses: FloatArray) -> PlaneTree:
         """Remove sides without rows, and splits between leaves that predict the same class.
 
-        Parameters
-        ----------
-        masses : (leaves, classes) array
-            The weight of the rows of each class at each leaf.
+        `masses` (leaves, classes) are the weights of the rows of each class at each leaf.
         """
         answer, held = masses.argmax(axis=1), (masses.sum(axis=1) > 0).tolist()
         stands = np.arange(len(self.thresholds)).tolist()

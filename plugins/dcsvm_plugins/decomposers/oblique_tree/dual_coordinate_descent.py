@@ -35,18 +35,8 @@ def fit_linear_dual(
 ) -> Hyperplane:
     """Minimise lambda / 2 (|w|^2 + bias^2) + sum(masses hinge) / sum(masses).
 
-    Parameters
-    ----------
-    rows : Float32Rows
-    signs : (n,) array of +1 and -1
-    masses : (n,) array, optional
-        Weights of the rows, of any scale; None means 1.
-    settings : DualSettings
-
-    Returns
-    -------
-    Hyperplane
-        Its iterations are passes over the rows.
+    `signs` (n,) are +1 and -1, and `masses` (n,) row weights of any scale, 1 by default. The
+    iterations of the hyperplane are passes over the rows.
 
     References
     ----------

@@ -39,26 +39,9 @@ def solve_grid(
 
     Distances are computed once, and a Gram matrix once per gamma. Each C starts from the solution
     for the previous C, or for the previous gamma if that is close: if all distances are small,
-    twice the gamma with half the C has almost the same solution.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Its gamma is replaced by each of `gammas`.
-    X : (n, features) array or CSR
-    labels : (n,) array of int
-    Cs : increasing values
-    gammas : values
-    scheme : ``pairs`` or ``rest``
-    weights : (n,) array, optional
-        Multiplies C, by row.
-    tol : float
-        For each problem, as in `solve`.
-
-    Yields
-    ------
-    (C, gamma, OneVsOneSolution or OneVsRestSolution)
-        All C values for the first gamma, then for the next.
+    twice the gamma with half the C has almost the same solution. `scheme` is "pairs" or "rest",
+    and `weights` (n,) multiply C by row. Yields C, gamma and the solution: all C values, in
+    increasing order, for the first gamma, then for the next.
     """
     if scheme not in ("pairs", "rest"):
         raise ValueError(f"solve_grid: scheme must be 'pairs' or 'rest', got {scheme!r}")
@@ -91,18 +74,7 @@ def _scale(Cs: Sequence[float], gamma: float, before: float, betas: Floats) -> F
 def iterate_grams(
     kernel: Kernel, X: Rows, gammas: Sequence[float]
 ) -> Iterator[tuple[float, Gram]]:
-    """Yield the Gram matrix for every gamma, from one matrix of distances or products.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    X : (n, features) array or CSR
-    gammas : values
-
-    Yields
-    ------
-    (gamma, Gram)
-    """
+    """Yield every gamma with its Gram matrix, from one matrix of distances or products."""
     if kernel.kind == "rbf" and len(gammas) == 1 and not sparse.issparse(X):
         yield gammas[0], rbf_gram(X, gammas[0])
     elif kernel.kind in ("rbf", "laplacian"):
