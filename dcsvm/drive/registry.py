@@ -78,12 +78,9 @@ class Broken:
 class Registry:
     """All components, recipes and reports of the loaded plugins.
 
-    Parameters
-    ----------
-    entry_points : iterable of EntryPoint, optional
-        The plugins to load. None means the installed entry points of the group `dcsvm`,
-        restricted to the comma-separated distributions or entry points in the environment
-        variable DCSVM_LOAD_PLUGINS, if it is set.
+    Without `entry_points`, the plugins are the installed entry points of the group `dcsvm`,
+    restricted to the comma-separated distributions or entry points in the environment variable
+    DCSVM_LOAD_PLUGINS, if it is set.
     """
 
     def __init__(

@@ -18,14 +18,8 @@ from dcsvm.numeric import IntArray
 class Size:
     """The parameter counts of a classifier; NaN if a model's is unknown.
 
-    Parameters
-    ----------
-    support_vectors : float
-        Number of different support vectors.
-    coordinates : float
-        Their stored features, counted once for every view.
-    coefficients : float
-        Nonzero coefficients, weights of hyperplanes, and biases.
+    `support_vectors` are different ones, `coordinates` their stored features, counted once for
+    every view, and `coefficients` nonzero coefficients, weights of hyperplanes, and biases.
     """
 
     support_vectors: float

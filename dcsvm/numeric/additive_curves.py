@@ -24,12 +24,7 @@ STEPS = 2
 class AdditiveCurves(Stored):
     """A sum of curves, each of one feature: linear between edges, constant beyond the ends.
 
-    Parameters
-    ----------
-    edges : (pieces + 1, features) array
-        Where the pieces of each curve begin and end, ascending.
-    slopes : (pieces, features) array
-    shift : float
+    The pieces of each curve begin and end at ascending `edges` (pieces + 1, features).
     """
 
     edges: FloatArray = attrs.field(metadata=axes("edges", "features"))

@@ -19,18 +19,9 @@ TIE = 1e-9
 class Clusters:
     """Centers in feature space, and the clusters of the rows.
 
-    Parameters
-    ----------
-    assignment : (n,) array of int
-        The cluster of each row, with the least squared distance plus price. None is empty.
-    means : (n, k) array
-        The weight of each row in each center; columns sum to 1.
-    inner : (k,) array
-        The squared norm of each center.
-    prices : (k,) array
-        Added to the squared distance to each center before the nearest is chosen.
-    distortion : float
-        The sum of squared distances to the own center.
+    The `assignment` (n,) of a row is the cluster with the least squared distance plus price; no
+    cluster is empty. `means` (n, k) are the weights of the rows in each center, `inner` (k,) its
+    squared norm, and `distortion` is the sum of squared distances to the own center.
     """
 
     assignment: Integers

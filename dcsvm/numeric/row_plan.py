@@ -41,12 +41,8 @@ class Plan:
 
     A component adds its steps in its method `add_to_plan` with the methods below. Each checks its
     arrays, adds a step and returns its number. What has no step of its own is called in Python
-    (`ask`, `ask_router`).
-
-    Parameters
-    ----------
-    votes : bool
-        Without votes, models give their margins, and a combination combines these.
+    (`ask`, `ask_router`). Without `votes`, models give their margins, and a combination combines
+    these.
     """
 
     def __init__(self, votes: bool = True) -> None:

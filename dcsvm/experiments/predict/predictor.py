@@ -55,31 +55,15 @@ def predict_file(
     header: bool = True,
     on_bytes: Callable[[int], None] = lambda _: None,
 ) -> Summary:
-    """Answer every row of a data file; memory does not depend on its size.
+    """Answer every row of a data file, or of several; memory does not depend on their size.
 
-    Parameters
-    ----------
-    model : DivideAndConquerClassifier or Pipeline
-        Fitted, as `load` returns it. What it was trained on decides which columns are needed, in
-        any order.
-    path : path or paths
-        A data file of any kind that can be read; or several, answered one after the other.
-    out : path, optional
-        Where to write the answers; the ending says how. None: CSV on standard output. A file
-        appears when it is complete, or not at all.
-    keep : sequence of str
-        Columns to copy beside the answers. Columns that name rows are copied anyway.
-    scores : bool
-        Whether to write the scores of the classes, too.
-    probabilities : bool
-        Whether to write the probabilities of the classes, too.
-    threshold : float, optional
-        Of two classes, answer the one that was rarer in training from this probability on, in
-        place of the model's own threshold or costs.
-    header : bool
-        Whether a text file begins with the names of the columns.
-    on_bytes : callable
-        Told how many more bytes of the file were read.
+    The model, as `load` returns it, decides which columns are needed, in any order; a text file
+    begins with their names if it has a header. Answers go to `out`, in the format of its ending,
+    or as CSV to standard output; a file appears when it is complete, or not at all. `keep` names
+    columns to copy beside the answers; columns that name rows are copied anyway. With `scores` and
+    `probabilities`, those of the classes are written, too. `threshold` is the probability from
+    which, of two classes, the one that was rarer in training is answered, in place of the model's
+    own threshold or costs. `on_bytes` is told how many more bytes of the file were read.
     """
     if (probabilities or threshold is not None) and not hasattr(model, "predict_proba"):
         raise UsageError(

@@ -34,15 +34,8 @@ MOST_BYTES = 1 << 30
 class Float32Expansion:
     """An expansion in float32, with a bound of its rounding error.
 
-    Parameters
-    ----------
-    structure : ExpansionStructure
-        Its last column holds magnitudes, which error bounds are relative to.
-    bound : Float32ErrorBound
-    table : ErrorBoundStructure
-        The bound as tables, for single rows.
-    arrays : list
-        The memory that the structures point to.
+    The last column of `structure` holds magnitudes, which error bounds are relative to; `table` is
+    the bound as tables, for single rows; `arrays` is the memory that the structures point to.
     """
 
     structure: ExpansionStructure
@@ -55,17 +48,9 @@ class Float32Expansion:
 class PackedExpansion:
     """An expansion in float64, packed; with an RBF kernel, centered at the mean of the points.
 
-    Parameters
-    ----------
-    kernel, points, coefficients, sizes
-        The expansion, with the number of points of each class.
-    origin : (features,) array
-    columns : (depth,) array
-        Features in which points differ from the origin. The others add the same to the distances
-        between a row and all points, through its norm.
-    double : ExpansionStructure
-    arrays : list
-        The memory that the structure points to.
+    `columns` (depth,) are the features in which points differ from the `origin` (features,). The
+    others add the same to the distances between a row and all points, through its norm. `sizes`
+    are the points of each class, and `arrays` is the memory that the structure points to.
     """
 
     kernel: Kernel

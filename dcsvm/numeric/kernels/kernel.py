@@ -214,12 +214,7 @@ class Kernel(Stored):
 
 
 class KernelMatrices:
-    """Gram matrices of one set of rows; those of one kind share distances or products.
-
-    Parameters
-    ----------
-    X : (n, features) array or CSR
-    """
+    """Gram matrices of one set of rows X; those of one kind share distances or products."""
 
     def __init__(self, X: Rows) -> None:
         self.X = X

@@ -12,14 +12,9 @@ from dcsvm.numeric import Float32Rows, FloatArray, Hyperplane, address, native
 class DualSettings:
     """Settings of the dual solver.
 
-    Parameters
-    ----------
-    regularization : float
-        lambda in lambda / 2 (|w|^2 + bias^2) + mean of weight x hinge loss.
-    tolerance : float
-        Stop at this violation of optimality.
-    passes : int
-        Maximum number of passes over the rows.
+    `regularization` is lambda in lambda / 2 (|w|^2 + bias^2) + mean of weight x hinge loss. The
+    solver stops when optimality is violated by less than `tolerance`, or after `passes` over the
+    rows.
     """
 
     regularization: float = 1e-4

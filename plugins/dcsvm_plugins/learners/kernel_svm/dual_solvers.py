@@ -30,19 +30,10 @@ MAX_ITERATIONS = 10_000_000
 class Solution:
     """Solution of the dual of one binary problem.
 
-    Parameters
-    ----------
-    alphas : (n,) array
-        Nonnegative, by row.
-    bias : float
-        The decision is ``K @ (signs * alphas) + bias``.
-    objective : float
-        The minimised 1/2 sum_ij alpha_i alpha_j s_i s_j K_ij - sum_i alpha_i.
-    gap : float
-        The largest violation of optimality by a pair of rows.
-    iterations : int
-    converged : bool
-        Whether the gap is below the tolerance.
+    The decision is ``K @ (signs * alphas) + bias`` with nonnegative alphas (n,). The objective is
+    the minimised 1/2 sum_ij alpha_i alpha_j s_i s_j K_ij - sum_i alpha_i, and the gap the largest
+    violation of optimality by a pair of rows; a solution that converged has one below the
+    tolerance.
     """
 
     alphas: Floats

@@ -124,20 +124,10 @@ def solve_all(
 class OneVsOneSolution:
     """Solution of the one-vs-one problems of a part, with coefficients as in libsvm.
 
-    Parameters
-    ----------
-    order : (n,) array of int
-        The rows sorted by class; coefficients are in this order.
-    counts : (k,) array of int
-        Rows of each class.
-    coefficients : (n, k - 1) array
-        The coefficient of a row of class a against class b is in column b - 1 if b > a, in column
-        b if b < a. It is nonnegative for the first class of a pair, nonpositive for the second.
-    biases : (k (k - 1) / 2,) array
-        By pair (0, 1), (0, 2), ..., (k - 2, k - 1). A positive decision is for the first class.
-    objectives, gaps : (pairs,) arrays
-    iterations : (pairs,) array of int
-    converged : (pairs,) array of bool
+    `order` (n,) are the rows sorted by class, of which there are `counts` (k,). The coefficient of
+    a row of class a against class b is in column b - 1 of `coefficients` (n, k - 1) if b > a, in
+    column b if b < a. It is nonnegative for the first class of a pair, nonpositive for the second.
+    Pairs are (0, 1), (0, 2), ..., (k - 2, k - 1); a positive decision is for the first class.
     """
 
     order: Integers
@@ -163,13 +153,7 @@ class OneVsOneSolution:
 class OneVsRestSolution:
     """Solution of the one-vs-rest problems of a part.
 
-    Parameters
-    ----------
-    coefficients : (n, k) array
-        Signed, by row of the part; column c is for class c against the others.
-    biases, objectives, gaps : (k,) arrays
-    iterations : (k,) array of int
-    converged : (k,) array of bool
+    The signed coefficients (n, k) of column c are for class c against the others.
     """
 
     coefficients: Floats

@@ -19,17 +19,10 @@ MOST_OF_THE_WAY = 0.8
 class Refinement:
     """Corrects the gradient of the rounded matrix to that of the exact matrix.
 
-    Parameters
-    ----------
-    products : callable
-        Multiplies given rows of the exact matrix by a coefficient each and sums them; None if
-        exact values are unknown.
-    beta, f : (n,) arrays
-        Coefficients and their exact gradient.
-    size : float
-        The largest absolute entry of the rounded matrix.
-    ridge : float
-        The value added to its diagonal.
+    `products` multiplies given rows of the exact matrix by a coefficient each and sums them; None
+    if exact values are unknown. `beta` and `f` (n,) are coefficients and their exact gradient,
+    `size` is the largest absolute entry of the rounded matrix, and `ridge` was added to its
+    diagonal.
     """
 
     products: Callable[[Integers, Floats], Floats | None]

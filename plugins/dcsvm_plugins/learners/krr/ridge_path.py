@@ -15,14 +15,7 @@ from dcsvm_plugins.learners.krr.shifted_systems import solve_shifted
 
 @attrs.frozen(eq=False)
 class Ridge:
-    """A kernel ridge regression for one ridge value.
-
-    Parameters
-    ----------
-    ridge : float
-    coefficients : (n, outputs) array
-        Predictions are ``k(x, X) @ coefficients``.
-    """
+    """A kernel ridge regression: predictions are ``k(x, X) @ coefficients`` for n rows X."""
 
     ridge: float
     coefficients: FloatArray

@@ -39,12 +39,9 @@ def solve_shifted(
 
 
 class Factors:
-    """Solves by a Cholesky factor for each ridge, sharing what does not depend on the ridge.
+    """Solves a positive semidefinite matrix (n, n) plus each ridge by a Cholesky factor.
 
-    Parameters
-    ----------
-    matrix : (n, n) array
-        Symmetric and positive semidefinite.
+    What does not depend on the ridge is shared.
     """
 
     def __init__(self, matrix: FloatArray) -> None:
