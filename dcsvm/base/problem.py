@@ -230,7 +230,7 @@ class ProblemStack(Sequence[Problem]):
             return None
         weights = whole = rows = None
         if any(each.weights is not None for each in problems):
-            weights = np.concatenate([_weights_of(each) for each in problems])
+            weights = np.concatenate([each.masses for each in problems])
         if len({id(each.whole) for each in problems}) == 1 and problems[0].whole is not None:
             whole = problems[0].whole
             rows = np.concatenate([np.asarray(each.rows) for each in problems])
@@ -261,10 +261,6 @@ def _can_be_stacked(problem: Problem, n_features: int) -> bool:
         and isinstance(problem.X, np.ndarray)
         and problem.X.shape[1] == n_features
     )
-
-
-def _weights_of(problem: Problem) -> FloatArray:
-    return np.ones(problem.n_rows) if problem.weights is None else problem.weights
 
 
 @attrs.frozen

@@ -38,15 +38,11 @@ class Branches:
 
 
 def prune(branches: Branches, standard_errors: float = 0.0) -> IntArray:
-    """Choose the nodes that become leaves.
+    """Choose the inner nodes (m,) that become leaves; some may be below others.
 
     Weakest-link pruning: cut the subtree that lowers the training error least per leaf, until only
     the root is left. Of these trees, choose the smallest whose error on the held-out rows is
     within so many standard errors of the least.
-
-    Returns
-    -------
-    (m,) int array of inner nodes; some may be below others.
 
     References
     ----------

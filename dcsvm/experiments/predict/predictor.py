@@ -70,7 +70,8 @@ def predict_file(
             'the model has no probabilities: train it with probability = "auto" in the recipe'
         )
     rarer = None if threshold is None else _find_rarer_class(model)
-    tables = [open_rows(model, each, header) for each in _list_paths(path)]
+    paths = [path] if isinstance(path, Path) else path
+    tables = [open_rows(model, each, header) for each in paths]
     model = _drop_names(model)  # names were matched above: skip scikit-learn's check
     kept = _list_kept(tables, keep)
     question = _Question(scores, probabilities, threshold, rarer)
@@ -93,10 +94,6 @@ def predict_file(
             writer.write([*block.kept, labels, *columns])
             tally.add(labels, block, known)
     return Summary(**attrs.asdict(tally))
-
-
-def _list_paths(given: Path | Sequence[Path]) -> Sequence[Path]:
-    return [given] if isinstance(given, Path) else given
 
 
 @attrs.define

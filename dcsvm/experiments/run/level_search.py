@@ -132,7 +132,7 @@ def _average(folds: list[SearchResult]) -> SearchResult:
     n_cells = min(len(each.tried) for each in folds)
     tried = tuple(
         ScoredCell(
-            _without_division(cells[0].values),
+            {k: v for k, v in cells[0].values.items() if not k.startswith("decomposer.")},
             float(np.mean([cell.score for cell in cells])),
             sum(cell.seconds for cell in cells),
         )
@@ -143,10 +143,6 @@ def _average(folds: list[SearchResult]) -> SearchResult:
     return attrs.evolve(
         folds[0], values=best.values, score=best.score, tried=tried, stopped=stopped
     )
-
-
-def _without_division(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: values[name] for name in values if not name.startswith("decomposer.")}
 
 
 def _count_cells(grid: Mapping[str, Any]) -> int:
