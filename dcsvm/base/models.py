@@ -126,7 +126,7 @@ class LocalModel(Stored, ABC):
         """The classes (n,) of rows X (n, d), from 0 .. k-1; called if scores are not needed."""
         return winners(self.scores(X))
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         """Add the scores of rows with `n_features` features to a plan.
 
         In a plan without `votes`, add the margins. Called when single rows are first predicted.
@@ -183,7 +183,7 @@ class Hyperplanes(LocalModel):
     def scores(self, X: Matrix) -> FloatArray:
         return np.asarray(X @ self.weights) + self.biases
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         return plan.affine(self.weights, self.biases)
 
     @property
@@ -336,7 +336,7 @@ class KernelExpansion(PlainState, LocalModel):
             return winners(self.scores(X))
         return vote(self.prepared, X, precision=self.precision)
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         return plan.expansion(self.prepared, n_features)
 
     @cached_property

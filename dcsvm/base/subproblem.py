@@ -1,4 +1,7 @@
-"""Subproblems: parts with learner and seed, trained by workers and recorded in the ledger."""
+"""Subproblems: parts with learner and seed, trained by workers and recorded in the ledger.
+
+A part with a single class is answered with a `Constant`; no learner sees it.
+"""
 
 from __future__ import annotations
 

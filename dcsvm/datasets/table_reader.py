@@ -150,7 +150,7 @@ def _build_dataset(
     kinds = {j: "target" if j == target else columns[j].kind for j in columns}
     features = [j for j, kind in kinds.items() if kind in ("number", "category")]
     facts = [
-        Fact(name, _name_unread(j, table))
+        Fact(name, "date" if j in table.sources.values() else "dropped")
         if j in dropped
         else Fact(name, kinds[j], columns[j].about, dict(columns[j].missing_words))
         for j, name in enumerate(table.names)
@@ -169,10 +169,6 @@ def _build_dataset(
     for column in columns.values():
         column.clear()
     return Dataset(table.title, X, labels, schema.names, schema=schema, facts=tuple(facts))
-
-
-def _name_unread(place: int, table: Table) -> str:
-    return "date" if place in table.sources.values() else "dropped"
 
 
 def _describe_writing(table: Table) -> dict[str, Any]:

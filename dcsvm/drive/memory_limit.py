@@ -23,13 +23,7 @@ Run = Callable[[Sequence[Numbered]], Any]
 
 
 class MemoryLimit:
-    """Admits jobs while the sum of their forecasts fits into what a limit leaves.
-
-    Parameters
-    ----------
-    limit : float
-        Bytes that this process and its workers may take in all.
-    """
+    """Admits jobs while their forecasts fit into a limit for this process and its workers."""
 
     def __init__(self, limit: float) -> None:
         self.limit = limit

@@ -78,12 +78,9 @@ class Broken:
 class Registry:
     """All components, recipes and reports of the loaded plugins.
 
-    Parameters
-    ----------
-    entry_points : iterable of EntryPoint, optional
-        The plugins to load. None means the installed entry points of the group `dcsvm`,
-        restricted to the comma-separated distributions or entry points in the environment
-        variable DCSVM_LOAD_PLUGINS, if it is set.
+    Without `entry_points`, the plugins are the installed entry points of the group `dcsvm`,
+    restricted to the comma-separated distributions or entry points in the environment variable
+    DCSVM_LOAD_PLUGINS, if it is set.
     """
 
     def __init__(
@@ -257,13 +254,8 @@ def default_registry() -> Registry:
 def load_plugin(path: str | Path) -> None:
     """Load a single .py file as a plugin, like `--plugin`, unless it is already loaded.
 
-    Its components can then be used by name, and its models can be saved and loaded.
-
-    Parameters
-    ----------
-    path : path
-        A Python file with hooks such as `dcsvm_decomposers`. If it cannot be loaded, a
-        PluginError is raised.
+    Its components can then be used by name, and its models can be saved and loaded. The file has
+    hooks such as `dcsvm_decomposers`. If it cannot be loaded, a PluginError is raised.
     """
     default_registry().add_file(path)
 

@@ -62,10 +62,10 @@ def render_page(facts: Facts) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     from dcsvm_report import figures
-    from dcsvm_report.curves import draw_search
     from dcsvm_report.feature_figures import draw_features
     from dcsvm_report.gantt_chart import draw_workers
     from dcsvm_report.probability_curves import draw_probabilities
+    from dcsvm_report.search_curves import draw_search
 
     environment = Environment(
         loader=PackageLoader("dcsvm_report", "."),
@@ -119,7 +119,7 @@ def _all_lines(facts: Facts) -> list[tuple[str, str, str]]:
     """The lines of the table of results; with folds, mean and deviation below each score."""
     scores = [key for key in facts.own.metrics if key.startswith("test_") and "_fold_" not in key]
     scores = [key for key in scores if key not in ("test_accuracy", "test_error")]
-    first = [*LINES[:2], *((_name_score(key), key, "score") for key in scores)]
+    first = [*LINES[:2], *((key.removeprefix("test_").replace("_", " "), key, "score") for key in scores)]
     lines = []
     for line in (*first, *LINES[2:]):
         lines.append(line)
@@ -127,10 +127,6 @@ def _all_lines(facts: Facts) -> list[tuple[str, str, str]]:
         lines.append(("mean of the folds", f"{line[1]}_fold_mean", form))
         lines.append(("deviation among folds", f"{line[1]}_fold_std", form))
     return lines
-
-
-def _name_score(score: str) -> str:
-    return score.removeprefix("test_").replace("_", " ")
 
 
 def _stages(facts: Facts) -> Drawing | None:

@@ -18,6 +18,7 @@ ROOMS = {
     "dcsvm.numeric.column_ranks": "what a preparation computes stands with the other numbers",
     "dcsvm.numeric.native.fingerprint": "the build reads it without importing numpy",
     "dcsvm_plugins.learners.kernel_svm.libsvm_reference": "another solver, imported if it is set",
+    "dcsvm.numeric.kernels.truncated_rbf": "the kernel and the feature map of the FSD paper",
     "dcsvm.numeric.log_loss": "the optimization of logistic, tested against scikit-learn",
     "dcsvm.numeric.overlapping_split": "the splits of spill_forest",
     "dcsvm.numeric.squared_hinge": "the optimization of spsvm, tested against BFGS",

@@ -246,7 +246,8 @@ def describe_portfolio_ablation() -> list[str]:
     sizes = " or ".join(f"{size:,}" for size in sorted({each["rows"] for each in records}))
     about = (
         "What `auto` would choose without some of its recipes, or without blends, with time "
-        f"enough: differences from the whole portfolio, {sizes} rows learned, judged by validation rows. "
+        f"enough: differences from the whole portfolio, {sizes} rows learned, judged by "
+        "validation rows. "
         "Seconds are those of the search and one fit of all recipes tried, on one core. "
         "`python tests/benchmarks/portfolio_ablation.py`, at "
         + ", ".join(f"{commit} ({date})" for date, commit in commits)

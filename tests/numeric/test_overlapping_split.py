@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dcsvm.numeric import check_binary_tree, grow_overlapping, split_with_overlap
+from dcsvm.numeric import check_binary_tree, grow_overlapping
+from dcsvm.numeric.overlapping_split import split_with_overlap
 
 VALUES = np.random.default_rng(0).normal(size=1000)
 

@@ -55,8 +55,8 @@ class TreeRouter(Router):
     def route(self, X: Matrix) -> Routing:
         return Routing(np.arange(X.shape[0]), self.member[self.tree.leaves(X)])
 
-    def lower(self, plan: Plan, n_features: int) -> Step:
-        return self.tree.lower(plan, self.member, n_features)
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step:
+        return self.tree.add_to_plan(plan, self.member, n_features)
 
     def trace(self, x: Matrix) -> list[str]:
         sentences = []
@@ -212,9 +212,9 @@ class Tree(Decomposer):
         tree = grown.tree()
         is_leaf = tree.left < 0
         member = np.where(is_leaf, np.cumsum(is_leaf) - 1, -1)
-        home = member[tree.leaves(problem.X)]
+        region = member[tree.leaves(problem.X)]
         view = None if self.local_scaling == "none" else Scaling(self.local_scaling)
-        parts = parts_by(home, member.max() + 1, view=view)
+        parts = parts_by(region, member.max() + 1, view=view)
         if self.relevance:
             gains = whole.sum_gains_below(ceiling, problem.n_features)
             parts = [

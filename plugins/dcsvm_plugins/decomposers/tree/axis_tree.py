@@ -75,7 +75,7 @@ class AxisTree(Stored):
             leaf[first : first + len(values)] = self._descend(values, column)
         return leaf
 
-    def lower(self, plan: Plan, member: IntArray, n_features: int) -> Step:
+    def add_to_plan(self, plan: Plan, member: IntArray, n_features: int) -> Step:
         """Add the choice of `member` (nodes,) by the leaf of a row to a plan."""
         nodes = self.left, self.right, self.feature, self.threshold
         return plan.axis_tree(*nodes, member, n_features)

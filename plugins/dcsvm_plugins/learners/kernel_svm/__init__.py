@@ -11,6 +11,12 @@ import numpy as np
 from dcsvm import DataError, LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import FloatArray, IntArray, Kernel, Matrix
 from dcsvm.toolbox import GAMMA_HELP, Gamma, KernelExpansion, ProblemStack
+from dcsvm_plugins.learners.kernel_svm.dual_solvers import (
+    Solution,
+    solve,
+    solve_parts,
+    solve_tasks,
+)
 from dcsvm_plugins.learners.kernel_svm.gram import Gram
 from dcsvm_plugins.learners.kernel_svm.multiclass import (
     OneVsOneSolution,
@@ -23,7 +29,6 @@ from dcsvm_plugins.learners.kernel_svm.size_dispatch import (
     solve_pairs_large,
     solve_part,
 )
-from dcsvm_plugins.learners.kernel_svm.smo import Solution, solve, solve_parts, solve_tasks
 
 #: Up to this many rows one matrix of distances serves a whole grid.
 GRID_ROWS = 6000
@@ -125,15 +130,13 @@ class KernelSVM(LocalLearner):
         stack = ProblemStack.of(problems) if is_plain else None
         if stack is None or np.diff(stack.offsets).max() > SMALL_ROWS:
             return [self.fit(problem) for problem in problems]
-        asked = stack if stack.whole is None else stack[:1]
-        kernels = [self._build_kernel(problem) for problem in asked]
+        parts = stack if stack.whole is None else stack[:1]
+        kernels = [self._build_kernel(problem) for problem in parts]
         one = _Batch(self, kernels[:1], [float(self.C)], {})
-        tols = {
-            one._find_tolerance(each)
-            for each in (asked if self._has_one_tolerance(stack) else stack)
-        }
-        grams = [one._share_gram(*each) for each in zip(asked, kernels, strict=True)]
-        kernels *= len(stack) // len(asked)
+        some = parts if self._has_one_tolerance(stack) else stack
+        tols = {one._find_tolerance(each) for each in some}
+        grams = [one._share_gram(*each) for each in zip(parts, kernels, strict=True)]
+        kernels *= len(stack) // len(parts)
         if len(tols) > 1 or any(gram is not grams[0] for gram in grams):
             return [self.fit(problem) for problem in problems]
         X: Any = stack.X
@@ -185,9 +188,8 @@ class _Batch:
     def _solve_libsvm(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
         from dcsvm_plugins.learners.kernel_svm.libsvm_reference import fit_libsvm
 
-        machine = self.machine
-        tol = TOLERANCE if machine.tol == "auto" else machine.tol
-        options = tol, machine.cache_size, machine.precision
+        tol = TOLERANCE if self.machine.tol == "auto" else self.machine.tol
+        options = tol, self.machine.cache_size, self.machine.precision
         for kernel, C in product(self.kernels, self.Cs):
             yield kernel, C, fit_libsvm(kernel, C, problem, *options)
 

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from dcsvm.numeric import Floats, Kernel, Rows
 from dcsvm_plugins.learners.kernel_svm.active_set import solve_active_set
+from dcsvm_plugins.learners.kernel_svm.dual_solvers import Solution, solve, solve_parts
 from dcsvm_plugins.learners.kernel_svm.gram import Gram, as_gram, rbf_gram
 from dcsvm_plugins.learners.kernel_svm.large_solver import (
     CACHE_BYTES,
@@ -16,7 +17,6 @@ from dcsvm_plugins.learners.kernel_svm.large_solver import (
     working_set_size,
 )
 from dcsvm_plugins.learners.kernel_svm.multiclass import OneVsOneSolution, PairLayout, solve_grid
-from dcsvm_plugins.learners.kernel_svm.smo import Solution, solve, solve_parts
 from dcsvm_plugins.learners.kernel_svm.smo_numpy import OUTCOME
 
 FULL_ROWS = 1500
@@ -51,16 +51,7 @@ def solve_part(
 ) -> Solution:
     """Solve one binary problem with a full matrix, an active set or working sets.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    X : (n, features) array or CSR
-    signs : (n,) array of +1 and -1
-    C : float or (n,) array
-    cache_bytes, threads
-        As in `solve_large`.
-    **options
-        ``start``, ``tol``, ``max_iterations``, ``max_seconds``, as in `solve`.
+    Arguments are those of `solve_large`, and its results.
     """
     if not sparse.issparse(X):
         X = np.ascontiguousarray(X, dtype=np.float64)
@@ -115,25 +106,12 @@ def solve_pairs_large(
     threads: int = 1,
     **options: Any,
 ) -> OneVsOneSolution:
-    """Solve one-vs-one problems without a Gram matrix of all rows.
+    """Solve one-vs-one problems of labels 0 .. k - 1 without a Gram matrix of all rows.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    X : (n, features) array or CSR
-    labels : (n,) array of int
-        Codes 0 .. k - 1.
-    C : float
-    weights : (n,) array, optional
-        Multiplies C, by row.
-    start : OneVsOneSolution, optional
-        A solution on the same rows, not compressed.
-    cache_bytes : int
-        Memory for kernel rows, for one large pair at a time.
-    threads : int
-        Small pairs run in parallel, large ones share their work. Does not affect the result.
-    **options
-        ``tol``, ``max_iterations``, ``max_seconds`` of each pair, as in `solve`.
+    `weights` (n,) multiply C by row, and `start` is a solution on the same rows, not compressed.
+    Small pairs run in parallel, and large ones one by one, with `cache_bytes` for kernel rows and
+    threads that share their work; the result does not depend on `threads`. Tolerance and limits
+    are for each pair, as in `solve`.
     """
     codes = np.asarray(labels, dtype=np.int64)
     if len(codes) <= FULL_ROWS and start is None:
