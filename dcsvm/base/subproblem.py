@@ -238,7 +238,8 @@ class FitResult:
     """What a worker returns: the model, and the other data of a Member.
 
     `account` tells how the executor ran the job: `began` (seconds since 1970), `worker`, seconds
-    `waited` besides training, `bytes_read`, `bytes_sent`, `bytes_returned`, times `sent_again`.
+    `waited` in line and on the way (of jobs sent together, its share), `bytes_read`,
+    `bytes_sent`, `bytes_returned`, times `sent_again`.
     """
 
     model: LocalModel

@@ -19,7 +19,7 @@ from distributed import Client, KilledWorker, get_worker, wait
 
 from dcsvm.base.errors import ClusterError, UsageError
 from dcsvm.base.threads import ONE_BLAS_THREAD
-from dcsvm.drive.engine import add_account, run_bundle, sort_jobs
+from dcsvm.drive.engine import add_account, add_waiting, run_bundle, sort_jobs
 from dcsvm.drive.executor import Executor, Numbered
 from dcsvm.drive.job_serialization import Parcel, make_parcels, pack_outcomes, pack_shared, unpack
 from dcsvm.drive.memory_limit import MemoryLimit
@@ -257,13 +257,11 @@ class _Reply:
     def open(self, parcel: Parcel) -> Iterator[tuple[int, Any]]:
         """Yield the outcomes of a parcel, each with its share of what the parcel took."""
         worker, outcomes = parcel.unpack_outcomes(self.content)
-        trained = sum(outcome.seconds for _, outcome in outcomes)
         n_rows = max(1, sum(outcome.n_rows for _, outcome in outcomes))
-        for number, outcome in outcomes:
+        for number, outcome in add_waiting(outcomes, self.seconds):
             share = outcome.n_rows / n_rows
             account = {
                 "worker": worker,
-                "waited": max(0.0, self.seconds - trained),
                 "bytes_sent": round(self.bytes_sent * share),
                 "bytes_returned": round(len(self.content) * share),
             }

@@ -256,7 +256,6 @@ def test_rows_around_a_leaf_come_from_its_own_branch_of_a_large_tree(monkeypatch
     assert branch.max() > 1
     changed = 0
     for one, other in zip(whole.parts, near.parts, strict=True):
-        assert len(np.unique(branch[other.rows])) == 1
         (mine,) = np.unique(branch[other.rows])
         assert len(other.rows) == min(len(one.rows), np.count_nonzero(branch == mine))
         changed += len(np.unique(branch[one.rows])) > 1
