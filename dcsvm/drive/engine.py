@@ -183,8 +183,10 @@ class Engine:
         for observer in self.observers:
             observer.on_round_begin(len(jobs))
         outcomes: dict[int, Any] = {}
-        for number, outcome in self._stream(list(enumerate(jobs))):
-            outcomes[number] = outcome
+        numbered, limit = list(enumerate(jobs)), self.executor.memory
+        spill = None if limit is None else limit.plan_spill(numbered)
+        for number, outcome in self._stream(numbered):
+            outcomes[number] = outcome if spill is None else spill(outcome)
             for observer in self.observers:
                 observer.on_part_done(jobs[number], outcome)
         for observer in self.observers:

@@ -6,18 +6,27 @@ import math
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.errors import MemoryLimitError
+from dcsvm.base.models import KernelExpansion
+from dcsvm.base.subproblem import FitResult, Subproblem
 from dcsvm.drive.executor import Numbered, Runnable
-from dcsvm.numeric.mapped_rows import RESIDENT_BYTES
+from dcsvm.numeric.mapped_rows import RESIDENT_BYTES, MappedRows
+from dcsvm.numeric.spilled_rows import RowSpill
 
 #: What a process takes before it is given any rows.
 PROCESS_BYTES = 150e6
 #: What a division takes is told from so many bytes on.
 TOLD_BYTES = 100e6
+
+#: Support vectors leave memory if the rows of all parts take more than this share of the limit.
+SPILLED_SHARE = 1 / 8
 
 Run = Callable[[Sequence[Numbered]], Any]
 
@@ -69,6 +78,21 @@ class MemoryLimit:
         """The bytes that are left beside what this process and such workers take before a fit."""
         return self.limit - measure_used() - RESIDENT_BYTES - workers * PROCESS_BYTES
 
+    def plan_spill(self, jobs: Sequence[Numbered]) -> Callable[[Any], Any] | None:
+        """What moves the support vectors of outcomes to a file, if there could be many.
+
+        Only jobs on rows of a file have them moved, to a file beside it.
+        """
+        mine = [job for _, job in jobs if isinstance(job, Subproblem)]
+        problems = [job.problem for job in mine if isinstance(job.problem.X, MappedRows)]
+        if not problems:
+            return None
+        n_rows, width = sum(job.n_rows for job in mine), problems[0].n_features
+        if 8.0 * n_rows * width <= SPILLED_SHARE * self.limit:
+            return None
+        folder = str(Path(str(problems[0].X.filename)).parent)
+        return partial(spill_points, spill=RowSpill(n_rows, width, folder))
+
     def _explain(self, job: Runnable, left: float) -> str:
         needed = job.bytes_needed
         if left <= 0:
@@ -83,6 +107,13 @@ class MemoryLimit:
             "decomposer.parts, or what the decomposer calls it), or allow "
             f"{format_bytes(self.limit - left + needed)}"
         )
+
+
+def spill_points(outcome: Any, spill: RowSpill) -> Any:
+    """The outcome of a job with its support vectors in a file, if it has any."""
+    if not isinstance(outcome, FitResult) or not isinstance(outcome.model, KernelExpansion):
+        return outcome
+    return attrs.evolve(outcome, model=outcome.model.spill(spill))
 
 
 def check_division(
