@@ -61,7 +61,9 @@ class Subproblem:
         """The same job with a problem of its own rows, to be sent elsewhere; or itself."""
         if self.shares_problem or self.ids is not None:
             return self
-        given, (own, place) = self.problem, np.unique(self.part.rows, return_inverse=True)
+        given, rows = self.problem, self.part.rows
+        own = list_rows(rows)
+        place = np.arange(len(rows)) if own is rows else np.searchsorted(own, rows)
         problem = given.subset(own, take_rows)
         part = attrs.evolve(self.part, rows=place, about={})
         return Subproblem(problem, part, self.learner, self.seed, own)
@@ -162,6 +164,11 @@ class Subproblem:
         cut = self.extract()
         model = cut.constant() or self.learner.fit(cut.problem)
         return cut.result(model, time.perf_counter() - started)
+
+
+def list_rows(rows: IntArray) -> IntArray:
+    """The numbers of rows (n,) in order, each once; the same array if they are."""
+    return rows if bool((rows[1:] > rows[:-1]).all()) else np.unique(rows)
 
 
 @attrs.frozen(eq=False, slots=False)
