@@ -27,6 +27,8 @@ from dcsvm.numeric.mapped_rows import MappedRows, take_rows
 
 #: Parts with at most this many rows may be trained several in one call.
 SMALL_ROWS = 300
+#: Rows of a sample by which the memory of a larger part is forecast.
+SAMPLE_ROWS = 1500
 
 
 def subproblems(
@@ -137,9 +139,30 @@ class Subproblem:
 
     @property
     def bytes_needed(self) -> float:
-        """A forecast of the memory that training takes, its own rows included."""
+        """The most memory that training takes, its own rows included."""
         width = self.problem.n_features
         return 8.0 * self.n_rows * (width + 4) + self.learner.memory(self.n_rows, width)
+
+    def estimate_bytes(self) -> float:
+        """A forecast of the memory that training takes: of large parts, judged by a sample."""
+        is_told = type(self.learner).memory_like is not LocalLearner.memory_like
+        if not is_told or self.n_rows <= SAMPLE_ROWS or self.shares_problem:
+            return self.bytes_needed
+        cut = self._take_sample().extract()
+        if cut.n_classes == 1:
+            return self.bytes_needed
+        own = 8.0 * self.n_rows * (self.problem.n_features + 4)
+        return own + self.learner.memory_like(cut.problem, self.n_rows)
+
+    def _take_sample(self) -> Subproblem:
+        """The same job on SAMPLE_ROWS of its rows."""
+        part, chosen = self.part, np.linspace(0, self.n_rows - 1, SAMPLE_ROWS).astype(np.intp)
+        weights = None if part.weights is None else part.weights[chosen]
+        labels = None if part.labels is None else part.labels[chosen]
+        some = attrs.evolve(
+            part, rows=part.rows[chosen], weights=weights, labels=labels, start=None
+        )
+        return attrs.evolve(self, part=some)
 
     @property
     def can_be_batched(self) -> bool:

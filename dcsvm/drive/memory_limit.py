@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import operator
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -52,9 +53,15 @@ class MemoryLimit:
         """
         largest = max((job for _, job in jobs), key=lambda job: job.bytes_needed)
         left = self.measure_left(workers)
-        if largest.bytes_needed > left:
-            raise MemoryLimitError(self._explain(largest, left))
-        return int(min(cores, left // max(largest.bytes_needed, 1.0)))
+        needed = largest.bytes_needed
+        if cores * needed > left:  # then it is worth a closer look at those that may not fit
+            doubtful = [job for _, job in jobs if job is largest or job.bytes_needed > left]
+            needed, largest = max(
+                ((_estimate(job), job) for job in doubtful), key=operator.itemgetter(0)
+            )
+        if needed > left:
+            raise MemoryLimitError(self._explain(largest, needed, left))
+        return int(min(cores, left // max(needed, 1.0)))
 
     def guard(self, run: Run) -> Run:
         """A function that runs jobs in a thread here, when they fit beside the others."""
@@ -62,6 +69,8 @@ class MemoryLimit:
 
         def run_when_fitting(jobs: Sequence[Numbered]) -> Any:
             needed = max(job.bytes_needed for _, job in jobs)  # one is run after the other
+            if self._taken + needed > left:  # then it is worth a closer look
+                needed = max(_estimate(job) for _, job in jobs)
             with self._changed:
                 self._changed.wait_for(lambda: not self._running or self._taken + needed <= left)
                 self._taken, self._running = self._taken + needed, self._running + 1
@@ -93,8 +102,7 @@ class MemoryLimit:
         folder = str(Path(str(problems[0].X.filename)).parent)
         return partial(spill_points, spill=RowSpill(n_rows, width, folder))
 
-    def _explain(self, job: Runnable, left: float) -> str:
-        needed = job.bytes_needed
+    def _explain(self, job: Runnable, needed: float, left: float) -> str:
         if left <= 0:
             return (
                 f"the limit of {format_bytes(self.limit)} is less than the program takes before "
@@ -107,6 +115,11 @@ class MemoryLimit:
             "decomposer.parts, or what the decomposer calls it), or allow "
             f"{format_bytes(self.limit - left + needed)}"
         )
+
+
+def _estimate(job: Runnable) -> float:
+    """The memory that a job takes, if need be judged by a sample of its rows."""
+    return job.estimate_bytes() if isinstance(job, Subproblem) else job.bytes_needed
 
 
 def spill_points(outcome: Any, spill: RowSpill) -> Any:

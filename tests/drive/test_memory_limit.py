@@ -9,6 +9,7 @@ import pytest
 from fakes import Average, Centroids, Deal
 
 from dcsvm import DivideAndConquerClassifier, build, component
+from dcsvm.base import subproblem
 from dcsvm.base.errors import MemoryLimitError
 from dcsvm.base.models import KernelExpansion
 from dcsvm.datasets.mapped_tables import map_rows
@@ -74,6 +75,38 @@ def test_a_part_that_never_fits_raises_before_any_is_trained():
         "leaves 200 MB: make the parts smaller (decomposer.ceiling, decomposer.parts, or what the "
         "decomposer calls it), or allow 300 MB"
     )
+    assert not most
+
+
+@component
+class Careful(Hungry):
+    """Takes a tenth of what it said, it says of rows that it has seen."""
+
+    name = "careful"
+
+    def memory_like(self, sample, n_rows):
+        seen.append(sample.n_rows)
+        return 1e5 * n_rows
+
+
+seen = []
+
+
+@pytest.mark.parametrize(("limit", "at_once"), [(15e6, 100), (35e6, 300), (2e9, 400)])
+def test_parts_that_may_not_fit_are_judged_by_a_sample(monkeypatch, limit, at_once):
+    monkeypatch.setattr(subproblem, "SAMPLE_ROWS", 50)
+    seen.clear()
+    clf = DivideAndConquerClassifier(Deal(6), Careful(), Average(), random_state=0)
+    clf.fit_with(Engine(4, executor=LocalExecutor(MemoryLimit(limit))), X, y)
+    assert max(most) == at_once
+    assert set(seen) == (set() if limit == 2e9 else {50})
+
+
+def test_a_sample_may_tell_that_a_part_never_fits(monkeypatch):
+    monkeypatch.setattr(subproblem, "SAMPLE_ROWS", 50)
+    clf = DivideAndConquerClassifier(Deal(6), Careful(), Average(), random_state=0)
+    with pytest.raises(MemoryLimitError, match="is expected to take 10 MB"):
+        clf.fit_with(Engine(4, executor=LocalExecutor(MemoryLimit(8e6))), X, y)
     assert not most
 
 
