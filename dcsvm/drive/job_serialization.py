@@ -110,9 +110,7 @@ class Load:
     @classmethod
     def of(cls, jobs: Iterable[Numbered]) -> Load:
         sizes = [job.n_rows for _, job in jobs]
-        widths = [
-            job.problem.n_features if isinstance(job, Subproblem) else 1 for _, job in jobs
-        ]
+        widths = [job.problem.n_features if isinstance(job, Subproblem) else 1 for _, job in jobs]
         numbers = sum(size * width for size, width in zip(sizes, widths, strict=True))
         return cls(sum(sizes), numbers, sum(size**2 for size in sizes))
 

@@ -74,7 +74,8 @@ def test_rows_of_many_jobs_are_written_once_and_go_with_their_problem(folder):
     child = problem.with_child_seed(4)
     for given in (problem, child, problem):
         (moved,) = nearby.place(halves(given), {HERE: 1}).values()
-        assert isinstance(moved.X, MappedRows) and moved.seed == given.seed
+        assert isinstance(moved.X, MappedRows)
+        assert moved.seed == given.seed
         np.testing.assert_array_equal(moved.X, X)
     assert len(list_files(folder)) == 1
     del problem, child, given, moved

@@ -17,7 +17,8 @@ X = np.random.default_rng(0).normal(size=(40, 3))
 def test_rows_are_the_same_and_read_only(tmp_path):
     spill = RowSpill(100, 3, str(tmp_path))
     first, second = spill.add(X), spill.add(X[:5])
-    assert type(first) is np.ndarray and first.flags.c_contiguous
+    assert type(first) is np.ndarray
+    assert first.flags.c_contiguous
     np.testing.assert_array_equal(first, X)
     np.testing.assert_array_equal(second, X[:5])
     with pytest.raises(ValueError, match="read-only"):
@@ -58,7 +59,8 @@ def test_there_is_room_for_rows_of_its_own_kind_only(tmp_path):
     assert not spill.has_room(X[:, :2])
     assert not spill.has_room(np.arange(3))
     spill.add(X)
-    assert spill.has_room(X[:10]) and not spill.has_room(X[:11])
+    assert spill.has_room(X[:10])
+    assert not spill.has_room(X[:11])
 
 
 def test_pages_are_released_once_many_are_used(tmp_path, monkeypatch):
@@ -68,4 +70,5 @@ def test_pages_are_released_once_many_are_used(tmp_path, monkeypatch):
     spill = RowSpill(1000, 3, str(tmp_path))
     for _ in range(7):
         spill.add(X)
-    assert len(released) == 2 and all(each is spill.mapped for each in released)
+    assert len(released) == 2
+    assert all(each is spill.mapped for each in released)

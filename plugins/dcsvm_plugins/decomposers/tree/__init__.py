@@ -231,9 +231,7 @@ class Tree(Decomposer):
             parts = self._add_borders(problem, grown, parts)
         return Level({"ceiling": ceiling}, parts, TreeRouter(tree, member))
 
-    def _add_borders(
-        self, problem: Problem, grown: GrowingTree, parts: list[Part]
-    ) -> list[Part]:
+    def _add_borders(self, problem: Problem, grown: GrowingTree, parts: list[Part]) -> list[Part]:
         """Add the closest outside rows to each leaf that is not pure, group by group."""
         low, high = grown.tree().boxes(problem.n_features)
         found = list(parts)

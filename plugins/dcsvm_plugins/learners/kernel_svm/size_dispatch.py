@@ -49,9 +49,7 @@ def estimate_bytes(
     return cached + blocks + WORKING_BYTES + 12.0 * n_rows * n_features
 
 
-def estimate_share(
-    find_support: Callable[[Problem], Any], sample: Problem, n_rows: int
-) -> float:
+def estimate_share(find_support: Callable[[Problem], Any], sample: Problem, n_rows: int) -> float:
     """The share of `n_rows` rows like those of a sample that the solver looks at.
 
     These are the support vectors and a few others. Their share falls with the rows by a power,
