@@ -289,7 +289,8 @@ class FittedStrategy(PlainState, LocalModel):
 def _is_fast(model: LocalModel) -> bool:
     """Whether the step of a model meets many rows as fast as numpy."""
     if isinstance(model, KernelExpansion):
-        return model.kernel.kind in NATIVE_KINDS and not sparse.issparse(model.points.pool)
+        is_dense = not sparse.issparse(model.points.pool)
+        return model.kernel.kind in NATIVE_KINDS and is_dense and not model.is_spilled
     return isinstance(model, Constant | Hyperplanes)
 
 

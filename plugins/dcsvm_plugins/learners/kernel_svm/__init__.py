@@ -25,7 +25,9 @@ from dcsvm_plugins.learners.kernel_svm.multiclass import (
     solve_grid,
 )
 from dcsvm_plugins.learners.kernel_svm.size_dispatch import (
+    FULL_ROWS,
     estimate_bytes,
+    estimate_share,
     solve_pairs_large,
     solve_part,
 )
@@ -104,7 +106,28 @@ class KernelSVM(LocalLearner):
         return self.kernel == "precomputed"
 
     def memory(self, n_rows: int, n_features: int) -> float:
-        return estimate_bytes(n_rows, n_features, 1e6 * self.cache_size)
+        return self._estimate(n_rows, n_features, 1.0)
+
+    def memory_like(self, sample: Problem, n_rows: int) -> float:
+        """Like `memory`, with the share of rows that are support vectors of a sample."""
+        counts = np.bincount(sample.y)
+        if sample.n_classes > 2 and self.multiclass == "pairs":  # pairs are solved in turn
+            largest = np.argsort(-counts, kind="stable")[:2]
+            rows = np.flatnonzero(np.isin(sample.y, largest))
+            n_rows = round(n_rows * len(rows) / sample.n_rows)
+            first, y = int(largest.min()), sample.y
+            sample = attrs.evolve(sample, y=(y != first).astype(np.intp), n_classes=2).subset(rows)
+        if n_rows <= FULL_ROWS or sample.n_classes > 2 or self.pairwise:
+            return self.memory(n_rows, sample.n_features)
+        share = estimate_share(lambda some: self.fit(some).support, sample, n_rows)
+        return self._estimate(n_rows, sample.n_features, share)
+
+    def _estimate(self, n_rows: int, n_features: int, share: float) -> float:
+        is_rbf = self.kernel == "rbf"
+        if self.multiclass == "rest" and FULL_ROWS < n_rows <= GRID_ROWS:  # all distances
+            return (5.8 if is_rbf else 12.4) * n_rows**2
+        cache = 1e6 * self.cache_size
+        return estimate_bytes(n_rows, n_features, cache, is_rbf=is_rbf, share=share)
 
     def coarse(self) -> "KernelSVM":
         return self if self.tol != "auto" else type(self)(**self.get_params() | {"tol": COARSE})
