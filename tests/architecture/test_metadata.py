@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
+from source_code import parse_source
 
 import dcsvm
 
@@ -61,10 +62,10 @@ def imported_by(*folders: str) -> set[str]:
     found = set()
     for folder in folders:
         for path in (ROOT / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text())):
+            for node in parse_source(path.read_text()).imports:
                 if isinstance(node, ast.Import):
                     found |= {each.name.partition(".")[0] for each in node.names}
-                elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                elif node.module and not node.level:
                     found.add(node.module.partition(".")[0])
     return found - set(sys.stdlib_module_names) - OWN
 
