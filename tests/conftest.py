@@ -1,6 +1,11 @@
 """What all tests share: where the repository is, how hypothesis searches, how a run ends."""
 
 import os
+import sys
+
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+    # Tests start a hundred processes: what one has compiled, the next finds in __pycache__.
+    sys.dont_write_bytecode = False
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Each worker has a core: the threads of two BLAS libraries would wait for each other.
@@ -14,6 +19,7 @@ import fuzzing
 import hypothesis
 import numpy as np
 import pytest
+from warm import warm_server
 
 from dcsvm.numeric import native
 from dcsvm.testing import summary
@@ -46,6 +52,13 @@ def no_disk() -> Iterator[None]:
 def repository() -> Path:
     """The folder that holds pyproject.toml."""
     return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def warm() -> Iterator[str]:
+    """The address of a process that has imported dcsvm, from which commands are forked."""
+    with warm_server() as address:
+        yield address
 
 
 @pytest.fixture(params=["native", "numpy"])
