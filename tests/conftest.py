@@ -1,12 +1,18 @@
 """What all tests share: where the repository is, how hypothesis searches, how a run ends."""
 
 import os
+import sys
+
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+    # Tests start a hundred processes: what one has compiled, the next finds in __pycache__.
+    sys.dont_write_bytecode = False
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Each worker has a core: the threads of two BLAS libraries would wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import conformance_summary
@@ -15,6 +21,7 @@ import hypothesis
 import numpy as np
 import pytest
 from conformance_summary import pytest_runtest_setup  # noqa: F401
+from warm import warm_server
 
 from dcsvm.numeric import native
 
@@ -28,10 +35,30 @@ def pytest_configure(config: pytest.Config) -> None:
     fuzzing.STDERR = os.dup(2)
 
 
+def check_descriptor(descriptor: int) -> None:
+    """Raise as `fsync` would if this is not an open file."""
+    os.fstat(descriptor)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_disk() -> Iterator[None]:
+    """Let `fsync` only check its descriptor: a run writes a dozen files, and none has to last."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.fsync", check_descriptor)
+        yield
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """The folder that holds pyproject.toml."""
     return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def warm() -> Iterator[str]:
+    """The address of a process that has imported dcsvm, from which commands are forked."""
+    with warm_server() as address:
+        yield address
 
 
 @pytest.fixture(params=["native", "numpy"])

@@ -31,6 +31,7 @@ from dcsvm.drive.plugin_discovery import (
     describe_error,
     find_distribution,
     find_installed,
+    find_version,
     import_file,
     is_same_file,
 )
@@ -211,7 +212,7 @@ class Registry:
 
     def _load(self, point: importlib.metadata.EntryPoint) -> None:
         distribution = find_distribution(point)
-        version = point.dist.version if point.dist else ""
+        version = find_version(point)
         try:
             self.add_module(point.load(), distribution, version)
         except PluginError:

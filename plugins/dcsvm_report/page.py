@@ -1,5 +1,6 @@
 """Rendering of facts as one self-contained HTML page."""
 
+import functools
 import importlib.util
 import math
 import re
@@ -59,28 +60,16 @@ def check_installed() -> None:
 def render_page(facts: Facts) -> str:
     """Render the report as HTML; the same facts give the same bytes."""
     check_installed()
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     from dcsvm_report import figures
     from dcsvm_report.feature_figures import draw_features
     from dcsvm_report.gantt_chart import draw_workers
     from dcsvm_report.probability_curves import draw_probabilities
     from dcsvm_report.search_curves import draw_search
 
-    environment = Environment(
-        loader=PackageLoader("dcsvm_report", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        share=_share, count=_count, seconds=_seconds, written=_format, number=format_number
-    )
     parts = facts.list_learned_parts()
     plane = facts.evidence.plane
     k = len(facts.classes)
-    return environment.get_template("page.html.jinja").render(
+    return _load_template().render(
         facts=facts,
         cards=_cards(facts),
         verdict=_verdict(facts),
@@ -109,6 +98,24 @@ def render_page(facts: Facts) -> str:
         search=draw_search(facts.trials, facts.scored_by),
         best_trials=sorted(facts.trials, key=lambda each: -each.score)[:5],
     )
+
+
+@functools.cache
+def _load_template() -> Any:
+    """Compile the template of the page."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("dcsvm_report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        share=_share, count=_count, seconds=_seconds, written=_format, number=format_number
+    )
+    return environment.get_template("page.html.jinja")
 
 
 def format_number(value: float) -> str:

@@ -7,6 +7,7 @@ import sys
 import time
 import warnings
 from contextlib import closing, suppress
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, cast
@@ -347,6 +348,7 @@ def _serialize_anchored(text: str, recipe: Recipe) -> str:
     return serialize_recipe(attrs.evolve(recipe, data=anchored))
 
 
+@cache
 def _find_version(name: str) -> str | None:
     try:
         return version(name)
