@@ -19,7 +19,7 @@ from dcsvm.numeric.expansion.expansion import Expansion, evaluate, prepare
 from dcsvm.numeric.expansion.pair_votes import pair_decisions, pair_margins, pair_scores, vote
 from dcsvm.numeric.kernels.kernel import Kernel
 from dcsvm.numeric.row_plan import Plan, Step
-from dcsvm.numeric.spilled_rows import RowSpill, find_spill
+from dcsvm.numeric.spilled_rows import SPILLS, RowSpill, find_spill
 from dcsvm.numeric.stored_arrays import Stored, axes, check_array, check_arrays, check_matrix
 
 Count = float | FloatArray
@@ -360,9 +360,10 @@ class KernelExpansion(PlainState, LocalModel):
 
     def _count_used(self) -> bool:
         """Tell the file of the points that they are used; whether there is one."""
-        spill = find_spill(self.points.pool)
+        pool = self.points.pool
+        spill = find_spill(pool) if SPILLS else None
         if spill is not None:
-            spill.count_used(self.points.pool.nbytes)
+            spill.count_used(pool.nbytes)
         return spill is not None
 
     @property

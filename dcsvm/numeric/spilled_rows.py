@@ -41,7 +41,7 @@ class RowSpill:
         with tempfile.TemporaryFile(dir=folder) as file:
             self.mapped = _SpilledRows(file, np.float64, "w+", shape=(n_rows, n_features))
         self.length = 0
-        _SPILLS.add(self.mapped)
+        SPILLS.add(self.mapped)
 
     def add(self, rows: FloatArray) -> FloatArray:
         """Copy rows (m, n_features) to the file; the same rows, from there."""
@@ -79,7 +79,8 @@ class _SpilledRows(np.memmap[Any, np.dtype[np.float64]]):
 
 
 _LOCK = threading.Lock()
-_SPILLS: WeakSet[Any] = WeakSet()
+#: All files of rows that are in use.
+SPILLS: WeakSet[Any] = WeakSet()
 
 
 def find_spill(rows: Any) -> _SpilledRows | None:
@@ -93,5 +94,5 @@ def find_spill(rows: Any) -> _SpilledRows | None:
 
 def release_spills() -> None:
     """Release the pages of all spilled rows to the system, which reads them again when needed."""
-    for each in list(_SPILLS):
+    for each in list(SPILLS):
         release_pages(each)
