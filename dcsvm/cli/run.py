@@ -329,7 +329,7 @@ def _check_resume_options(wanted: _Options) -> None:
         ("--out", wanted.folder),
     ):
         if given not in (None, ()):
-            raise UsageError(f"--resume goes on with what was asked before: leave out {word}")
+            raise UsageError(f"--resume continues a run with its own options: leave out {word}")
 
 
 def check_writable(path: Path) -> None:

@@ -94,7 +94,7 @@ class FittedStrategy(PlainState, LocalModel):
             self.combination.check_committee(committee)
         except ValueError as error:
             raise CompositionError(
-                f"these members cannot be combined as the former ones were: {error}"
+                f"the new members cannot be combined like the old ones: {error}"
             ) from error
         return attrs.evolve(self, committee=committee)
 

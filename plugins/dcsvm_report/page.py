@@ -119,7 +119,10 @@ def _all_lines(facts: Facts) -> list[tuple[str, str, str]]:
     """The lines of the table of results; with folds, mean and deviation below each score."""
     scores = [key for key in facts.own.metrics if key.startswith("test_") and "_fold_" not in key]
     scores = [key for key in scores if key not in ("test_accuracy", "test_error")]
-    first = [*LINES[:2], *((key.removeprefix("test_").replace("_", " "), key, "score") for key in scores)]
+    first = [
+        *LINES[:2],
+        *((key.removeprefix("test_").replace("_", " "), key, "score") for key in scores),
+    ]
     lines = []
     for line in (*first, *LINES[2:]):
         lines.append(line)

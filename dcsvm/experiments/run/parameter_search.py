@@ -138,9 +138,9 @@ def _check_learnable(y: Any, fold: IntArray) -> None:
         left = y[fold != number]
         if len(np.unique(left)) < 2:
             raise DataError(
-                f"the search: the {len(left)} of {len(y)} rows left to learn from, while the "
-                f"others judge, are all of class {left[0]}: a classifier needs two classes or "
-                "more; let fewer rows judge, by folds in [search] or validation in [split]"
+                f"the search: all {len(left)} training rows of a fold (of {len(y)}) have class "
+                f"{left[0]}, but a classifier needs at least two; use fewer validation rows, by "
+                "folds in [search] or validation in [split]"
             )
 
 
