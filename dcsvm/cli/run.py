@@ -364,7 +364,7 @@ def _print_plan(wanted: _Options, as_json: bool) -> None:
 def _describe_resumed(parts: int) -> str:
     if parts == 0:
         return "no part had been finished before: all were trained now"
-    from dcsvm.experiments.run.run_sentences import format_count
+    from dcsvm.experiments.run.run_messages import format_count
 
     return f"finished before and not trained again: {format_count(parts, 'part', 'parts')}"
 

@@ -1,7 +1,5 @@
 """A limit of memory: jobs begin once their forecast fits, and one that never can raises first."""
 
-from __future__ import annotations
-
 import math
 import threading
 import warnings

@@ -31,7 +31,7 @@ from dcsvm.experiments.run.measures import (
 )
 from dcsvm.experiments.run.parameter_search import search
 from dcsvm.experiments.run.run_context import RunContext
-from dcsvm.experiments.run.run_sentences import (
+from dcsvm.experiments.run.run_messages import (
     RareClass,
     RarestClass,
     find_rare_classes,

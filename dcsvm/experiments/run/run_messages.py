@@ -1,4 +1,4 @@
-"""Sentences that the terminal and reports share, on columns, rare classes and cost ratios."""
+"""Messages that the terminal and reports share, on columns, rare classes and cost ratios."""
 
 import json
 import re
