@@ -14,7 +14,7 @@ from dcsvm.numeric.mapped_rows import RESIDENT_BYTES
 
 #: What a process takes before it is given any rows.
 PROCESS_BYTES = 150e6
-#: What a division takes is told from so many bytes on.
+#: What a division takes is reported from so many bytes on.
 TOLD_BYTES = 100e6
 
 Run = Callable[[Sequence[Numbered]], Any]

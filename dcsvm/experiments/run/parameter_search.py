@@ -169,8 +169,10 @@ def _search_cells(
         model = fit_pipeline(model, engine, select_rows(X, learned), y[learned])
         seconds = time.perf_counter() - began
         context.observer.on_count()
-        said = predict_in_blocks(model, X, judging, Observer(), cost=False)
-        known = Answered(y[judging], said.answers, model.classes_, said.probabilities)
+        predictions = predict_in_blocks(model, X, judging, Observer(), cost=False)
+        known = Answered(
+            y[judging], predictions.answers, model.classes_, predictions.probabilities
+        )
         return rate(settings.score, known), seconds
 
     decides = needs_decisions(settings.score, candidate)
