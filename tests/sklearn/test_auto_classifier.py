@@ -74,9 +74,9 @@ def test_the_leaderboard_tells_what_was_tried(fitted):
 
 
 def test_a_blend_of_all_that_was_tried_can_be_read_from_a_data_frame(monkeypatch):
-    from dcsvm.experiments.portfolio.blending import Judge
+    from dcsvm.experiments.portfolio.blending import HeldOutScorer
 
-    monkeypatch.setattr(Judge, "is_clear", lambda *_: True)
+    monkeypatch.setattr(HeldOutScorer, "is_clear", lambda *_: True)
     frame, y = table()
     clf = auto(recipes=["global_svm", "kernel_logistic"], scoring="log_loss").fit(frame, y)
     members = sum(each.weight > 0 for each in clf.leaderboard_)
