@@ -94,7 +94,7 @@ class FittedStrategy(PlainState, LocalModel):
             self.combination.check_committee(committee)
         except ValueError as error:
             raise CompositionError(
-                f"these members cannot be combined as the former ones were: {error}"
+                f"the new members cannot be combined like the old ones: {error}"
             ) from error
         return attrs.evolve(self, committee=committee)
 
@@ -207,15 +207,15 @@ class FittedStrategy(PlainState, LocalModel):
         assert self.calibration is not None
         regional = self.calibration.regions is not None
         runner = self._plan(X, votes=False)
-        told = None if runner is None else runner.scores(X)
-        if told is None:
+        scores = None if runner is None else runner.scores(X)
+        if scores is None:
             regions = self.committee.find_assigned_members(X) if regional else None
             return (
                 self.class_margins(X),
                 lambda rows: self.committee.missing_class_mass(X[rows]),
                 regions,
             )
-        margins, least, region = told[:, :-2], told[:, -2], told[:, -1]
+        margins, least, region = scores[:, :-2], scores[:, -2], scores[:, -1]
         margins[margins == NOTHING] = np.nan
         if regional and region[0] < 0.0:
             return margins, lambda rows: least[rows], self.committee.find_assigned_members(X)

@@ -1,7 +1,5 @@
 """A limit of memory: jobs begin once their forecast fits, and one that never can raises first."""
 
-from __future__ import annotations
-
 import math
 import operator
 import threading
@@ -23,7 +21,7 @@ from dcsvm.numeric.spilled_rows import RowSpill
 
 #: What a process takes before it is given any rows.
 PROCESS_BYTES = 150e6
-#: What a division takes is told from so many bytes on.
+#: What a division takes is reported from so many bytes on.
 TOLD_BYTES = 100e6
 
 #: Support vectors leave memory if the rows of all parts take more than this share of the limit.

@@ -76,15 +76,15 @@ def _read(given: Data, source: Path | str, spill: str | None) -> Dataset:
     )
 
 
-def guess_target(path: Path, said: Mapping[str, Any]) -> tuple[str | None, str]:
-    """Return the column that is likely to hold the classes, and why; `said` is [data] so far.
+def guess_target(path: Path, section: Mapping[str, Any]) -> tuple[str | None, str]:
+    """Return the column that is likely to hold the classes, and why; `section` is [data] so far.
 
     It is the only one called target, class or label, or else the last one; None where the file
     itself says which it is.
     """
     if not path.is_dir() and find_suffix(path) not in NEED_TARGET:
         return None, ""
-    kept = {key: said[key] for key in ("header", "encoding", "decimal") if key in said}
+    kept = {key: section[key] for key in ("header", "encoding", "decimal") if key in section}
     table = open_table(path, **kept)
     assert isinstance(table, Table)
     named = [name for name in table.names if name.strip().lower() in TARGETS]
