@@ -22,7 +22,7 @@ from dcsvm.drive.observers import Observer
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 pytest.importorskip("dcsvm_plugins", reason="these pipelines are made of the built-in plugins")
 
-from dcsvm.drive import nearby_rows
+from dcsvm.drive import nearby_rows  # noqa: E402
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 

@@ -26,7 +26,7 @@ FULL_ROWS = 1500
 WORKING_BYTES = 2e7
 """What the working sets of larger problems take."""
 BLOCK_BYTES, FIRST_ROWS = 2.0**28, 1024
-"""Blocks of float64 kernel values of larger problems: the most they take, and rows of the first."""
+"""Blocks of float64 kernel values of larger problems: at most, and the rows of the first."""
 LOOKED, MORE = 1.05, 0.02
 """Rows that a solver looks at: per support vector, and a share of all rows (15 sets)."""
 FEATURES, LEAST_ROWS, MOST_ROWS = 64, 500, 4000
