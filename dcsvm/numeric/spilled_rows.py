@@ -30,16 +30,15 @@ class RowSpill:
     --------
     >>> import tempfile
     >>> import numpy as np
-    >>> from dcsvm.numeric.spilled_rows import RowSpill, find_spill
+    >>> from dcsvm.numeric.spilled_rows import RowSpill
     >>> spill = RowSpill(100, 2, tempfile.gettempdir())
-    >>> rows = spill.add(np.ones((3, 2)))
-    >>> rows.sum(), find_spill(rows) is spill.mapped, find_spill(np.ones((3, 2)))
-    (np.float64(6.0), True, None)
+    >>> spill.add(np.ones((3, 2))).sum()
+    np.float64(6.0)
     """
 
     def __init__(self, n_rows: int, n_features: int, folder: str) -> None:
         with tempfile.TemporaryFile(dir=folder) as file:
-            self.mapped = _SpilledRows(file, np.float64, "w+", shape=(n_rows, n_features))
+            self.mapped = SpilledRows(file, np.float64, "w+", shape=(n_rows, n_features))
         self.length = 0
         _SPILLS.add(self.mapped)
 
@@ -63,7 +62,7 @@ class RowSpill:
         )
 
 
-class _SpilledRows(np.memmap[Any, np.dtype[np.float64]]):
+class SpilledRows(np.memmap[Any, np.dtype[np.float64]]):
     """The rows of a file; its pages are released once many have been used."""
 
     _used = 0
@@ -80,15 +79,6 @@ class _SpilledRows(np.memmap[Any, np.dtype[np.float64]]):
 
 _LOCK = threading.Lock()
 _SPILLS: WeakSet[Any] = WeakSet()
-
-
-def find_spill(rows: Any) -> _SpilledRows | None:
-    """The spilled rows that an array is a part of, if it is."""
-    found = None
-    while isinstance(rows, np.ndarray):
-        found = rows if isinstance(rows, _SpilledRows) else found
-        rows = rows.base
-    return found
 
 
 def release_spills() -> None:

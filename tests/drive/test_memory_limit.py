@@ -157,7 +157,7 @@ def test_support_vectors_of_many_rows_on_disk_leave_memory(tmp_path, monkeypatch
         if isinstance(one.model, KernelExpansion)
     ]
     assert len(expansions) > 2
-    assert all(other.is_spilled and not one.is_spilled for one, other in expansions)
+    assert all(other.spilled is not None and one.spilled is None for one, other in expansions)
     assert here.predict_proba(rows).tobytes() == there.predict_proba(rows).tobytes()
     assert here.predict(rows[:1]) == there.predict(rows[:1])
     for clf, name in ((here, "here"), (there, "there")):
@@ -174,4 +174,4 @@ def test_support_vectors_stay_in_memory_without_a_limit_or_with_a_large_one(tmp_
         clf = DivideAndConquerClassifier("chunks", "kernel_svm", "mean", random_state=0)
         engine = Engine(executor=LocalExecutor(limit))
         clf.fit_with(engine, map_rows(tmp_path / "X.npy"), y)
-        assert not any(member.model.is_spilled for member in clf.model_.committee.members)
+        assert all(member.model.spilled is None for member in clf.model_.committee.members)

@@ -37,9 +37,9 @@ def load(
 ) -> Dataset:
     """Read what the table [data] names; large tables stay on disk while the result lives.
 
-    A table is large if its numbers take more than a sixteenth of the memory limit in bytes, or than
-    1 GB where there is none. Raise before it is read if it is, and one of the decomposers would
-    hold more of it in memory than there is.
+    A table is large if its numbers take more than a sixteenth of the memory limit in bytes, or
+    than 1 GB where there is none. Raise before it is read if it is, and one of the decomposers
+    would hold more of it in memory than there is.
     """
     source = Path(given.path) if given.path is not None else str(given.use)
     most = MAPPED_BYTES if memory is None else MAPPED_SHARE * memory
