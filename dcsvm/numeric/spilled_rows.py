@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class RowSpill:
         with tempfile.TemporaryFile(dir=folder) as file:
             self.mapped = SpilledRows(file, np.float64, "w+", shape=(n_rows, n_features))
         self.length = 0
-        _SPILLS.add(self.mapped)
+        _SPILLS[id(self.mapped)] = self.mapped
 
     def add(self, rows: FloatArray) -> FloatArray:
         """Copy rows (m, n_features) to the file; the same rows, from there."""
@@ -66,7 +66,6 @@ class SpilledRows(np.memmap[Any, np.dtype[np.float64]]):
     """The rows of a file; its pages are released once many have been used."""
 
     _used = 0
-    __hash__ = object.__hash__
 
     def count_used(self, n_bytes: int) -> None:
         with _LOCK:
@@ -78,10 +77,10 @@ class SpilledRows(np.memmap[Any, np.dtype[np.float64]]):
 
 
 _LOCK = threading.Lock()
-_SPILLS: WeakSet[Any] = WeakSet()
+_SPILLS: WeakValueDictionary[int, SpilledRows] = WeakValueDictionary()
 
 
 def release_spills() -> None:
     """Release the pages of all spilled rows to the system, which reads them again when needed."""
-    for each in list(_SPILLS):
+    for each in list(_SPILLS.values()):
         release_pages(each)
