@@ -12,8 +12,9 @@ import numpy as np
 from scipy import sparse
 
 from dcsvm.base.combiner import Combination
+from dcsvm.base.cost import Cost
 from dcsvm.base.errors import CompositionError, ContractError, SettingError
-from dcsvm.base.models import Constant, Cost, Hyperplanes, KernelExpansion, LocalModel, winners
+from dcsvm.base.models import Constant, Hyperplanes, KernelExpansion, LocalModel, winners
 from dcsvm.base.stored_fields import PlainState
 from dcsvm.base.threads import find_blas
 from dcsvm.drive.calibration import Calibration, equalize_ties, exponentiate
@@ -290,7 +291,7 @@ def _is_fast(model: LocalModel) -> bool:
     """Whether the step of a model meets many rows as fast as numpy."""
     if isinstance(model, KernelExpansion):
         is_dense = not sparse.issparse(model.points.pool)
-        return model.kernel.kind in NATIVE_KINDS and is_dense and not model.is_spilled
+        return model.kernel.kind in NATIVE_KINDS and is_dense and model.spilled is None
     return isinstance(model, Constant | Hyperplanes)
 
 

@@ -14,8 +14,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dcsvm.base.component import check_value, component
+from dcsvm.base.cost import Cost
 from dcsvm.base.errors import CompositionError, SettingError, did_you_mean
-from dcsvm.base.models import Cost
 from dcsvm.base.routing import Level
 from dcsvm.base.seed import DIVISION
 from dcsvm.classifier import DivideAndConquerClassifier, Strategy
