@@ -20,6 +20,8 @@ FEW_LEVELS = 20
 MANY_LEVELS = 1000
 #: With fewer rows than this, consecutive numbers may be a feature and no row counter.
 FEWEST_COUNTED = 20
+#: Missing numbers of a block whose words are noted, to know which words stand for a number.
+MOST_NOTED = 1000
 
 _DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
@@ -86,6 +88,10 @@ class ColumnReader:
         self.values.append(values)
         self.n_others += others
         self._note_missing(block, kinds == NOTHING)
+        for row in np.flatnonzero(kinds == NOTHING)[:MOST_NOTED].tolist():
+            text = block.text(row, self.place)
+            if text:
+                self.missing_words[text] += 1
         if self.padded is None:
             self.padded = block.find_padded(self.place)
         if others and self.first_other is None:

@@ -18,7 +18,7 @@ from dcsvm.datasets.column_roles import (
 from dcsvm.datasets.column_types import FEW_LEVELS, ColumnReader
 from dcsvm.datasets.dataset import Dataset, Fact, parse_labels
 from dcsvm.datasets.date_columns import DatedTable
-from dcsvm.datasets.field_parsing import MISSING, parse_field
+from dcsvm.datasets.field_parsing import DOUBTFUL, MISSING, parse_field
 from dcsvm.datasets.raw_table import Table
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.numeric.mapped_rows import BLOCK_ROWS, MappedRows
@@ -149,10 +149,11 @@ def _build_dataset(
 ) -> Dataset:
     kinds = {j: "target" if j == target else columns[j].kind for j in columns}
     features = [j for j, kind in kinds.items() if kind in ("number", "category")]
+    doubtful = _find_doubtful_words(table, list(columns.values()))
     facts = [
         Fact(name, _name_unread(j, table))
         if j in dropped
-        else Fact(name, kinds[j], columns[j].about, dict(columns[j].missing_words))
+        else _describe_column(columns[j], kinds[j], doubtful)
         for j, name in enumerate(table.names)
     ]
     schema = TableSchema(
@@ -169,6 +170,27 @@ def _build_dataset(
     for column in columns.values():
         column.clear()
     return Dataset(table.title, X, labels, schema.names, schema=schema, facts=tuple(facts))
+
+
+def _describe_column(column: ColumnReader, kind: str, doubtful: frozenset[str]) -> Fact:
+    if kind != "category":
+        return Fact(column.name, kind, column.about)
+    words = dict(column.missing_words)
+    mine = tuple(word for word in words if word.lower() in doubtful)
+    return Fact(column.name, kind, column.about, words, mine)
+
+
+def _find_doubtful_words(table: Table, columns: list[ColumnReader]) -> frozenset[str]:
+    """Return the words, in lower case, that count as missing in categories and may be levels.
+
+    A word that `missing_values` lists is not in doubt, nor one that stands for a number.
+    """
+    if table.missing != MISSING:
+        return frozenset()
+    for_numbers = {
+        word.lower() for each in columns if not each.is_text for word in each.missing_words
+    }
+    return DOUBTFUL - for_numbers
 
 
 def _name_unread(place: int, table: Table) -> str:

@@ -484,3 +484,16 @@ def test_words_of_a_category_that_count_as_missing_are_counted(tmp_path):
     levels = read(path, "y", missing="mark", missing_values=["NA"])
     assert levels.facts[0].words == {"NA": 6}
     assert levels.schema.features[0].levels == ("free", "gold", "none")
+
+
+def test_only_words_that_may_be_levels_are_doubtful(written):
+    table = "coupon,price,y\n" + "none,1,a\nVIP,NA,b\nNA,3,a\n?,4,b\nVIP,5,a\n" * 4
+    path = written("a.csv", table)
+    facts = {
+        fact.column: fact for fact in read(path, "y", missing="mark", numeric=["price"]).facts
+    }
+    assert facts["coupon"].words == {"none": 4, "NA": 4, "?": 4}
+    assert facts["coupon"].doubtful == ("none",)  # NA stands for a price, too
+    assert facts["price"].doubtful == ()
+    chosen = read(path, "y", missing="mark", missing_values=["?", "NA"]).facts[0]
+    assert (chosen.words, chosen.doubtful) == ({"NA": 4, "?": 4}, ())

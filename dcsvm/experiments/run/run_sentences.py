@@ -175,19 +175,25 @@ def describe_columns(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _describe_words(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Say which words of categories counted as missing: each of them may be a level."""
+    """Say which words of categories counted as missing, and which of them may be levels."""
     places: dict[str, list[str]] = {}
     for column in columns:
         if column["kind"] == "category":
             for word, count in (column.get("words") or {}).items():
                 places.setdefault(word, []).append(f"{shorten(column['column'])} ({count:,})")
-    if places:
-        told = "; ".join(f"{word!r} in {join_names(names)}" for word, names in places.items())
-        others = json.dumps(sorted(MISSING - {"", *(word.lower() for word in places)}))
-        yield (
-            f"counted as missing: {told}; if that is a level, list only what is missing in "
-            f"`missing_values` (--set 'data.missing_values={others}')"
+    if not places:
+        return
+    told = "; ".join(f"{word!r} in {join_names(names)}" for word, names in places.items())
+    doubtful = {word for column in columns for word in column.get("doubtful") or ()}
+    advice = ""
+    if doubtful:
+        levels = " or ".join(repr(word) for word in places if word in doubtful)
+        others = json.dumps(sorted(MISSING - {"", *(word.lower() for word in doubtful)}))
+        advice = (
+            f"; if {levels} is a level, list only what is missing in `missing_values` "
+            f"(--set 'data.missing_values={others}')"
         )
+    yield f"counted as missing: {told}{advice}"
 
 
 def compute_nsv_ratios(models: Sequence[Mapping[str, Any]]) -> list[float | None]:
