@@ -28,6 +28,9 @@ def _suggest_option(sentence: str) -> str:
     for key, option in OPTIONS.items():
         if key in sentence:
             return f" (--set {option})"
+    several = re.search(r"say `dates = (\[.*\])` to learn", sentence)
+    if several is not None:
+        return f" (--set {shlex.quote(f'data.dates={several[1]}')})"
     column = re.search(r"column '([^']+)'.*?list (?:it|the column) in `(drop|dates)`", sentence)
     if column is None:
         return ""

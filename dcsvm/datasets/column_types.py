@@ -206,18 +206,21 @@ class ColumnReader:
             "correct it, or list the column in `categorical`"
         )
 
+    @property
+    def has_dates(self) -> bool:
+        """Whether it is text that looks like dates or times and is not listed as a category."""
+        some = list(self.levels)[:100]
+        as_text = self.is_text and not self.is_category
+        return as_text and bool(some) and all(map(_DATE.fullmatch, some))
+
     def find_unusable(self) -> str:
-        """Return what is wrong with dates, decimal commas or too many levels; empty if nothing."""
+        """Return what is wrong with decimal commas or too many levels; empty if nothing."""
         if not self.is_text or self.is_category or not self.levels:
             return ""
         some = list(self.levels)[:100]
         text, where = some[0], self.table.where(self.level_places[0])
-        if all(map(_DATE.fullmatch, some)):
-            return (
-                f"{where}: {text!r} in column {self.name!r} looks like a date or a time; list "
-                "the column in `dates` to learn from its year, month, day, weekday and seconds, "
-                "or in `drop`"
-            )
+        if self.has_dates:
+            return ""
         if all(map(_DECIMAL_COMMA.fullmatch, some)):
             return f"{where}: {self._not_a_number(text)}"
         if self.kind == "category" and len(self.levels) > MANY_LEVELS:

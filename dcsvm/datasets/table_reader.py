@@ -1,5 +1,6 @@
 """Reading a table as a Dataset: all columns by their types, with errors by line."""
 
+import json
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -42,8 +43,10 @@ def read_table(
         raise DataError(
             f"{table.title}: {table.names[place]!r} is the target and cannot be dropped"
         )
-    dates = sorted(find_column(table, each, "dates") for each in roles.dates)
-    _check_dates(table, dates, place, categories | dropped | numbers)
+    others = categories | dropped | numbers
+    listed = {find_column(table, each, "dates") for each in roles.dates}
+    _check_dates(table, listed, place, others)
+    dates = sorted(listed | (table.typed_dates - others - {place}))
     if dates:
         table = DatedTable(table, dates, roles.day_first)
         dropped |= set(dates)
@@ -76,9 +79,9 @@ def read_table(
     return _build_dataset(table, columns, place, dropped, spill)
 
 
-def _check_dates(table: Table, dates: list[int], target: int, others: set[int]) -> None:
+def _check_dates(table: Table, dates: set[int], target: int, others: set[int]) -> None:
     """Raise if a date column is something else, too."""
-    for place in dates:
+    for place in sorted(dates):
         name = table.names[place]
         if place == target:
             raise DataError(f"{table.title}: {name!r} is the target and cannot be in `dates`")
@@ -108,11 +111,32 @@ def _check_columns(
             message = f"the target {column.name!r} is missing{_note_measurements(column)}"
             mistakes.append((column.first_missing, message))
     found = [f"{table.where(place)}: {message}" for place, message in sorted(mistakes)]
-    found += filter(None, (columns[j].find_unusable() for j in columns if j != target))
+    features = [column for j, column in columns.items() if j != target]
+    found += _describe_dates(table, [column for column in features if column.has_dates])
+    found += filter(None, (column.find_unusable() for column in features))
     if len(found) > MOST_TOLD:
         found = [*found[:MOST_TOLD], f"{table.title}: {len(found) - MOST_TOLD} more such mistakes"]
     if found:
         raise DataError("\n".join(found))
+
+
+def _describe_dates(table: Table, columns: list[ColumnReader]) -> list[str]:
+    """Return a message for the columns that look like dates and are not listed, if any."""
+    if not columns:
+        return []
+    known = table.dates if isinstance(table, DatedTable) else []
+    first, several = columns[0], len(columns) > 1
+    where, text = table.where(first.level_places[0]), next(iter(first.levels))
+    others = ", ".join(repr(each.name) for each in columns[1:])
+    also = f", and so {'do' if len(columns) > 2 else 'does'} {others}" if several else ""
+    said = f"{where}: {text!r} in column {first.name!r} looks like a date or a time{also}; "
+    use = "to learn from its year, month, day, weekday and seconds, or"
+    if not several and not known:
+        return [f"{said}list the column in `dates` {use} in `drop`"]
+    names = [table.names[place] for place in known] + [each.name for each in columns]
+    dates = json.dumps(names, ensure_ascii=False)
+    use = use.replace("its", "their") if several else use
+    return [f"{said}say `dates = {dates}` {use} list {'them' if several else 'it'} in `drop`"]
 
 
 def _find_gaps(columns: list[ColumnReader]) -> list[tuple[int, str]]:
