@@ -22,7 +22,7 @@ from dcsvm.drive.decision_thresholds import BEST, SCORES, build_costs
 from dcsvm.drive.registry import WORDS, Registry, check_words, default_registry
 from dcsvm.numeric.array_types import FloatArray, narrow_indices
 from dcsvm.toolbox.missing_values import ADVICE, is_about_missing_values
-from dcsvm.toolbox.table_schema import DATES
+from dcsvm.toolbox.table_schema import describe_dates, find_dates
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 #: Where probabilities come from: nowhere; the members or else a sigmoid or scaling; a sigmoid
@@ -63,9 +63,9 @@ def validate_input(classifier: Any, *given: Any, **options: Any) -> Any:
             raise DataError(ADVICE) from error
         if not str(error).startswith(NO_NUMBER):
             raise
-        date = find_date(given[0])
-        if date is not None:
-            raise DataError(DATES.format(column=date)) from error
+        dates = find_dates(given[0])
+        if dates:
+            raise DataError(describe_dates(dates)) from error
         text = find_text(given[0])
         if text is None:
             raise
@@ -88,14 +88,6 @@ def find_text(X: Any) -> tuple[Any, str] | None:
             text = next((each for each in texts if not is_number(each)), None)
             if text is not None:
                 return name, text
-    return None
-
-
-def find_date(X: Any) -> Any:
-    """The first column of a data frame that holds dates or times, or None."""
-    for name in getattr(X, "columns", ()):
-        if np.asarray(X[name]).dtype.kind in "mM":
-            return name
     return None
 
 
