@@ -12,6 +12,7 @@ OPTIONS = {
     '`encoding = "latin-1"`': "data.encoding=latin-1",
     '`encoding = "utf-16"`': "data.encoding=utf-16",
     'or say `decimal = ","`': "data.decimal=,",
+    '`missing_target = "drop"`': "data.missing_target=drop",
     "`day_first = true`": "data.day_first=true",
 }
 

@@ -197,7 +197,8 @@ def _measure_file(
         "features": found.X.shape[1],
         "classes": len(np.unique(found.y)),
     }
-    return sizes, sum("missing" in each.about for each in found.facts if each.kind != "empty")
+    features = [each for each in found.facts if each.kind not in ("empty", "target")]
+    return sizes, sum("missing" in each.about for each in features)
 
 
 def _list_recipes(

@@ -20,6 +20,8 @@ FEW_LEVELS = 20
 MANY_LEVELS = 1000
 #: With fewer rows than this, consecutive numbers may be a feature and no row counter.
 FEWEST_COUNTED = 20
+#: Missing values whose places are kept for display.
+MOST_PLACES = 3
 #: Missing numbers of a block whose words are noted, to know which words stand for a number.
 MOST_NOTED = 1000
 
@@ -62,7 +64,7 @@ class ColumnReader:
         self.values = ColumnStore(np.float64, None if spill is None else spill / f"{place}.f8")
         self.clear()
         self.n_rows = self.n_missing = self.n_others = 0
-        self.first_missing: int | None = None
+        self.missing_places: list[int] = []
         self.gap = ""
         self.missing_words: Counter[str] = Counter()
         self.first_other: tuple[int, str] | None = None
@@ -121,9 +123,11 @@ class ColumnReader:
 
     def _note_missing(self, block: Block, missing: npt.NDArray[np.bool_]) -> None:
         count = int(np.count_nonzero(missing))
-        if count and self.first_missing is None:
-            row = int(np.flatnonzero(missing)[0])
-            self.first_missing, self.gap = block.place(row), block.text(row, self.place)
+        if count and len(self.missing_places) < MOST_PLACES:
+            rows = np.flatnonzero(missing)[:MOST_PLACES].tolist()
+            if not self.missing_places:
+                self.gap = block.text(rows[0], self.place)
+            self.missing_places = [*self.missing_places, *map(block.place, rows)][:MOST_PLACES]
         self.n_missing += count
 
     @property
@@ -164,6 +168,11 @@ class ColumnReader:
         if self.first_missing is None or self.n_missing == self.n_rows:
             return None
         return self.first_missing, self.gap
+
+    @property
+    def first_missing(self) -> int | None:
+        """The place of the first missing value."""
+        return self.missing_places[0] if self.missing_places else None
 
     def _parse(self, text: str) -> tuple[int, float]:
         return parse_field(text, self.table.missing, self.table.decimal)

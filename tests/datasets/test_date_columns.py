@@ -134,8 +134,8 @@ def test_all_columns_that_look_like_dates_are_told_at_once(written):
         read(path, "kind")
     assert str(caught.value) == (
         f"{path}:2: '1970-01-02' in column 'born' looks like a date or a time, and so does "
-        '\'since\'; say `dates = ["born", "since"]` to learn from their year, month, day, weekday and '
-        "seconds, or list them in `drop`"
+        '\'since\'; say `dates = ["born", "since"]` to learn from their year, month, day, '
+        "weekday and seconds, or list them in `drop`"
     )
     assert str(suggest_options(caught.value)).endswith(
         """ (--set 'data.dates=["born", "since"]')"""

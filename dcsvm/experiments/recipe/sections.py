@@ -12,7 +12,7 @@ from dcsvm.datasets.file_formats import find_suffix
 from dcsvm.datasets.loading import NEED_TARGET, READERS
 from dcsvm.numeric.probability_scores import MULTILABEL, OWN_SCORES, PROBABILITY_SCORES
 from dcsvm.toolbox.level_pooling import MinFrequency
-from dcsvm.toolbox.missing_values import Missing
+from dcsvm.toolbox.missing_values import Missing, MissingTarget
 from dcsvm.toolbox.table_preparation import Encode, Scale
 
 #: The key at the top of a recipe that says how much the rows of each class count.
@@ -29,7 +29,9 @@ class Data:
 
     name: ClassVar[str] = "[data]"
     #: Keys that make sense for any rows: they outlast a change of the source.
-    lasting: ClassVar[frozenset[str]] = frozenset({"scale", "encode", "missing", "min_frequency"})
+    lasting: ClassVar[frozenset[str]] = frozenset(
+        {"scale", "encode", "missing", "missing_target", "min_frequency"}
+    )
 
     path: str | None = setting(
         None, help="a file, or a folder of Parquet files, seen from the recipe's folder"
@@ -54,6 +56,9 @@ class Data:
         None,
         help="words that count as missing beside an empty field, in place of ?, NA, N/A, NaN, "
         "null and none",
+    )
+    missing_target: MissingTarget = setting(
+        "error", help="refuse rows without the target, or leave them out"
     )
     dates: list[str] | None = setting(
         None, help="columns of dates: year, month, day, weekday and seconds become features"

@@ -167,6 +167,11 @@ def describe_columns(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if gaps:
         yield f"missing values filled in: {join_names(gaps)}"
     yield from _describe_words(columns)
+    for column in columns:
+        found = re.search(r"(\d+) missing$", str(column.get("about", "")))
+        if column["kind"] == "target" and found:
+            rows = format_count(int(found[1]), "row", "rows")
+            yield f"left out: {rows} without the target {shorten(column['column'])}"
     left_out = [
         f"{join_names(kinds[kind])} ({why})" for kind, why in LEFT_OUT.items() if kind in kinds
     ]
