@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from dcsvm.experiments.run.folder import RunFolder
     from dcsvm.experiments.run.resumable_run import CompletedRun, RunRequest
 
+#: The recipe that searches others: a log begins before it has read anything.
+AUTO = "auto"
 MODEL_FILE = ".dcsvm"
 #: When the command began.
 STARTED = time.monotonic()
@@ -162,6 +164,8 @@ def run(
         most = None if memory is None else _parse_size(memory)
         asked = (recipe, overrides, out, resume, jobs, seed, plugins, if_changed, most)
         wanted = _Options(*asked, checkpoints)
+        if data is not None and (recipe == AUTO or seconds is not None):
+            _announce(data)
         if dry_run:
             _print_plan(wanted, as_json)
             return
@@ -170,12 +174,18 @@ def run(
         from dcsvm.experiments.progress import TerminalProgress
 
         with (
-            TerminalProgress(Console(stderr=True)) as progress,
+            TerminalProgress(Console(stderr=True), STARTED) as progress,
             use_cluster(cluster, jobs, cluster_tls, most),
         ):
             progress.on_step_begin("starting")
             kept = _execute(wanted, progress)
         _print_completed(kept, wanted, as_json)
+
+
+def _announce(data: str) -> None:
+    """Write the first line of a log before anything slow is imported: a search takes its time."""
+    if not sys.stderr.isatty() and Path(data).exists():
+        say(f"{time.monotonic() - STARTED:.0f} s: reading {data}")
 
 
 def _print_completed(kept: CompletedRun, wanted: _Options, as_json: bool) -> None:

@@ -69,7 +69,9 @@ def test_recipes_read_a_file_as_set_says(dcsvm, tmp_path):
     rows = "".join(f"{i % 7},5;{'äy'[i % 2]}\n" for i in range(40))
     (tmp_path / "rows.csv").write_bytes(("Maß;kind\n" + rows).encode("latin-1"))
     ways = ["--set", "data.encoding=latin-1", "--set", "data.decimal=,"]
-    assert "(--set data.encoding=latin-1)" in dcsvm("recipes", "--data", "rows.csv").stderr
+    told = dcsvm("recipes", "--data", "rows.csv").stderr
+    assert "(--set data.encoding=latin-1)" in told
+    assert "assumed" not in told
     done = dcsvm("recipes", "--data", "rows.csv", *ways)
     assert "rows.csv: 40 rows, 1 features, 2 classes" in done.stderr
     assert done.stdout.splitlines()[0].split()[:4] == ["name", "try", "it", "why"]

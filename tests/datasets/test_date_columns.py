@@ -90,6 +90,15 @@ def test_a_decimal_point_among_decimal_commas_is_a_mistake(written):
         read(written("a;kind\n1,5;x\n1.234,5;y\n3,5;x\n"), "kind", decimal=",")
 
 
+def test_a_header_that_is_not_utf_8_is_told_before_columns_are_looked_for(written):
+    path = written("größe,rückläufer\n1,x\n2,y\n".encode("latin-1"))
+    with pytest.raises(DataError) as caught:
+        read(path, "rückläufer")
+    told = str(suggest_options(caught.value))
+    assert told.startswith(f"{path}:1: not UTF-8 (")
+    assert told.endswith("""`encoding = "latin-1"` (--set data.encoding=latin-1)""")
+
+
 def test_other_encodings_are_read_block_by_block(written, monkeypatch):
     monkeypatch.setattr("dcsvm.datasets.delimited.BLOCK_BYTES", 7)
     path = written("größe,kind\nö,x\nß,y\nö,y\n".encode("utf-16"))
