@@ -97,7 +97,8 @@ CASES = {
         pipeline() + 'scael = "minmax"\n',
         "recipe.toml:6: [data] has no key 'scael'; did you mean 'scale'? "
         "available: categorical, dates, day_first, decimal, drop, encode, encoding, header, "
-        "min_frequency, missing, missing_values, numeric, path, rows, scale, target, use",
+        "min_frequency, missing, missing_target, missing_values, numeric, path, rows, scale, "
+        "target, use",
     ),
     "a value that a table does not allow": (
         pipeline() + "[split]\ntest = 1.5\n",
