@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -67,8 +69,24 @@ Checkpoints = Annotated[
     ),
 ]
 
+
+def _parse_seconds(text: str) -> float:
+    """The number of --seconds, or an error of the command line."""
+    with suppress(ValueError):
+        number = float(text)
+        if 0 < number < math.inf:
+            return number
+    raise typer.BadParameter(f"must be a number above 0, got {text!r}")
+
+
 Seconds = Annotated[
-    float | None, typer.Option("--seconds", help="The time for a search: search.seconds.")
+    float | None,
+    typer.Option(
+        "--seconds",
+        parser=_parse_seconds,
+        metavar="FLOAT",
+        help="The time for a search: search.seconds.",
+    ),
 ]
 Score = Annotated[
     str | None, typer.Option("--score", metavar="NAME", help="What it chooses by: search.score.")
@@ -332,9 +350,10 @@ def _find_plugins_before(folder: Path) -> list[Path]:
 
 
 def _check_resume_options(wanted: _Options) -> None:
+    options = [each.split()[0] if each.startswith("--") else "--set" for each in wanted.overrides]
     for word, given in (
         ("a recipe", wanted.recipe),
-        ("--set or --data", wanted.overrides),
+        (" and ".join(dict.fromkeys(options)), wanted.overrides),
         ("--seed", wanted.seed),
         ("--out", wanted.folder),
     ):

@@ -55,6 +55,9 @@ def test_recipes_say_why_they_suit_a_file(dcsvm, tmp_path):
     assert why["global_svm"].endswith(f" of what auto tries for this file; {gaps}")
     assert why["td_svm"] == "40 rows: it is meant for 1,000 to 5,000,000 rows"
     assert why["quickstart"] == gaps
+    filled = ("--set", "data.missing=impute")
+    told = dcsvm("recipes", "--data", "rows.csv", "--target", "kind", *filled).stdout
+    assert "data.missing" not in told
 
 
 def test_the_likely_target_is_found_by_its_name(dcsvm, tmp_path):

@@ -35,7 +35,8 @@ class RowBlock:
     """Some rows that can be answered: X (n, d), what is kept of them, and their classes if known.
 
     `unknown` counts values that are levels the model never saw, by column, `examples` has the
-    first of them with its place, and `gaps` counts missing values in columns that had none in training.
+    first of them with its place, and `gaps` counts missing values in columns that had none in
+    training.
     `n_strange` are the features of sparse rows beyond those of the model.
     """
 

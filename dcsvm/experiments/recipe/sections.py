@@ -232,7 +232,7 @@ def find_search_mistakes(search: Search) -> Iterator[tuple[tuple[str, ...], str]
     """Yield the key and the message of each mistake in [search]; single values are valid."""
     yield from ((("score",), f"[search]: {text}") for text in _find_score_mistakes(search.score))
     if search.use == "portfolio" and search.seconds is None:
-        yield (), "[search]: a portfolio needs the key 'seconds', the time for all of it"
+        yield ("seconds",), "[search]: a portfolio needs the key 'seconds', the time for all of it"
     if search.use != "granularity":
         return
     if search.folds is not None and search.levels != 1:
