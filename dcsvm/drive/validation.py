@@ -101,12 +101,19 @@ def is_number(text: str) -> bool:
 
 
 def check_labels(y: Any) -> None:
-    """Raise if only some labels are strings; numpy would convert the others to strings."""
+    """Raise if a label is None, or only some are strings: numpy would convert the others."""
     if not isinstance(y, list | tuple):
         y = np.asarray(y)
         if y.dtype != object:
             return
         y = y.ravel().tolist()
+    absent = [place for place, label in enumerate(y) if label is None]
+    if absent:
+        rows = ", ".join(map(str, absent[:3])) + (", ..." if len(absent) > 3 else "")
+        count = "one row" if len(absent) == 1 else f"{len(absent)} rows"
+        raise DataError(
+            f"y has no label (None) in {count} of {len(y)}, the first is 0: {rows}; leave them out"
+        )
     if len({issubclass(kind, str) for kind in set(map(type, y))}) < 2:
         return
     text = next(label for label in y if isinstance(label, str))
