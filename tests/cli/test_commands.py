@@ -526,3 +526,13 @@ def test_the_shell_completes_commands_options_and_names(words, expected):
     }
     said = CliRunner().invoke(app, [], env=asked, prog_name="dcsvm").stdout
     assert set(said.split()) == expected
+
+
+def test_components_of_a_blend_are_compared_by_their_names():
+    from dcsvm.cli.compare import _describe
+
+    tree = {"use": "tree", "ceiling": 1500}
+    forest = {"decomposer": tree, "learner": {"use": "kernel_svm", "C": 10}, "combiner": "route"}
+    assert _describe([forest, "logistic"]) == "[tree with kernel_svm, logistic]"
+    assert _describe([{"scale": "none"}]) == "[scale=none]"
+    assert len(_describe([forest] * 9)) == 60

@@ -128,7 +128,7 @@ def _list_effects(model: Any, x: Matrix, others: Matrix) -> Iterator[ValueEffect
 
 
 def _find_scores(model: Any, x: Matrix) -> dict[str, Any]:
-    """The scores that `predict` writes, where probabilities decide and not those of the members."""
+    """The scores that `predict` writes, where probabilities decide, not those of members."""
     if not hasattr(model, "predict_proba"):
         return {}
     scores = np.asarray(model.decision_function(x))

@@ -20,6 +20,8 @@ from dcsvm.numeric.array_types import FloatArray
 RARE = 10
 #: The rarest class is told of below this share of the rows, with a warning below this recall.
 UNCOMMON, HALF = 0.05, 0.5
+#: Of many classes, the rarest is told of below this share of what it would have if all were alike.
+FAR_BELOW = 0.2
 #: Names that are listed before "and so many more".
 LISTED = 6
 #: Repeated rows are told from this share on, of so many rows at the most.
@@ -97,7 +99,7 @@ def find_rarest_class(
         return None
     place = int(counts.argmin())
     share = float(counts[place] / len(truth))
-    if share >= UNCOMMON:
+    if share >= min(UNCOMMON, FAR_BELOW / len(labels)):
         return None
     mine, said = truth == labels[place], answers == labels[place]
     right = float(np.count_nonzero(mine & said))
@@ -260,7 +262,7 @@ def describe_first_look(data: Dataset, score: str) -> Iterator[str]:
     labels, counts = np.unique(data.y, return_counts=True)
     shares = counts / len(data.y)
     small, large = int(shares.argmin()), int(shares.argmax())
-    if shares[small] < UNCOMMON:
+    if shares[small] < min(UNCOMMON, FAR_BELOW / len(labels)):
         advice = ""
         if score == "accuracy":
             advice = (
