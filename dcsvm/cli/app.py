@@ -109,6 +109,8 @@ def report_errors(
     try:
         with warnings.catch_warnings(), raise_on_signals(), write_raw(raw):
             warnings.showwarning = warn
+            # scikit-learn suspects a regression where a part has many classes of few rows.
+            warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")
             yield
     except KeyboardInterrupt as interrupt:
         with suppress(OSError):  # the terminal may be gone

@@ -12,6 +12,7 @@ OPTIONS = {
     '`encoding = "latin-1"`': "data.encoding=latin-1",
     '`encoding = "utf-16"`': "data.encoding=utf-16",
     'or say `decimal = ","`': "data.decimal=,",
+    '`missing_target = "drop"`': "data.missing_target=drop",
     "`day_first = true`": "data.day_first=true",
 }
 
@@ -28,6 +29,9 @@ def _suggest_option(sentence: str) -> str:
     for key, option in OPTIONS.items():
         if key in sentence:
             return f" (--set {option})"
+    several = re.search(r"say `dates = (\[.*\])` to learn", sentence)
+    if several is not None:
+        return f" (--set {shlex.quote(f'data.dates={several[1]}')})"
     column = re.search(r"column '([^']+)'.*?list (?:it|the column) in `(drop|dates)`", sentence)
     if column is None:
         return ""

@@ -15,6 +15,9 @@ from dcsvm.cli.text_tables import print_table
 if TYPE_CHECKING:
     from dcsvm.experiments.predict.row_explanation import RowExplanation
 
+#: Lines of a strategy are cut here; --json has all of it.
+LONGEST_LINE = 120
+
 
 @app.command()
 def explain(
@@ -61,8 +64,10 @@ def _show_model(file: Path, as_json: bool) -> None:
 
 
 def _print_model(found: dict[str, Any]) -> None:
+    from dcsvm.drawing import shorten
+
     for line in found["strategy"]:
-        echo(line)
+        echo(line if len(line) <= LONGEST_LINE else shorten(line, LONGEST_LINE))
     echo(
         f"\n{found['features']} features; {len(found['classes'])} classes: "
         f"{', '.join(found['classes'])}\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -55,6 +55,18 @@ def predict(
         ),
     ] = None,
     header: Header = True,
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            "--encoding", help="Of text files, such as utf-8; default: that of the training file."
+        ),
+    ] = None,
+    decimal: Annotated[
+        Literal[".", ","] | None,
+        typer.Option(
+            "--decimal", help="Of numbers in text files; default: that of the training file."
+        ),
+    ] = None,
     jobs: Annotated[
         int | None,
         typer.Option("--jobs", min=1, help="Threads that answer; default: all cores."),
@@ -73,6 +85,7 @@ def predict(
         with use_cluster(cluster, jobs, cluster_tls):
             summary = _predict(
                 *(model, data, out, keep or [], scores, probabilities, threshold, header),
+                *(encoding, decimal),
                 1 if cluster else jobs,
                 plugin,
             )
@@ -90,6 +103,8 @@ def _predict(
     probabilities: bool,
     threshold: float | None,
     header: bool,
+    encoding: str | None,
+    decimal: str | None,
     jobs: int | None,
     plugin: list[Path] | None,
 ) -> Summary:
@@ -124,11 +139,28 @@ def _predict(
                 probabilities=probabilities,
                 threshold=threshold,
                 header=header,
+                encoding=encoding,
+                decimal=decimal,
                 on_bytes=progress.on_rows_done,
             )
         except DataError as error:
-            hint = " (--no-header)" if "`header = false`" in str(error) else ""
-            raise DataError(f"{error}{hint}") from error
+            lines = [f"{each}{_suggest_option(each)}" for each in str(error).split("\n")]
+            raise DataError("\n".join(lines)) from error
+
+
+#: What an error in a file to predict advises, and the option that does it.
+OPTIONS = {
+    "`header = false`": "--no-header",
+    "looks like UTF-8": "--encoding utf-8",
+    '`encoding = "latin-1"`': "--encoding latin-1",
+    '`encoding = "utf-16"`': "--encoding utf-16",
+    '`decimal = "."`': "--decimal .",
+    '`decimal = ","`': "--decimal ,",
+}
+
+
+def _suggest_option(sentence: str) -> str:
+    return next((f" ({option})" for key, option in OPTIONS.items() if key in sentence), "")
 
 
 def _as_dict(summary: Summary) -> dict[str, object]:
@@ -140,9 +172,17 @@ def _print_summary(summary: Summary, data: list[Path], out: Path | None) -> None
     for column, count in summary.unknown_levels.items():
         one = count == 1
         found = "one value is a level" if one else f"{count} values are levels"
+        example = summary.unknown_examples[column]
         say(
             f"warning: column {column!r}: {found} that the model never saw, and "
-            f"{'counts' if one else 'count'} as none of those it knows"
+            f"{'counts' if one else 'count'} as none of those it knows: "
+            f"{'' if one else 'such as '}{example}{_suggest_option(example)}"
+        )
+    for column, count in summary.gaps.items():
+        found = "one value is" if count == 1 else f"{count} values are"
+        say(
+            f"warning: column {column!r}: {found} missing, and none was in training; what was "
+            "usual there is filled in"
         )
     if summary.n_strange_features:
         say(

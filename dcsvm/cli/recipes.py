@@ -197,7 +197,11 @@ def _measure_file(
         "features": found.X.shape[1],
         "classes": len(np.unique(found.y)),
     }
-    return sizes, sum("missing" in each.about for each in found.facts if each.kind != "empty")
+    chosen = [each["data"]["missing"] for each in layers if "missing" in each["data"]]
+    if chosen and chosen[-1] != "error":  # whatever the recipe says
+        return sizes, 0
+    features = [each for each in found.facts if each.kind not in ("empty", "target")]
+    return sizes, sum("missing" in each.about for each in features)
 
 
 def _list_recipes(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from dcsvm.experiments.run.folder import RunFolder
     from dcsvm.experiments.run.resumable_run import CompletedRun, RunRequest
 
+#: The recipe that searches others: a log begins before it has read anything.
+AUTO = "auto"
 MODEL_FILE = ".dcsvm"
 #: When the command began.
 STARTED = time.monotonic()
@@ -65,8 +69,24 @@ Checkpoints = Annotated[
     ),
 ]
 
+
+def _parse_seconds(text: str) -> float:
+    """The number of --seconds, or an error of the command line."""
+    with suppress(ValueError):
+        number = float(text)
+        if 0 < number < math.inf:
+            return number
+    raise typer.BadParameter(f"must be a number above 0, got {text!r}")
+
+
 Seconds = Annotated[
-    float | None, typer.Option("--seconds", help="The time for a search: search.seconds.")
+    float | None,
+    typer.Option(
+        "--seconds",
+        parser=_parse_seconds,
+        metavar="FLOAT",
+        help="The time for a search: search.seconds.",
+    ),
 ]
 Score = Annotated[
     str | None, typer.Option("--score", metavar="NAME", help="What it chooses by: search.score.")
@@ -162,6 +182,8 @@ def run(
         most = None if memory is None else _parse_size(memory)
         asked = (recipe, overrides, out, resume, jobs, seed, plugins, if_changed, most)
         wanted = _Options(*asked, checkpoints)
+        if data is not None and (recipe == AUTO or seconds is not None):
+            _announce(data)
         if dry_run:
             _print_plan(wanted, as_json)
             return
@@ -170,12 +192,18 @@ def run(
         from dcsvm.experiments.progress import TerminalProgress
 
         with (
-            TerminalProgress(Console(stderr=True)) as progress,
+            TerminalProgress(Console(stderr=True), STARTED) as progress,
             use_cluster(cluster, jobs, cluster_tls, most),
         ):
             progress.on_step_begin("starting")
             kept = _execute(wanted, progress)
         _print_completed(kept, wanted, as_json)
+
+
+def _announce(data: str) -> None:
+    """Write the first line of a log before anything slow is imported: a search takes its time."""
+    if not sys.stderr.isatty() and Path(data).exists():
+        say(f"{time.monotonic() - STARTED:.0f} s: reading {data}")
 
 
 def _print_completed(kept: CompletedRun, wanted: _Options, as_json: bool) -> None:
@@ -322,9 +350,10 @@ def _find_plugins_before(folder: Path) -> list[Path]:
 
 
 def _check_resume_options(wanted: _Options) -> None:
+    options = [each.split()[0] if each.startswith("--") else "--set" for each in wanted.overrides]
     for word, given in (
         ("a recipe", wanted.recipe),
-        ("--set or --data", wanted.overrides),
+        (" and ".join(dict.fromkeys(options)), wanted.overrides),
         ("--seed", wanted.seed),
         ("--out", wanted.folder),
     ):

@@ -227,6 +227,14 @@ def print_plan(plan: RunPlan) -> None:
     )
     if plan.portfolio:
         echo(f"tries {', '.join(plan.portfolio)}")
+    if (
+        plan.portfolio and len(plan.candidates) == 1
+    ):  # which model it will be, and so its parts, is what the search finds out
+        seconds = plan.candidates[0].seconds
+        echo(
+            f"{_describe_jobs(plan.jobs)}\n\nseconds, about {seconds:.0f}: the time for all of it"
+        )
+        return
     echo(f"{_describe_jobs(plan.jobs)}; parts of later stages, if any, are not foreseen\n")
     lines = [
         ("parts", "parts", "{}"),

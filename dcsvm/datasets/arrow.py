@@ -23,7 +23,12 @@ class Arrow(Table):
         super().__init__(path)
         pyarrow = _pyarrow(path)
         with _wrap_arrow_errors(path, pyarrow):
-            self.names = tuple(self._schema(pyarrow).names)
+            schema = self._schema(pyarrow)
+        self.names = tuple(schema.names)
+        is_date = pyarrow.types.is_date, pyarrow.types.is_timestamp, pyarrow.types.is_time
+        self.typed_dates = frozenset(
+            j for j, kind in enumerate(schema.types) if any(test(kind) for test in is_date)
+        )
         check_duplicates(self.names, self.title)
 
     def blocks(self) -> Iterator[ArrayBlock]:

@@ -21,6 +21,7 @@ class ColumnRoles:
     dates: Sequence[Reference] = ()
     day_first: bool | None = None
     allow_missing: bool = False
+    drop_unlabelled: bool = False
 
 
 def find_target(table: Table, target: Reference | None) -> int:

@@ -20,6 +20,10 @@ FEW_LEVELS = 20
 MANY_LEVELS = 1000
 #: With fewer rows than this, consecutive numbers may be a feature and no row counter.
 FEWEST_COUNTED = 20
+#: Missing values whose places are kept for display.
+MOST_PLACES = 3
+#: Missing numbers of a block whose words are noted, to know which words stand for a number.
+MOST_NOTED = 1000
 
 _DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
@@ -60,7 +64,7 @@ class ColumnReader:
         self.values = ColumnStore(np.float64, None if spill is None else spill / f"{place}.f8")
         self.clear()
         self.n_rows = self.n_missing = self.n_others = 0
-        self.first_missing: int | None = None
+        self.missing_places: list[int] = []
         self.gap = ""
         self.missing_words: Counter[str] = Counter()
         self.first_other: tuple[int, str] | None = None
@@ -86,6 +90,10 @@ class ColumnReader:
         self.values.append(values)
         self.n_others += others
         self._note_missing(block, kinds == NOTHING)
+        for row in np.flatnonzero(kinds == NOTHING)[:MOST_NOTED].tolist():
+            text = block.text(row, self.place)
+            if text:
+                self.missing_words[text] += 1
         if self.padded is None:
             self.padded = block.find_padded(self.place)
         if others and self.first_other is None:
@@ -115,9 +123,11 @@ class ColumnReader:
 
     def _note_missing(self, block: Block, missing: npt.NDArray[np.bool_]) -> None:
         count = int(np.count_nonzero(missing))
-        if count and self.first_missing is None:
-            row = int(np.flatnonzero(missing)[0])
-            self.first_missing, self.gap = block.place(row), block.text(row, self.place)
+        if count and len(self.missing_places) < MOST_PLACES:
+            rows = np.flatnonzero(missing)[:MOST_PLACES].tolist()
+            if not self.missing_places:
+                self.gap = block.text(rows[0], self.place)
+            self.missing_places = [*self.missing_places, *map(block.place, rows)][:MOST_PLACES]
         self.n_missing += count
 
     @property
@@ -158,6 +168,11 @@ class ColumnReader:
         if self.first_missing is None or self.n_missing == self.n_rows:
             return None
         return self.first_missing, self.gap
+
+    @property
+    def first_missing(self) -> int | None:
+        """The place of the first missing value."""
+        return self.missing_places[0] if self.missing_places else None
 
     def _parse(self, text: str) -> tuple[int, float]:
         return parse_field(text, self.table.missing, self.table.decimal)
@@ -200,18 +215,21 @@ class ColumnReader:
             "correct it, or list the column in `categorical`"
         )
 
+    @property
+    def has_dates(self) -> bool:
+        """Whether it is text that looks like dates or times and is not listed as a category."""
+        some = list(self.levels)[:100]
+        as_text = self.is_text and not self.is_category
+        return as_text and bool(some) and all(map(_DATE.fullmatch, some))
+
     def find_unusable(self) -> str:
-        """Return what is wrong with dates, decimal commas or too many levels; empty if nothing."""
+        """Return what is wrong with decimal commas or too many levels; empty if nothing."""
         if not self.is_text or self.is_category or not self.levels:
             return ""
         some = list(self.levels)[:100]
         text, where = some[0], self.table.where(self.level_places[0])
-        if all(map(_DATE.fullmatch, some)):
-            return (
-                f"{where}: {text!r} in column {self.name!r} looks like a date or a time; list "
-                "the column in `dates` to learn from its year, month, day, weekday and seconds, "
-                "or in `drop`"
-            )
+        if self.has_dates:
+            return ""
         if all(map(_DECIMAL_COMMA.fullmatch, some)):
             return f"{where}: {self._not_a_number(text)}"
         if self.kind == "category" and len(self.levels) > MANY_LEVELS:

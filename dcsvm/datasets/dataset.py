@@ -27,6 +27,8 @@ class Fact:
     about: str = ""
     #: The words of a category that counted as missing, and how often they did.
     words: Mapping[str, int] = attrs.field(factory=dict, hash=False)
+    #: Those of them that may be levels.
+    doubtful: tuple[str, ...] = ()
 
 
 @attrs.frozen(eq=False)

@@ -87,6 +87,8 @@ class Delimited(Table):
         with wrap_read_errors(path), DataFile(path, encoding) as file:
             head = _head(file)
         self.delimiter = self._find_delimiter(head)
+        whole, end, _ = head.removeprefix(_BYTE_ORDER_MARK).rpartition(b"\n")
+        check_text(self, whole if end else head.removeprefix(_BYTE_ORDER_MARK), 1)
         self.names = self._names(head)
 
     def blocks(self) -> Iterator[Block]:

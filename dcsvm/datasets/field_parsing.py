@@ -8,7 +8,8 @@ from dcsvm.numeric.text_fields import NOTHING, NUMBER, OTHER
 
 #: Words that count as missing unless `missing_values` says otherwise, in lower case.
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
-
+#: Those of them that are names of levels in some files, such as no coupon or Namibia.
+DOUBTFUL = frozenset({"na", "none"})
 
 #: A decimal comma becomes a point, and a point a comma, which no number has.
 _SWAP = str.maketrans(",.", ".,")

@@ -29,7 +29,7 @@ from dcsvm.datasets.raw_table import SparseTable, Table
 from dcsvm.datasets.svmlight import Svmlight, read_sparse
 from dcsvm.datasets.table_folder import TableFolder
 from dcsvm.datasets.table_reader import read_table
-from dcsvm.toolbox.missing_values import Missing
+from dcsvm.toolbox.missing_values import Missing, MissingTarget
 from dcsvm.toolbox.table_schema import Column, TableSchema
 
 __all__ = [
@@ -56,6 +56,7 @@ def read(
     numeric: Sequence[str | int] = (),
     missing: Missing = "error",
     missing_values: Sequence[str] | None = None,
+    missing_target: MissingTarget = "error",
     dates: Sequence[str | int] = (),
     day_first: bool | None = None,
     encoding: str = UTF_8,
@@ -86,6 +87,8 @@ def read(
     missing_values : sequence of str, optional
         The words that count as missing beside an empty field, in any case, in place of `?`, `NA`,
         `N/A`, `NaN`, `null` and `none`.
+    missing_target : {"error", "drop"}
+        With "error", raise if a row of a table lacks the target. Otherwise such rows are left out.
     dates : sequence of str or int
         Columns that become year, month, day, weekday (Monday is 0) and seconds since midnight.
     day_first : bool, optional
@@ -105,7 +108,11 @@ def read(
     if isinstance(source, str) and source in EMBEDDED:
         return load_embedded(source, rows)
     path = Path(source)
-    roles = ColumnRoles(categorical, drop, numeric, dates, day_first, missing != "error")
+    roles = ColumnRoles(
+        *(categorical, drop, numeric, dates, day_first),
+        allow_missing=missing != "error",
+        drop_unlabelled=missing_target == "drop",
+    )
     if not path.is_dir():
         check_file(path)
         if check_suffix(path) in NUMERIC:

@@ -83,6 +83,8 @@ class Table(ABC):
     names: tuple[str, ...]
     levels: dict[int, tuple[str, ...]]
     unnamed: frozenset[int] = frozenset()
+    #: Columns that are dates by their type.
+    typed_dates: frozenset[int] = frozenset()
     ends_with_target = False
     has_names = True
     has_lines = True

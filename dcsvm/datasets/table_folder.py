@@ -39,7 +39,7 @@ class TableFolder(Table):
     def __init__(self, path: Path, header: bool = True) -> None:
         super().__init__(path)
         self.tables = [Arrow(each) for each in find_files(path)]
-        self.names = self.tables[0].names
+        self.names, self.typed_dates = self.tables[0].names, self.tables[0].typed_dates
         for table in self.tables:
             if sorted(table.names) != sorted(self.names):
                 raise DataError(

@@ -1,5 +1,6 @@
 """Reading a table as a Dataset: all columns by their types, with errors by line."""
 
+import json
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,9 +19,9 @@ from dcsvm.datasets.column_roles import (
 from dcsvm.datasets.column_types import FEW_LEVELS, ColumnReader
 from dcsvm.datasets.dataset import Dataset, Fact, parse_labels
 from dcsvm.datasets.date_columns import DatedTable
-from dcsvm.datasets.field_parsing import MISSING, parse_field
+from dcsvm.datasets.field_parsing import DOUBTFUL, MISSING, parse_field
 from dcsvm.datasets.raw_table import Table
-from dcsvm.numeric.array_types import FloatArray
+from dcsvm.numeric.array_types import BoolArray, FloatArray
 from dcsvm.numeric.mapped_rows import BLOCK_ROWS, MappedRows
 from dcsvm.numeric.text_fields import NUMBER
 from dcsvm.toolbox.table_schema import Column, TableSchema
@@ -42,8 +43,10 @@ def read_table(
         raise DataError(
             f"{table.title}: {table.names[place]!r} is the target and cannot be dropped"
         )
-    dates = sorted(find_column(table, each, "dates") for each in roles.dates)
-    _check_dates(table, dates, place, categories | dropped | numbers)
+    others = categories | dropped | numbers
+    listed = {find_column(table, each, "dates") for each in roles.dates}
+    _check_dates(table, listed, place, others)
+    dates = sorted(listed | (table.typed_dates - others - {place}))
     if dates:
         table = DatedTable(table, dates, roles.day_first)
         dropped |= set(dates)
@@ -65,7 +68,7 @@ def read_table(
     if again:  # the first block looked like numbers: read the whole column as text
         _read_columns(table, again)
         columns.update(again)
-    _check_columns(table, columns, place, roles.allow_missing)
+    _check_columns(table, columns, place, roles)
     for j, text in padded.items():
         kind = "an id" if columns[j].kind == "id" else "a category"
         warnings.warn(
@@ -73,12 +76,12 @@ def read_table(
             f"{text!r}, and is read as {kind}; list it in `categorical`, `numeric` or `drop`",
             stacklevel=2,
         )
-    return _build_dataset(table, columns, place, dropped, spill)
+    return _build_dataset(table, columns, place, dropped, spill, roles.drop_unlabelled)
 
 
-def _check_dates(table: Table, dates: list[int], target: int, others: set[int]) -> None:
+def _check_dates(table: Table, dates: set[int], target: int, others: set[int]) -> None:
     """Raise if a date column is something else, too."""
-    for place in dates:
+    for place in sorted(dates):
         name = table.names[place]
         if place == target:
             raise DataError(f"{table.title}: {name!r} is the target and cannot be in `dates`")
@@ -96,23 +99,45 @@ def _read_columns(table: Table, columns: dict[int, ColumnReader]) -> None:
 
 
 def _check_columns(
-    table: Table, columns: dict[int, ColumnReader], target: int, allow_missing: bool
+    table: Table, columns: dict[int, ColumnReader], target: int, roles: ColumnRoles
 ) -> None:
     """Raise for all invalid fields, by line, and for all unusable columns."""
-    gaps = [] if allow_missing else _find_gaps([columns[j] for j in columns if j != target])
+    gaps = [] if roles.allow_missing else _find_gaps([columns[j] for j in columns if j != target])
     mistakes = [*gaps, *table.mistakes]
     for j, column in columns.items():
         if j != target:
             mistakes += column.mistakes()
-        elif column.first_missing is not None:
-            message = f"the target {column.name!r} is missing{_note_measurements(column)}"
-            mistakes.append((column.first_missing, message))
+        elif column.first_missing is not None and not (
+            roles.drop_unlabelled and column.n_missing < column.n_rows
+        ):
+            mistakes.append((column.first_missing, _describe_unlabelled(table, column)))
     found = [f"{table.where(place)}: {message}" for place, message in sorted(mistakes)]
-    found += filter(None, (columns[j].find_unusable() for j in columns if j != target))
+    features = [column for j, column in columns.items() if j != target]
+    found += _describe_dates(table, [column for column in features if column.has_dates])
+    found += filter(None, (column.find_unusable() for column in features))
     if len(found) > MOST_TOLD:
         found = [*found[:MOST_TOLD], f"{table.title}: {len(found) - MOST_TOLD} more such mistakes"]
     if found:
         raise DataError("\n".join(found))
+
+
+def _describe_dates(table: Table, columns: list[ColumnReader]) -> list[str]:
+    """Return a message for the columns that look like dates and are not listed, if any."""
+    if not columns:
+        return []
+    known = table.dates if isinstance(table, DatedTable) else []
+    first, several = columns[0], len(columns) > 1
+    where, text = table.where(first.level_places[0]), next(iter(first.levels))
+    others = ", ".join(repr(each.name) for each in columns[1:])
+    also = f", and so {'do' if len(columns) > 2 else 'does'} {others}" if several else ""
+    said = f"{where}: {text!r} in column {first.name!r} looks like a date or a time{also}; "
+    use = "to learn from its year, month, day, weekday and seconds, or"
+    if not several and not known:
+        return [f"{said}list the column in `dates` {use} in `drop`"]
+    names = [table.names[place] for place in known] + [each.name for each in columns]
+    dates = json.dumps(names, ensure_ascii=False)
+    use = use.replace("its", "their") if several else use
+    return [f"{said}say `dates = {dates}` {use} list {'them' if several else 'it'} in `drop`"]
 
 
 def _find_gaps(columns: list[ColumnReader]) -> list[tuple[int, str]]:
@@ -126,6 +151,21 @@ def _find_gaps(columns: list[ColumnReader]) -> list[tuple[int, str]]:
     word = f" ({text!r} counts as missing, see `missing_values`)" if text else ""
     advice = '; fill it in, drop the column, or say `missing = "impute"`'
     return [(place, f"a value is missing in column {name!r}{also}{word}{advice}")]
+
+
+def _describe_unlabelled(table: Table, column: ColumnReader) -> str:
+    """Say how many rows lack the target, where the first ones are, and how to leave them out."""
+    said = f"the target {column.name!r} is missing"
+    measurements = _note_measurements(column)
+    if column.n_missing > 1:
+        places = ", ".join(map(str, column.missing_places))
+        more = ", ..." if column.n_missing > len(column.missing_places) else ""
+        rows = f"{'lines' if table.has_lines else 'rows'} {places}{more}"
+        said += f" in {column.n_missing:,} of {column.n_rows:,} rows ({rows})"
+    if measurements or column.n_missing == column.n_rows:
+        return said + measurements
+    them = "the row" if column.n_missing == 1 else "these rows"
+    return f'{said}; fill it in, or leave {them} out: `missing_target = "drop"`'
 
 
 def _note_measurements(column: ColumnReader) -> str:
@@ -146,13 +186,15 @@ def _build_dataset(
     target: int,
     dropped: set[int],
     spill: Path | None,
+    drop_unlabelled: bool,
 ) -> Dataset:
     kinds = {j: "target" if j == target else columns[j].kind for j in columns}
     features = [j for j, kind in kinds.items() if kind in ("number", "category")]
+    doubtful = _find_doubtful_words(table, list(columns.values()))
     facts = [
         Fact(name, "date" if j in table.sources.values() else "dropped")
         if j in dropped
-        else Fact(name, kinds[j], columns[j].about, dict(columns[j].missing_words))
+        else _describe_column(columns[j], kinds[j], doubtful)
         for j, name in enumerate(table.names)
     ]
     schema = TableSchema(
@@ -164,11 +206,36 @@ def _build_dataset(
         **_describe_writing(table),
     )
     labels = _read_labels(table, columns[target])
+    kept = np.ones(len(labels), dtype=bool)
+    if drop_unlabelled:
+        kept = columns[target].all_codes() >= 0
+        labels = labels[kept]
     mine = {j: columns[j] for j in features}
-    X = _join(mine, len(labels)) if spill is None or not mine else _join_in_file(mine, spill)
+    X = _join(mine, kept) if spill is None or not mine else _join_in_file(mine, spill, kept)
     for column in columns.values():
         column.clear()
     return Dataset(table.title, X, labels, schema.names, schema=schema, facts=tuple(facts))
+
+
+def _describe_column(column: ColumnReader, kind: str, doubtful: frozenset[str]) -> Fact:
+    if kind != "category":
+        return Fact(column.name, kind, column.about)
+    words = dict(column.missing_words)
+    mine = tuple(word for word in words if word.lower() in doubtful)
+    return Fact(column.name, kind, column.about, words, mine)
+
+
+def _find_doubtful_words(table: Table, columns: list[ColumnReader]) -> frozenset[str]:
+    """Return the words, in lower case, that count as missing in categories and may be levels.
+
+    A word that `missing_values` lists is not in doubt, nor one that stands for a number.
+    """
+    if table.missing != MISSING:
+        return frozenset()
+    for_numbers = {
+        word.lower() for each in columns if not each.is_text for word in each.missing_words
+    }
+    return DOUBTFUL - for_numbers
 
 
 def _describe_writing(table: Table) -> dict[str, Any]:
@@ -182,22 +249,23 @@ def _describe_writing(table: Table) -> dict[str, Any]:
     }
 
 
-def _join(columns: dict[int, ColumnReader], n_rows: int) -> FloatArray:
-    X: FloatArray = np.empty((n_rows, len(columns)))
+def _join(columns: dict[int, ColumnReader], kept: BoolArray) -> FloatArray:
+    X: FloatArray = np.empty((int(np.count_nonzero(kept)), len(columns)))
+    rows = slice(None) if len(X) == len(kept) else kept
     for place, column in enumerate(columns.values()):
-        X[:, place] = column.as_feature()
+        X[:, place] = column.as_feature(rows)
         column.clear()
     return X
 
 
-def _join_in_file(columns: Mapping[int, ColumnReader], spill: Path) -> MappedRows:
+def _join_in_file(columns: Mapping[int, ColumnReader], spill: Path, kept: BoolArray) -> MappedRows:
     """Write the rows of columns that are in files to another one, block by block."""
-    n_rows = next(iter(columns.values())).n_rows
 
     def blocks() -> Iterator[FloatArray]:
-        for start in range(0, n_rows, BLOCK_ROWS):
+        for start in range(0, len(kept), BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
-            yield np.column_stack([column.as_feature(rows) for column in columns.values()])
+            values = [column.as_feature(rows) for column in columns.values()]
+            yield np.column_stack(values)[kept[rows]]
 
     return MappedRows.write(spill / "X.npy", blocks(), len(columns))
 

@@ -22,7 +22,7 @@ from dcsvm.drive.decision_thresholds import BEST, SCORES, build_costs
 from dcsvm.drive.registry import WORDS, Registry, check_words, default_registry
 from dcsvm.numeric.array_types import FloatArray, narrow_indices
 from dcsvm.toolbox.missing_values import ADVICE, is_about_missing_values
-from dcsvm.toolbox.table_schema import DATES
+from dcsvm.toolbox.table_schema import describe_dates, find_dates
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 #: Where probabilities come from: nowhere; the members or else a sigmoid or scaling; a sigmoid
@@ -63,9 +63,9 @@ def validate_input(classifier: Any, *given: Any, **options: Any) -> Any:
             raise DataError(ADVICE) from error
         if not str(error).startswith(NO_NUMBER):
             raise
-        date = find_date(given[0])
-        if date is not None:
-            raise DataError(DATES.format(column=date)) from error
+        dates = find_dates(given[0])
+        if dates:
+            raise DataError(describe_dates(dates)) from error
         text = find_text(given[0])
         if text is None:
             raise
@@ -91,14 +91,6 @@ def find_text(X: Any) -> tuple[Any, str] | None:
     return None
 
 
-def find_date(X: Any) -> Any:
-    """The first column of a data frame that holds dates or times, or None."""
-    for name in getattr(X, "columns", ()):
-        if np.asarray(X[name]).dtype.kind in "mM":
-            return name
-    return None
-
-
 def is_number(text: str) -> bool:
     """Whether a text can be read as a number."""
     try:
@@ -109,12 +101,19 @@ def is_number(text: str) -> bool:
 
 
 def check_labels(y: Any) -> None:
-    """Raise if only some labels are strings; numpy would convert the others to strings."""
+    """Raise if a label is None, or only some are strings: numpy would convert the others."""
     if not isinstance(y, list | tuple):
         y = np.asarray(y)
         if y.dtype != object:
             return
         y = y.ravel().tolist()
+    absent = [place for place, label in enumerate(y) if label is None]
+    if absent:
+        rows = ", ".join(map(str, absent[:3])) + (", ..." if len(absent) > 3 else "")
+        count = "one row" if len(absent) == 1 else f"{len(absent)} rows"
+        raise DataError(
+            f"y has no label (None) in {count} of {len(y)}, the first is 0: {rows}; leave them out"
+        )
     if len({issubclass(kind, str) for kind in set(map(type, y))}) < 2:
         return
     text = next(label for label in y if isinstance(label, str))

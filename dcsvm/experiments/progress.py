@@ -30,14 +30,15 @@ class TerminalProgress(Observer):
     """One line on standard error with a bar and the time left.
 
     Where standard error is no terminal, a thread writes a line every few seconds, so that a log
-    shows that the run goes on; a run of less than FIRST_SECONDS writes none.
+    shows that the run goes on; a run of less than FIRST_SECONDS writes none. Seconds count from
+    when the command `began`, by default from now.
 
     A step counts rows until the engine begins a round, and parts from then on; or what it says it
     counts, such as the combinations of a search. How long a single part will take is forecast from
     the parts seen so far in the run, the large ones above all.
     """
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, began: float | None = None) -> None:
         self.shown = console.is_terminal
         self.title = ""
         self.round = 0
@@ -56,7 +57,7 @@ class TerminalProgress(Observer):
             disable=not self.shown,
         )
         self.console = console
-        self.began = time.monotonic()
+        self.began = time.monotonic() if began is None else began
         self.due = self.began + FIRST_SECONDS
         self.telling = threading.Lock()
         self.ended = threading.Event()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -18,12 +19,14 @@ from dcsvm.toolbox.table_preparation import TablePreparation
 class Names:
     """The names of a committee's classes, and of its features if they have names.
 
-    `views` map the features of the data to those of the committee.
+    `views` map the features of the data to those of the committee. `levels` are the names of
+    features of levels that members made of codes: `colour=2` is `colour=red`.
     """
 
     classes: list[Any]
     features: tuple[str, ...] | None
     views: tuple[View | TablePreparation, ...] = ()
+    levels: Mapping[str, str] = attrs.field(factory=dict)
 
     @classmethod
     def of(
@@ -33,14 +36,18 @@ class Names:
         if preparation is not None and preparation.names is not None:
             features = preparation.get_feature_names_out()
         views = () if preparation is None else (preparation,)
-        return cls(classifier.classes_.tolist(), tuple(map(str, features)) or None, views)
+        names = tuple(map(str, features)) or None
+        return cls(classifier.classes_.tolist(), names, views, _name_levels(preparation))
 
     def inside(self, member: Member) -> Names:
         """Return the names for a member that is a strategy itself; a class may be a tuple."""
         view = member.view
         if view is None:
             return attrs.evolve(self, classes=self._classes(member))
-        return Names(self._classes(member), view.names(self.features), (*self.views, view))
+        names = view.names(self.features)
+        if names is not None:
+            names = tuple(self.levels.get(each, each) for each in names)
+        return Names(self._classes(member), names, (*self.views, view), self.levels)
 
     def name_features(self, sentence: str) -> str:
         """Replace `feature 3` in a sentence by the name of the feature, with units."""
@@ -77,3 +84,14 @@ class Names:
         sides = [np.flatnonzero(member.code[0] == sign) for sign in (-1, 1)]
         called = [tuple(self.classes[label] for label in side) for side in sides]
         return [each[0] if len(each) == 1 else each for each in called]
+
+
+def _name_levels(preparation: TablePreparation | None) -> dict[str, str]:
+    """The names of features of levels, where a preparation leaves categories as codes."""
+    if preparation is None or preparation.encode != "codes":
+        return {}
+    return {
+        f"{column.name}={code}": f"{column.name}={level}"
+        for column in preparation.columns_
+        for code, level in enumerate(column.levels or ())
+    }

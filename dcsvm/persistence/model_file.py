@@ -74,6 +74,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """
     name = os.fspath(path)
     model = find_best(model)
+    if isinstance(model, Pipeline):
+        model = _flatten(model)
     named = model.steps if isinstance(model, Pipeline) else [("", model)]
     classifier = find_best(named[-1][1])
     if not isinstance(classifier, DivideAndConquerClassifier):
@@ -226,6 +228,16 @@ def _build_classifier(manifest: dict[str, Any], decoder: Decoder) -> DivideAndCo
     if names is not None:
         classifier.feature_names_in_ = np.array(names, dtype=object)
     return classifier
+
+
+def _flatten(model: Pipeline) -> Pipeline:
+    """The pipeline with the steps of its last one, where that came to a pipeline itself."""
+    name, last = model.steps[-1]
+    last = find_best(last)
+    if not isinstance(last, Pipeline):
+        return model
+    inner = [(f"{name}_{step}", each) for step, each in _flatten(last).steps]
+    return Pipeline([*model.steps[:-1], *inner])
 
 
 def _check_steps(steps: list[tuple[str, Any]]) -> None:

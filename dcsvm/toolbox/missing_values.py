@@ -10,6 +10,8 @@ import numpy as np
 from dcsvm.numeric.array_types import FloatArray
 
 Missing: TypeAlias = Literal["error", "impute", "mark"]
+#: What is done with rows that lack the target.
+MissingTarget: TypeAlias = Literal["error", "drop"]
 #: What to do where no one fills them in.
 ADVICE = (
     "X contains NaN, a missing value: put an imputer in front, as in "

@@ -27,7 +27,7 @@ from dcsvm.toolbox.missing_values import (
     is_about_missing_values,
 )
 from dcsvm.toolbox.prepared_features import PreparedFeature, describe_levels
-from dcsvm.toolbox.table_schema import Column, TableSchema
+from dcsvm.toolbox.table_schema import Column, TableSchema, describe_dates, find_dates
 
 Scale: TypeAlias = Literal["minmax", "standard", "robust", "quantile", "none"]
 Encode: TypeAlias = Literal["onehot", "codes"]
@@ -309,6 +309,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             validate_data(self, X, reset=reset, skip_check_array=True)
             labels = list(X.columns)
             if reset:
+                dates = find_dates(X)
+                if dates:
+                    raise DataError(describe_dates(dates))
                 self.columns_ = tuple(Column.infer(str(each), X[each]) for each in labels)
             return self._matrix([X[each] for each in labels])
         except ValueError as error:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from contextlib import suppress
+from datetime import date, time, timedelta
 from typing import Any
 
 import attrs
@@ -14,9 +16,31 @@ from dcsvm.numeric.array_types import FloatArray
 from dcsvm.toolbox.dates import format_date, name_parts, split_date
 
 DATES = (
-    "X holds dates or times in column {column!r}: turn them into numbers first, such as days "
-    "since the first of them, or leave the column out"
+    "X holds dates or times in {columns}: turn them into numbers first, such as "
+    "X[{first!r}].dt.year of a pandas column, or leave {them} out"
 )
+
+
+def find_dates(X: Any) -> list[Any]:
+    """The names of the columns of a data frame that hold dates or times."""
+    return [name for name in getattr(X, "columns", ()) if _holds_dates(X[name])]
+
+
+def describe_dates(names: Sequence[Any]) -> str:
+    """The message for columns of dates in a data frame."""
+    one = len(names) == 1
+    columns = f"column {names[0]!r}" if one else f"columns {', '.join(map(repr, names))}"
+    return DATES.format(columns=columns, first=names[0], them="the column" if one else "them")
+
+
+def _holds_dates(values: Any) -> bool:
+    given = np.asarray(values)
+    if given.dtype.kind in "mM":
+        return True
+    if given.dtype != object or _categories(values) is not None:
+        return False
+    first = next((each for each in given.tolist() if _text(each) is not None), None)
+    return isinstance(first, date | time | timedelta)
 
 
 @attrs.frozen
@@ -41,8 +65,6 @@ class Column:
         if categories is not None:
             return cls(name, tuple(str(_text(each)) for each in categories))
         given = np.asarray(values)
-        if given.dtype.kind in "mM":
-            raise DataError(DATES.format(column=name))
         if given.dtype.kind in "biuf":
             return cls(name)
         present = [each for each in given.tolist() if _text(each) is not None]

@@ -75,7 +75,17 @@ CASES = {
     ),
     "a missing label": (
         GOOD.replace("\n3,9,y", "\n3,9,"),
-        "rows.csv:5: the target 'kind' is missing",
+        "rows.csv:5: the target 'kind' is missing; fill it in, or leave the row out: "
+        '`missing_target = "drop"`',
+    ),
+    "missing labels": (
+        GOOD.replace(",x", ","),
+        "rows.csv:2: the target 'kind' is missing in 20 of 40 rows (lines 2, 4, 6, ...); fill it "
+        'in, or leave these rows out: `missing_target = "drop"`',
+    ),
+    "no labels at all": (
+        GOOD.replace(",x", ",").replace(",y", ","),
+        "rows.csv:2: the target 'kind' is missing in 40 of 40 rows (lines 2, 3, 4, ...)",
     ),
     "an infinite value": (
         GOOD.replace("\n3,9,", "\n3,inf,"),
@@ -150,7 +160,8 @@ CASES = {
     ),
     "a target of many numbered classes, with a gap": (
         "a,kind\n" + "".join(f"{i % 7},{i % 30 if i else ''}\n" for i in range(90)),
-        "rows.csv:2: the target 'kind' is missing",
+        "rows.csv:2: the target 'kind' is missing; fill it in, or leave the row out: "
+        '`missing_target = "drop"`',
     ),
     "names of rows only": (
         "who,kind\n" + "".join(f"n{i},{'xy'[i % 2]}\n" for i in range(40)),

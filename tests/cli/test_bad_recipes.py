@@ -97,7 +97,8 @@ CASES = {
         pipeline() + 'scael = "minmax"\n',
         "recipe.toml:6: [data] has no key 'scael'; did you mean 'scale'? "
         "available: categorical, dates, day_first, decimal, drop, encode, encoding, header, "
-        "min_frequency, missing, missing_values, numeric, path, rows, scale, target, use",
+        "min_frequency, missing, missing_target, missing_values, numeric, path, rows, scale, "
+        "target, use",
     ),
     "a value that a table does not allow": (
         pipeline() + "[split]\ntest = 1.5\n",
@@ -493,3 +494,13 @@ def test_a_recipe_that_is_nested_too_deeply(dcsvm, recipe):
     result = dcsvm("run", recipe("a = " + "[" * 5000 + "]" * 5000))
     assert result.stderr == "error: recipe.toml: not a recipe: it is nested too deeply\n"
     assert result.exit_code == 2
+
+
+@pytest.mark.parametrize("seconds", ["-5", "0", "abc", "inf"])
+def test_a_time_that_is_none_is_told_once_with_what_was_given(dcsvm, seconds):
+    result = dcsvm("run", "auto", "--data", "iris", "--seconds", seconds)
+    assert f"must be a number above 0, got '{seconds}'" in result.stderr
+    assert result.exit_code == 2
+    result = dcsvm("run", "auto", "--data", "iris", "--set", f"search.seconds='{seconds}'")
+    assert result.stderr.count("error:") == 1
+    assert "needs the key 'seconds'" not in result.stderr

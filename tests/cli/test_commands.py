@@ -55,6 +55,9 @@ def test_recipes_say_why_they_suit_a_file(dcsvm, tmp_path):
     assert why["global_svm"].endswith(f" of what auto tries for this file; {gaps}")
     assert why["td_svm"] == "40 rows: it is meant for 1,000 to 5,000,000 rows"
     assert why["quickstart"] == gaps
+    filled = ("--set", "data.missing=impute")
+    told = dcsvm("recipes", "--data", "rows.csv", "--target", "kind", *filled).stdout
+    assert "data.missing" not in told
 
 
 def test_the_likely_target_is_found_by_its_name(dcsvm, tmp_path):
@@ -69,7 +72,9 @@ def test_recipes_read_a_file_as_set_says(dcsvm, tmp_path):
     rows = "".join(f"{i % 7},5;{'äy'[i % 2]}\n" for i in range(40))
     (tmp_path / "rows.csv").write_bytes(("Maß;kind\n" + rows).encode("latin-1"))
     ways = ["--set", "data.encoding=latin-1", "--set", "data.decimal=,"]
-    assert "(--set data.encoding=latin-1)" in dcsvm("recipes", "--data", "rows.csv").stderr
+    told = dcsvm("recipes", "--data", "rows.csv").stderr
+    assert "(--set data.encoding=latin-1)" in told
+    assert "assumed" not in told
     done = dcsvm("recipes", "--data", "rows.csv", *ways)
     assert "rows.csv: 40 rows, 1 features, 2 classes" in done.stderr
     assert done.stdout.splitlines()[0].split()[:4] == ["name", "try", "it", "why"]
@@ -521,3 +526,13 @@ def test_the_shell_completes_commands_options_and_names(words, expected):
     }
     said = CliRunner().invoke(app, [], env=asked, prog_name="dcsvm").stdout
     assert set(said.split()) == expected
+
+
+def test_components_of_a_blend_are_compared_by_their_names():
+    from dcsvm.cli.compare import _describe
+
+    tree = {"use": "tree", "ceiling": 1500}
+    forest = {"decomposer": tree, "learner": {"use": "kernel_svm", "C": 10}, "combiner": "route"}
+    assert _describe([forest, "logistic"]) == "[tree with kernel_svm, logistic]"
+    assert _describe([{"scale": "none"}]) == "[scale=none]"
+    assert len(_describe([forest] * 9)) == 60

@@ -1,14 +1,16 @@
 """`dcsvm explain`: what a model consists of, and why one row of a file has its answer."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from dcsvm import DivideAndConquerClassifier, TablePreparation, save
+from dcsvm import DivideAndConquerClassifier, TablePreparation, build, save
 from dcsvm.datasets.loading import read
+from dcsvm.toolbox import Column, TableSchema
 
 
 @pytest.fixture
@@ -58,3 +60,37 @@ def test_a_row_needs_a_data_file(dcsvm, model):
     result = dcsvm("explain", str(model), "--row", "2")
     assert result.stderr == "error: --row is the number of a row of DATA: name a data file\n"
     assert result.exit_code == 2
+
+
+def save_blend(path: Path) -> Path:
+    """Save a blend of two learners of a table with a category, and write rows of it."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.random(120), rng.integers(0, 3, 120), np.ones(120)])
+    y = np.where((X[:, 0] > 0.5) ^ (X[:, 1] == 2), "yes", "no")
+    columns = (Column("size"), Column("colour", ("blue", "green", "red")), Column("same"))
+    tree = build("decomposer", "tree", ceiling=30)
+    nested = DivideAndConquerClassifier(tree, "logistic", "route", probability="auto")
+    blend = build(
+        "decomposer",
+        "blend",
+        learners=(nested, build("learner", "logistic")),
+        preparations=[{"scale": "minmax", "encode": "onehot"}] * 2,
+        n_levels=[0, 3, 0],
+    )
+    prepare = TablePreparation("none", encode="codes", schema=TableSchema(columns, "kind"))
+    classifier = DivideAndConquerClassifier(blend, "majority", "mean", probability="auto")
+    save(make_pipeline(prepare, classifier).fit(X, y), path / "blend.dcsvm")
+    rows = "".join(f"{size:.3f},{('blue', 'green', 'red')[int(code)]},1\n" for size, code, _ in X)
+    (path / "rows.csv").write_text("size,colour,same\n" + rows)
+    return path / "blend.dcsvm"
+
+
+def test_a_blend_is_explained_by_names_of_levels_and_the_scores_of_predict(dcsvm, tmp_path):
+    model = save_blend(tmp_path)
+    told = dcsvm("explain", model, tmp_path / "rows.csv", "--row", "3").stdout
+    assert re.search(r"colour=(blue|green|red): [01] (<=|>) 0\.5", told)
+    assert "colour=2" not in told
+    assert "another same" not in told  # it changes nothing
+    answers = dcsvm("predict", model, tmp_path / "rows.csv", "--scores").stdout.splitlines()
+    score = float(answers[3].split(",")[-1])
+    assert f"'yes' {score:.4g}" in told

@@ -33,7 +33,7 @@ def model(tmp_path):
 @pytest.fixture
 def write(tmp_path):
     def text(name, content):
-        (tmp_path / name).write_text(content)
+        (tmp_path / name).write_text(content, errors="surrogateescape")
         return name
 
     return text
@@ -84,13 +84,79 @@ def test_unknown_levels_are_counted_and_told(dcsvm, model, write):
     assert result.stdout == "prediction\nsmall\nlarge\nlarge\n"
     assert result.stderr == (
         "warning: column 'colour': 2 values are levels that the model never saw, "
-        "and count as none of those it knows\n"
+        "and count as none of those it knows: such as 'green', new.csv:2\n"
     )
     once = dcsvm("predict", model, write("new.csv", "size,colour\n1,green\n"))
     assert once.stderr == (
         "warning: column 'colour': one value is a level that the model never saw, "
-        "and counts as none of those it knows\n"
+        "and counts as none of those it knows: 'green', new.csv:2\n"
     )
+
+
+def save_model(path, features, missing="mark", dates=(), **writing):
+    """Save a model of rows without gaps, whose schema has these columns."""
+    schema = TableSchema(features, "kind", dates=dates, **writing)
+    rows = [[i % (len(each.levels or ()) or 7) for each in features] for i in range(40)]
+    prepare = TablePreparation(schema=schema, missing=missing)
+    classifier = DivideAndConquerClassifier("whole", "kernel_svm", "route")
+    model = make_pipeline(prepare, classifier).fit(np.array(rows, dtype=float), ["x", "y"] * 20)
+    save(model, path)
+
+
+def test_all_missing_columns_are_told_by_the_names_of_the_file(dcsvm, write, tmp_path):
+    parts = tuple(Column(f"when {part}") for part in ("year", "month", "day"))
+    save_model(tmp_path / "m.dcsvm", (Column("size"), *parts, Column("a")), dates=("when",))
+    result = dcsvm("predict", "m.dcsvm", write("new.csv", "siz,b\n1,2\n"))
+    assert result.stderr == (
+        "error: new.csv has no column 'when' (nor 'size', 'a'), which the model was trained on; "
+        "available: b, siz\n"
+    )
+
+
+def test_a_file_in_utf_8_for_a_model_of_another_encoding_is_suspected(dcsvm, write, tmp_path):
+    towns = Column("ort", ("München", "Ulm"))
+    save_model(tmp_path / "m.dcsvm", (Column("size"), towns), encoding="iso8859-1")
+    name = write("new.csv", "size,ort\n1,Ulm\n2,München\n")
+    told = dcsvm("predict", "m.dcsvm", name).stderr
+    assert "knows: 'M\xc3\xbcnchen', new.csv:3; it looks like UTF-8, but the model " in told
+    assert told.endswith("reads iso8859-1: name its encoding (--encoding utf-8)\n")
+    assert dcsvm("predict", "m.dcsvm", name, "--encoding", "utf-8").stderr == ""
+    save_model(tmp_path / "m.dcsvm", (Column("größe"), towns), encoding="iso8859-1")
+    told = dcsvm("predict", "m.dcsvm", write("new.csv", "größe,ort\n1,Ulm\n")).stderr
+    assert "has no column 'größe', which the model was trained on; it looks like UTF-8" in told
+
+
+def test_a_decimal_point_for_a_model_of_commas_is_told_with_the_option(dcsvm, write, tmp_path):
+    save_model(tmp_path / "m.dcsvm", (Column("size"), Column("a")), decimal=",")
+    name = write("new.csv", "size;a\n1.5;2\n")
+    told = dcsvm("predict", "m.dcsvm", name).stderr
+    assert "'1.5' in column 'size' has a decimal point, but the model reads numbers with" in told
+    assert told.endswith('`decimal = "."` (--decimal .)\n')
+    assert dcsvm("predict", "m.dcsvm", name, "--decimal", ".").exit_code == 0
+
+
+def test_gaps_in_columns_that_had_none_in_training_are_told(dcsvm, write, tmp_path):
+    save_model(tmp_path / "m.dcsvm", (Column("size"), Column("a")))
+    told = dcsvm("predict", "m.dcsvm", write("new.csv", "size,a\n1,2\n,2\n,3\n")).stderr
+    assert told == (
+        "warning: column 'size': 2 values are missing, and none was in training; what was usual "
+        "there is filled in\n"
+    )
+
+
+def test_booleans_may_be_words_or_numbers(dcsvm, write, tmp_path):
+    save_model(tmp_path / "m.dcsvm", (Column("size"), Column("flag", ("False", "True"))))
+    answers = [
+        dcsvm("predict", "m.dcsvm", write("new.csv", f"size,flag\n1,{no}\n1,{yes}\n"))
+        for no, yes in (("False", "True"), ("false", "true"), (0, 1))
+    ]
+    assert {each.stderr for each in answers} == {""}
+    assert len({each.stdout for each in answers}) == 1
+    save_model(tmp_path / "m.dcsvm", (Column("size"), Column("flag")))
+    answered = dcsvm("predict", "m.dcsvm", write("new.csv", "size,flag\n1,True\n1,False\n"))
+    assert answered.exit_code == 0
+    refused = dcsvm("predict", "m.dcsvm", write("new.csv", "size,flag\n1,True\n1,3\n"))
+    assert "'True' in column 'flag' is not a number" in refused.stderr
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.tsv"])
@@ -192,6 +258,23 @@ BROKEN = {
     "a word where a number belongs": (
         "size,colour\n1,red\n\nbig,red\n",
         "new.csv:4: 'big' in column 'size' is not a number",
+    ),
+    "several mistakes, in all rows": (
+        "size,colour\n1,red\n,red\n3\n1,\nbig,red\n",
+        "new.csv:3: a value is missing in column 'size' (and in 'colour'); the model was trained "
+        'without missing values (with `missing = "impute"`, it would fill them in)\n'
+        "new.csv:4: one value in a row, but the first line has 2\n"
+        "new.csv:6: 'big' in column 'size' is not a number",
+    ),
+    "a decimal comma": (
+        'size,colour\n"1,5",red\n',
+        "new.csv:2: '1,5' in column 'size' has a decimal comma, but the model reads numbers with "
+        'a decimal point; correct it, or say that the file has `decimal = ","` (--decimal ,)',
+    ),
+    "text in Latin-1": (
+        "size,colour\n1,gr\udcfcn\n",
+        "new.csv:2: not UTF-8 (invalid start byte); save the file as UTF-8, or name its encoding, "
+        'such as `encoding = "latin-1"` (--encoding latin-1)',
     ),
     "a ragged row": (
         "size,colour\n1,red\n1,red,2\n",

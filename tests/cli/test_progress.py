@@ -1,13 +1,16 @@
 """Progress: shown on a terminal only, with the time left as far as it is known."""
 
 import io
+import re
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
+from dcsvm import DataError
 from dcsvm.drive.registry import default_registry
 from dcsvm.experiments.progress import TerminalProgress, format_time_left
 from dcsvm.experiments.recipe import parse
@@ -174,3 +177,22 @@ def test_no_thread_outlives_the_progress(clock, monkeypatch):
     with watched(terminal=False)[0]:
         assert "progress" in {each.name for each in threading.enumerate()}
     wait_for(lambda: "progress" not in {each.name for each in threading.enumerate()})
+
+
+def test_a_search_tells_what_it_reads_before_slow_imports(dcsvm, monkeypatch, tmp_path):
+    (tmp_path / "rows.csv").write_text("a,kind\n1,x\n")
+
+    def fail(*arguments):
+        raise DataError("imports would begin here")
+
+    monkeypatch.setattr("dcsvm.cli.run.load_registry", fail)
+    told = dcsvm("run", "auto", "--data", "rows.csv", "--target", "kind").stderr
+    assert re.fullmatch(r"\d+ s: reading rows\.csv\nerror: imports would begin here\n", told)
+
+
+def test_lines_count_from_when_the_command_began():
+    file = io.StringIO()
+    began = time.monotonic() - 7
+    progress = TerminalProgress(Console(file=file, force_terminal=False), began)
+    progress.on_step_begin("training tree", 100)
+    assert file.getvalue() == "7 s: training tree, 0%\n"

@@ -288,7 +288,9 @@ def test_only_the_folder_of_a_run_can_be_resumed(dcsvm, tmp_path):
     ("option", "word"),
     [
         (["quickstart"], "a recipe"),
-        (["--set", "learner.C=3"], "--set or --data"),
+        (["--set", "learner.C=3"], "--set"),
+        (["--seconds", "5"], "--seconds"),
+        (["--data", "iris", "--target", "kind", "--set", "a=1"], "--data and --target and --set"),
         (["--seed", "3"], "--seed"),
         (["--out", "there"], "--out"),
     ],

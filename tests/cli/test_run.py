@@ -443,6 +443,19 @@ def test_a_column_to_leave_out_is_told_as_a_word_of_the_command_line(dcsvm, tmp_
     assert result.stderr.endswith("`drop` (--set 'data.dates=[\"2024\"]')\n")
 
 
+def test_rows_without_the_target_are_left_out_if_asked(dcsvm, tmp_path):
+    rows = [f"{i % 7},{i % 5},{('x', 'y', '')[i % 3]}\n" for i in range(60)]
+    (tmp_path / "rows.csv").write_text("a,b,kind\n" + "".join(rows))
+    given = ("--data", "rows.csv", "--target", "kind")
+    result = dcsvm("run", "global_svm", *given)
+    option = "--set data.missing_target=drop"
+    assert "missing in 20 of 60 rows (lines 4, 7, 10, ...)" in result.stderr
+    assert result.stderr.endswith(f'`missing_target = "drop"` ({option})\n')
+    result = dcsvm("run", "global_svm", *given, *option.split())
+    assert "\nleft out: 20 rows without the target kind\n" in result.stdout
+    assert "rows.csv: 30 rows to learn from, 10 held out" in result.stdout
+
+
 def test_one_column_is_as_good_as_a_list_of_one(dcsvm, recipe, iris_pipeline):
     text = iris_pipeline.replace('use = "iris"', 'path = "rows.csv"\ntarget = "kind"')
     rows = "".join(f"{i % 7},{i % 2},{i % 5},{'ab'[i % 7 > 3]}\n" for i in range(60))

@@ -484,3 +484,30 @@ def test_words_of_a_category_that_count_as_missing_are_counted(tmp_path):
     levels = read(path, "y", missing="mark", missing_values=["NA"])
     assert levels.facts[0].words == {"NA": 6}
     assert levels.schema.features[0].levels == ("free", "gold", "none")
+
+
+def test_rows_without_the_target_are_left_out_in_memory_and_on_disk(written, tmp_path):
+    table = "a,colour,kind\n" + "".join(
+        f"{i / 4},{('red', 'blue')[i % 2]},{('x', '', 'y')[i % 3]}\n" for i in range(30)
+    )
+    (tmp_path / "spill").mkdir()
+    kept = [i for i in range(30) if i % 3 != 1]
+    for spill in (None, tmp_path / "spill"):
+        data = read(written("a.csv", table), "kind", missing_target="drop", spill=spill)
+        assert data.X[:, 0].tolist() == [i / 4 for i in kept]
+        assert data.y.tolist() == [("x", "", "y")[i % 3] for i in kept]
+    with pytest.raises(DataError, match="is missing in 30 of 30 rows"):
+        read(written("a.csv", "a,kind\n" + "1,\n2,\n" * 15), "kind", missing_target="drop")
+
+
+def test_only_words_that_may_be_levels_are_doubtful(written):
+    table = "coupon,price,y\n" + "none,1,a\nVIP,NA,b\nNA,3,a\n?,4,b\nVIP,5,a\n" * 4
+    path = written("a.csv", table)
+    facts = {
+        fact.column: fact for fact in read(path, "y", missing="mark", numeric=["price"]).facts
+    }
+    assert facts["coupon"].words == {"none": 4, "NA": 4, "?": 4}
+    assert facts["coupon"].doubtful == ("none",)  # NA stands for a price, too
+    assert facts["price"].doubtful == ()
+    chosen = read(path, "y", missing="mark", missing_values=["?", "NA"]).facts[0]
+    assert (chosen.words, chosen.doubtful) == ({"NA": 4, "?": 4}, ())

@@ -1,5 +1,6 @@
 """Dates, encodings and decimal commas in data files, when a model learns them and later on."""
 
+import datetime
 import re
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from sklearn.pipeline import Pipeline
 
 from dcsvm import DataError, DivideAndConquerClassifier, TablePreparation
+from dcsvm.cli.data_hints import suggest_options
 from dcsvm.datasets.loading import read
 from dcsvm.experiments.predict.row_reader import open_rows
 
@@ -88,6 +90,15 @@ def test_a_decimal_point_among_decimal_commas_is_a_mistake(written):
         read(written("a;kind\n1,5;x\n1.234,5;y\n3,5;x\n"), "kind", decimal=",")
 
 
+def test_a_header_that_is_not_utf_8_is_told_before_columns_are_looked_for(written):
+    path = written("größe,rückläufer\n1,x\n2,y\n".encode("latin-1"))
+    with pytest.raises(DataError) as caught:
+        read(path, "rückläufer")
+    told = str(suggest_options(caught.value))
+    assert told.startswith(f"{path}:1: not UTF-8 (")
+    assert told.endswith("""`encoding = "latin-1"` (--set data.encoding=latin-1)""")
+
+
 def test_other_encodings_are_read_block_by_block(written, monkeypatch):
     monkeypatch.setattr("dcsvm.datasets.delimited.BLOCK_BYTES", 7)
     path = written("größe,kind\nö,x\nß,y\nö,y\n".encode("utf-16"))
@@ -119,3 +130,43 @@ def test_a_model_reads_new_rows_as_it_read_the_old_ones(written):
     path.write_bytes(text.replace("2024-01-01", "2024-99-01").encode("latin-1"))
     with pytest.raises(DataError, match=r"rows\.csv:2: '2024-99-01 00:00:00' in column 'when'"):
         list(rows.blocks([]))
+
+
+TWO = "born,size,since,kind\n" + "".join(
+    f"19{70 + i}-01-02,{i % 7},2024-03-{1 + i:02},{'xy'[i % 2]}\n" for i in range(28)
+)
+
+
+def test_all_columns_that_look_like_dates_are_told_at_once(written):
+    path = written(TWO)
+    with pytest.raises(DataError) as caught:
+        read(path, "kind")
+    assert str(caught.value) == (
+        f"{path}:2: '1970-01-02' in column 'born' looks like a date or a time, and so does "
+        '\'since\'; say `dates = ["born", "since"]` to learn from their year, month, day, '
+        "weekday and seconds, or list them in `drop`"
+    )
+    assert str(suggest_options(caught.value)).endswith(
+        """ (--set 'data.dates=["born", "since"]')"""
+    )
+    with pytest.raises(DataError) as caught:
+        read(path, "kind", dates=["born"])  # the list names what is listed already
+    told = str(suggest_options(caught.value))
+    assert """ or list it in `drop` (--set 'data.dates=["born", "since"]')""" in told
+    assert "born year" in read(path, "kind", dates=["born", "since"]).features
+
+
+def test_columns_of_a_date_type_become_features(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    days = [datetime.date(2024, 1 + i % 3, 1 + i) for i in range(20)]
+    times = [None, *(datetime.datetime(2023, 1, 1 + i, 7, i) for i in range(19))]
+    path = tmp_path / "rows.parquet"
+    columns = {"size": list(range(3)) * 6 + [0, 1], "born": days, "since": times}
+    parquet.write_table(pyarrow.table({**columns, "kind": list("xy") * 10}), path)
+    data = read(path, "kind", missing="impute")
+    assert data.schema.dates == ("born", "since")
+    assert data.X[1, data.features.index("born month")] == 2
+    assert data.X[1, data.features.index("since seconds")] == 7 * 3600
+    assert "since day" not in read(path, "kind", drop=["since"]).features
+    assert read(path, "kind", categorical=["born"], missing="impute").schema.dates == ("since",)

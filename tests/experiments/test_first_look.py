@@ -21,6 +21,14 @@ def test_uneven_classes_are_told_with_a_score_that_sees_them():
     ]
 
 
+def test_many_classes_are_uneven_only_far_below_an_even_share():
+    X = np.arange(420.0)[:, None]
+    assert list(describe_first_look(build(X, np.arange(420) % 200), "accuracy")) == []
+    labels = np.where(np.arange(420) < 1, 99, np.arange(420) % 20)
+    (told,) = describe_first_look(build(X, labels), "accuracy")
+    assert told.startswith("uneven classes: 1 has 5.0% of the rows, 99 0.2%")
+
+
 def test_repeated_rows_are_told():
     X = np.column_stack([np.arange(100.0) % 80, np.zeros(100)])
     X[3, 1], X[83, 1] = 0.0, -0.0

@@ -117,7 +117,7 @@ def test_all_rows_are_learned_again_only_if_the_budget_lasts():
     budget = Budget(20.0, clock, overhead=2.0)
     clock.now = 10.0
     assert budget.can_learn_again(5.0, 4 / 3)
-    with pytest.warns(UserWarning, match=r"no time was left to learn all rows \(about 9 s\)"):
+    with pytest.warns(UserWarning, match=r"to learn all rows, which takes about 9 s: "):
         assert not budget.can_learn_again(6.0, 4 / 3)
     clock.now = 30.0  # late already, but it takes next to nothing
     assert budget.can_learn_again(0.3, 4 / 3)

@@ -32,16 +32,24 @@ def test_models_are_held_against_the_undivided_one(models, ratios):
     assert compute_nsv_ratios(models) == ratios
 
 
-def test_words_that_counted_as_missing_are_told_with_the_setting():
+def test_words_that_counted_as_missing_are_told_with_the_setting_for_those_in_doubt():
     columns = [
         {"column": "Plan", "kind": "category", "about": "2 different, 1,373 missing"},
-        {"column": "Tarif", "kind": "category", "words": {"none": 1373, "NA": 2}},
-        {"column": "Art", "kind": "category", "words": {"none": 5}},
-        {"column": "wer", "kind": "id", "words": {"none": 1}},
+        {
+            "column": "Tarif",
+            "kind": "category",
+            "words": {"none": 1373, "?": 2},
+            "doubtful": ("none",),
+        },
+        {"column": "Art", "kind": "category", "words": {"none": 5}, "doubtful": ("none",)},
     ]
     (told,) = [each for each in describe_columns(columns) if each.startswith("counted")]
     assert told == (
-        "counted as missing: 'none' in Tarif (1,373), Art (5); 'NA' in Tarif (2); if that is a "
+        "counted as missing: 'none' in Tarif (1,373), Art (5); '?' in Tarif (2); if 'none' is a "
         "level, list only what is missing in `missing_values` "
-        '(--set \'data.missing_values=["?", "n/a", "nan", "null"]\')'
+        '(--set \'data.missing_values=["?", "n/a", "na", "nan", "null"]\')'
     )
+    for column in columns:
+        column.pop("doubtful", None)
+    (told,) = [each for each in describe_columns(columns) if each.startswith("counted")]
+    assert told == "counted as missing: 'none' in Tarif (1,373), Art (5); '?' in Tarif (2)"

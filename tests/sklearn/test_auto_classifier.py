@@ -6,11 +6,19 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dcsvm
-from dcsvm import AutoClassifier, DataError, SettingError
-from dcsvm.base.errors import RecipeError
+from dcsvm import (
+    AutoClassifier,
+    DataError,
+    DivideAndConquerClassifier,
+    SettingError,
+    TablePreparation,
+)
+from dcsvm.base.errors import ModelFileError, RecipeError
 from dcsvm.drive.observers import Observer
 
 
@@ -100,6 +108,25 @@ def test_rows_of_polars_and_sparse_rows_are_learned():
 def test_without_time_the_first_recipe_is_taken_all_the_same():
     X, y = load_iris(return_X_y=True)
     assert auto(seconds=0.01).fit(X, y).score(X, y) > 0.8
+
+
+def test_labels_that_are_none_are_counted():
+    told = r"y has no label \(None\) in 2 rows of 4, the first is 0: 1, 3; leave them out"
+    for classifier in (auto(), DivideAndConquerClassifier("whole", "kernel_svm")):
+        with pytest.raises(DataError, match=told):
+            classifier.fit([[1.0], [2.0], [3.0], [4.0]], [0, None, 1, None])
+
+
+def test_a_pipeline_with_a_search_at_its_end_is_saved(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    X[3, 1] = np.nan
+    model = make_pipeline(TablePreparation(missing="impute"), auto()).fit(X, y)
+    dcsvm.save(model, tmp_path / "m.dcsvm")
+    again = dcsvm.load(tmp_path / "m.dcsvm")
+    assert [type(step).__name__ for _, step in again.steps][-1] == "DivideAndConquerClassifier"
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    with pytest.raises(ModelFileError, match="cannot save a Pipeline with a StandardScaler"):
+        dcsvm.save(make_pipeline(StandardScaler(), auto()).fit(X, y), tmp_path / "m.dcsvm")
 
 
 def test_mistakes_are_told():

@@ -1,5 +1,6 @@
 """TablePreparation: columns of a table as numbers, alone and in a scikit-learn Pipeline."""
 
+import datetime
 import importlib.util
 import os
 import re
@@ -219,6 +220,17 @@ def test_dates_are_refused_with_their_column():
     frame = pd.DataFrame({"when": pd.to_datetime(["2020-01-01", "2020-01-02"])})
     with pytest.raises(DataError, match="dates or times in column 'when'"):
         TablePreparation().fit(frame)
+
+
+def test_all_columns_of_dates_are_named_objects_of_dates_as_well():
+    days = [datetime.date(2020, 1, 1), None]
+    frame = pd.DataFrame({"a": [1, 2], "when": pd.to_datetime(["2020-01-01"] * 2), "born": days})
+    with pytest.raises(DataError) as caught:
+        TablePreparation(missing="impute").fit(frame)
+    assert str(caught.value) == (
+        "X holds dates or times in columns 'when', 'born': turn them into numbers first, such as "
+        "X['when'].dt.year of a pandas column, or leave them out"
+    )
 
 
 def test_columns_of_a_known_schema_are_found_by_name_others_must_keep_their_order(table):

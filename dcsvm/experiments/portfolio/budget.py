@@ -66,8 +66,9 @@ class Budget:
         needed = seconds * times**REFIT_POWER
         if needed <= max(self.left, 0.0) + REFIT_SLACK * self.seconds:
             return True
+        takes = f"about {needed:.0f} s" if needed >= 1 else "under 1 s"
         warnings.warn(
-            f"no time was left to learn all rows (about {needed:.0f} s): the model that was "
+            f"no time was left to learn all rows, which takes {takes}: the model that was "
             "measured is kept",
             stacklevel=2,
         )

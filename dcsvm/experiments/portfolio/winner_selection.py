@@ -157,8 +157,9 @@ class WinnerSelection:
             return LeaderboardEntry(name, outcome=candidate.drop_reason)
         n_rows, sample_size = candidate.last.n_rows, candidate.last.sample_size
         trials = [each for each in candidate.trials if each.sample_size == sample_size]
+        sizes = [trial.n_validation for trial in trials]  # so that all rows count alike
         score, loss = (
-            float(np.mean([self._rate(trial, by) for trial in trials]))
+            float(np.average([self._rate(trial, by) for trial in trials], weights=sizes))
             for by in (self.context.score, "log_loss")
         )
         return LeaderboardEntry(
@@ -168,7 +169,7 @@ class WinnerSelection:
             rating=score,
             log_loss=-loss,
             seconds=sum(each.seconds for each in candidate.trials),
-            rows_per_second=1.0 / max(candidate.predict_time.forecast(n_rows), 1e-9),
+            rows_per_second=1.0 / max(candidate.predict_time.forecast(sample_size), 1e-9),
             weight=chosen.get(name, 0.0),
             outcome=candidate.drop_reason,
         )

@@ -28,6 +28,8 @@ class Summary:
     """What came of answering a file.
 
     Of the rows that came with their class, `n_unlearned` have one that the model does not know.
+    `unknown_examples` has the first unknown level of a column and its place, and `gaps` counts the
+    missing values of columns that had none in training.
     """
 
     n_rows: int
@@ -36,6 +38,8 @@ class Summary:
     n_unlearned: int
     unknown_levels: dict[str, int]
     n_strange_features: int
+    unknown_examples: dict[str, str]
+    gaps: dict[str, int]
 
     @property
     def accuracy(self) -> float | None:
@@ -53,6 +57,8 @@ def predict_file(
     probabilities: bool = False,
     threshold: float | None = None,
     header: bool = True,
+    encoding: str | None = None,
+    decimal: str | None = None,
     on_bytes: Callable[[int], None] = lambda _: None,
 ) -> Summary:
     """Answer every row of a data file, or of several; memory does not depend on their size.
@@ -63,7 +69,8 @@ def predict_file(
     columns to copy beside the answers; columns that name rows are copied anyway. With `scores` and
     `probabilities`, those of the classes are written, too. `threshold` is the probability from
     which, of two classes, the one that was rarer in training is answered, in place of the model's
-    own threshold or costs. `on_bytes` is told how many more bytes of the file were read.
+    own threshold or costs. `encoding` and `decimal` say how a text file is written, if not as
+    those of training. `on_bytes` is told how many more bytes of the file were read.
     """
     if (probabilities or threshold is not None) and not hasattr(model, "predict_proba"):
         raise UsageError(
@@ -71,7 +78,7 @@ def predict_file(
         )
     rarer = None if threshold is None else _find_rarer_class(model)
     paths = [path] if isinstance(path, Path) else path
-    tables = [open_rows(model, each, header) for each in paths]
+    tables = [open_rows(model, each, header, encoding, decimal) for each in paths]
     model = _drop_names(model)  # names were matched above: skip scikit-learn's check
     kept = _list_kept(tables, keep)
     question = _Question(scores, probabilities, threshold, rarer)
@@ -106,6 +113,8 @@ class _Tally:
     n_unlearned: int = 0
     unknown_levels: dict[str, int] = attrs.field(factory=dict)
     n_strange_features: int = 0
+    unknown_examples: dict[str, str] = attrs.field(factory=dict)
+    gaps: dict[str, int] = attrs.field(factory=dict)
 
     def add(self, labels: Any, block: RowBlock, known: set[str]) -> None:
         self.n_rows += len(labels)
@@ -114,8 +123,10 @@ class _Tally:
             self.n_labelled += has_label
             self.n_right += right
             self.n_unlearned += sum(bool(each) and each not in known for each in block.labels)
-        for name, count in block.unknown.items():
-            self.unknown_levels[name] = self.unknown_levels.get(name, 0) + count
+        for counts, more in ((self.unknown_levels, block.unknown), (self.gaps, block.gaps)):
+            for name, count in more.items():
+                counts[name] = counts.get(name, 0) + count
+        self.unknown_examples = {**block.examples, **self.unknown_examples}
         self.n_strange_features = max(self.n_strange_features, block.n_strange)
 
 

@@ -20,6 +20,8 @@ from dcsvm.toolbox.unwrap import find_preparation
 OTHERS = 200
 #: Features, of very many, that are tried; of these, those that are told.
 TRIED, TOLD = 300, 8
+#: What a value does to a score is rounding below this share of it.
+NEGLIGIBLE = 1e-9
 
 
 @attrs.frozen
@@ -72,7 +74,7 @@ def explain_row(model: Any, path: Path, row: int, header: bool = True) -> RowExp
         raise UsageError(f"rows are counted from 1, got {row}")
     rows = open_rows(model, path, header)
     x, truth, others = _read(rows, row)
-    explanation = explain(model, x)
+    explanation = attrs.evolve(explain(model, x), **_find_scores(model, x))
     effects = sorted(
         _list_effects(model, x, others), key=lambda each: (-each.share, -abs(each.pull))
     )
@@ -106,12 +108,23 @@ def _list_effects(model: Any, x: Matrix, others: Matrix) -> Iterator[ValueEffect
         answers = model.predict(changed_rows)
         pull = float(score - _score(model, changed_rows, answer).mean())
         changed = answers[answers != answer]
+        if not len(changed) and abs(pull) < NEGLIGIBLE * max(1.0, abs(score)):
+            continue
         instead = ""
         if len(changed):
             labels, counts = np.unique(changed, return_counts=True)
             instead = str(labels[counts.argmax()])
         name, value = _describe(model, column, float(read_column(x, column)[0]))
         yield ValueEffect(name, value, pull, len(changed) / n, n, instead)
+
+
+def _find_scores(model: Any, x: Matrix) -> dict[str, Any]:
+    """The scores that `predict` writes, where probabilities decide, not those of members."""
+    if not hasattr(model, "predict_proba"):
+        return {}
+    scores = np.asarray(model.decision_function(x))
+    values = [-scores[0], scores[0]] if scores.ndim == 1 else scores[0]
+    return {"scores": dict(zip(model.classes_.tolist(), map(float, values), strict=True))}
 
 
 def _score(model: Any, X: Matrix, answer: Any) -> FloatArray:

@@ -246,10 +246,12 @@ class _RecipeReader(ComponentReader):
             return cls()
         self._check_keys((key,), table, [*settings_of(cls), *others], f"[{key}]")
         own = {name: value for name, value in table.items() if name not in others}
-        read = cls(**self._check_values((key,), cls, own))
-        for path, sentence in mistakes(read) if mistakes else ():
+        values = self._check_values((key,), cls, own)
+        for path, sentence in mistakes(cls(**values)) if mistakes else ():
+            if path and path[0] in own.keys() - values.keys():
+                continue  # its value is a mistake by itself
             self._complain((key, *path), RecipeError(sentence))
-        return read
+        return cls(**values)
 
     def _read_grid(self) -> dict[str, list[Any]]:
         """Return the lists of values in [search] by key of the recipe."""

@@ -11,7 +11,7 @@ from dcsvm.datasets.embedded import EMBEDDED
 from dcsvm.datasets.file_formats import NEED_TARGET, READERS, find_suffix
 from dcsvm.numeric.probability_scores import MULTILABEL, OWN_SCORES, PROBABILITY_SCORES
 from dcsvm.toolbox.level_pooling import MinFrequency
-from dcsvm.toolbox.missing_values import Missing
+from dcsvm.toolbox.missing_values import Missing, MissingTarget
 from dcsvm.toolbox.table_preparation import Encode, Scale
 
 #: The key at the top of a recipe that says how much the rows of each class count.
@@ -28,7 +28,9 @@ class Data:
 
     name: ClassVar[str] = "[data]"
     #: Keys that make sense for any rows: they outlast a change of the source.
-    lasting: ClassVar[frozenset[str]] = frozenset({"scale", "encode", "missing", "min_frequency"})
+    lasting: ClassVar[frozenset[str]] = frozenset(
+        {"scale", "encode", "missing", "missing_target", "min_frequency"}
+    )
 
     path: str | None = setting(
         None, help="a file, or a folder of Parquet files, seen from the recipe's folder"
@@ -53,6 +55,9 @@ class Data:
         None,
         help="words that count as missing beside an empty field, in place of ?, NA, N/A, NaN, "
         "null and none",
+    )
+    missing_target: MissingTarget = setting(
+        "error", help="refuse rows without the target, or leave them out"
     )
     dates: list[str] | None = setting(
         None, help="columns of dates: year, month, day, weekday and seconds become features"
@@ -226,7 +231,7 @@ def find_search_mistakes(search: Search) -> Iterator[tuple[tuple[str, ...], str]
     """Yield the key and the message of each mistake in [search]; single values are valid."""
     yield from ((("score",), f"[search]: {text}") for text in _find_score_mistakes(search.score))
     if search.use == "portfolio" and search.seconds is None:
-        yield (), "[search]: a portfolio needs the key 'seconds', the time for all of it"
+        yield ("seconds",), "[search]: a portfolio needs the key 'seconds', the time for all of it"
     if search.use != "granularity":
         return
     if search.folds is not None and search.levels != 1:

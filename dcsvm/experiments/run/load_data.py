@@ -71,6 +71,7 @@ def _read(given: Data, source: Path | str, spill: str | None) -> Dataset:
         numeric=given.numeric or (),
         missing=given.missing,
         missing_values=given.missing_values,
+        missing_target=given.missing_target,
         dates=given.dates or (),
         day_first=given.day_first,
         encoding=given.encoding,

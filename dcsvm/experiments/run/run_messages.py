@@ -20,6 +20,8 @@ from dcsvm.numeric.array_types import FloatArray
 RARE = 10
 #: The rarest class is reported below this share of the rows, with a warning below this recall.
 UNCOMMON, HALF = 0.05, 0.5
+#: Of many classes, the rarest is told of below this share of what it would have if all were alike.
+FAR_BELOW = 0.2
 #: Names that are listed before "and so many more".
 LISTED = 6
 #: Repeated rows are reported from this share on, found in so many rows at the most.
@@ -97,7 +99,7 @@ def find_rarest_class(
         return None
     place = int(counts.argmin())
     share = float(counts[place] / len(truth))
-    if share >= UNCOMMON:
+    if share >= min(UNCOMMON, FAR_BELOW / len(labels)):
         return None
     is_rare, answered_rare = truth == labels[place], answers == labels[place]
     right = float(np.count_nonzero(is_rare & answered_rare))
@@ -167,6 +169,11 @@ def describe_columns(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if gaps:
         yield f"missing values filled in: {join_names(gaps)}"
     yield from _describe_words(columns)
+    for column in columns:
+        found = re.search(r"(\d+) missing$", str(column.get("about", "")))
+        if column["kind"] == "target" and found:
+            rows = format_count(int(found[1]), "row", "rows")
+            yield f"left out: {rows} without the target {shorten(column['column'])}"
     left_out = [
         f"{join_names(kinds[kind])} ({why})" for kind, why in LEFT_OUT.items() if kind in kinds
     ]
@@ -175,19 +182,25 @@ def describe_columns(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _describe_words(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Say which words of categories counted as missing: each of them may be a level."""
+    """Say which words of categories counted as missing, and which of them may be levels."""
     places: dict[str, list[str]] = {}
     for column in columns:
         if column["kind"] == "category":
             for word, count in (column.get("words") or {}).items():
                 places.setdefault(word, []).append(f"{shorten(column['column'])} ({count:,})")
-    if places:
-        listed = "; ".join(f"{word!r} in {join_names(names)}" for word, names in places.items())
-        others = json.dumps(sorted(MISSING - {"", *(word.lower() for word in places)}))
-        yield (
-            f"counted as missing: {listed}; if that is a level, list only what is missing in "
-            f"`missing_values` (--set 'data.missing_values={others}')"
+    if not places:
+        return
+    told = "; ".join(f"{word!r} in {join_names(names)}" for word, names in places.items())
+    doubtful = {word for column in columns for word in column.get("doubtful") or ()}
+    advice = ""
+    if doubtful:
+        levels = " or ".join(repr(word) for word in places if word in doubtful)
+        others = json.dumps(sorted(MISSING - {"", *(word.lower() for word in doubtful)}))
+        advice = (
+            f"; if {levels} is a level, list only what is missing in `missing_values` "
+            f"(--set 'data.missing_values={others}')"
         )
+    yield f"counted as missing: {told}{advice}"
 
 
 def compute_nsv_ratios(models: Sequence[Mapping[str, Any]]) -> list[float | None]:
@@ -249,7 +262,7 @@ def describe_first_look(data: Dataset, score: str) -> Iterator[str]:
     labels, counts = np.unique(data.y, return_counts=True)
     shares = counts / len(data.y)
     small, large = int(shares.argmin()), int(shares.argmax())
-    if shares[small] < UNCOMMON:
+    if shares[small] < min(UNCOMMON, FAR_BELOW / len(labels)):
         advice = ""
         if score == "accuracy":
             advice = (
