@@ -249,8 +249,8 @@ def print_plan(plan: RunPlan) -> None:
         [title, *(_format_number(getattr(each, field), form) for each in plan.candidates)]
         for title, field, form in lines
     ]
-    seconds = [each.seconds for each in plan.candidates]
-    rows.append(["seconds, about", *("under 1" if n < 1 else f"{n:.0f}" for n in seconds)])
+    durations = [each.seconds for each in plan.candidates]
+    rows.append(["seconds, about", *("under 1" if n < 1 else f"{n:.0f}" for n in durations)])
     print_table(("", *(each.model for each in plan.candidates)), rows, numbers=True)
     echo("\nseconds of searching and training: measuring and the report come on top")
 
