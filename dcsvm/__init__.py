@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from dcsvm.base.routing import Division as Division
     from dcsvm.base.routing import Router as Router
     from dcsvm.base.routing import Routing as Routing
-    from dcsvm.base.stages import support_of as support_of
+    from dcsvm.base.warm_starts import support_of as support_of
     from dcsvm.classifier import DivideAndConquerClassifier as DivideAndConquerClassifier
     from dcsvm.drive.committee.committee import Committee as Committee
     from dcsvm.drive.executor import cluster as cluster
-    from dcsvm.drive.fitted import FittedStrategy as FittedStrategy
+    from dcsvm.drive.fitted_strategy import FittedStrategy as FittedStrategy
     from dcsvm.drive.hookspecs import hookimpl as hookimpl
     from dcsvm.drive.registry import build as build
     from dcsvm.drive.registry import load_plugin as load_plugin
@@ -48,11 +48,11 @@ _MODULES = {
     "base.problem": "Part Problem Task part",
     "base.routing": "Division Router Routing",
     "base.component": "component setting",
-    "base.stages": "support_of",
+    "base.warm_starts": "support_of",
     "classifier": "DivideAndConquerClassifier",
     "drive.committee.committee": "Committee",
     "drive.executor": "cluster",
-    "drive.fitted": "FittedStrategy",
+    "drive.fitted_strategy": "FittedStrategy",
     "drive.hookspecs": "hookimpl",
     "drive.registry": "build load_plugin",
     "experiments.portfolio.auto_classifier": "AutoClassifier",

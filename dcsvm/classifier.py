@@ -27,7 +27,13 @@ from dcsvm.base.stages import StagedDivision
 from dcsvm.base.subproblem import FitResult, Record, Subproblem, record_results, subproblems
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.engine import Engine, run_inline
-from dcsvm.drive.fitted import FittedStrategy, answer_dask, ask_in_chunks, count_cost, is_finite
+from dcsvm.drive.fitted_strategy import (
+    FittedStrategy,
+    answer_dask,
+    ask_in_chunks,
+    count_cost,
+    is_finite,
+)
 from dcsvm.drive.held_out_margins import calibrate
 from dcsvm.drive.memory_limit import check_division
 from dcsvm.drive.observers import CallbackSupport, SklearnCallbacks, with_callbacks
@@ -218,10 +224,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
         sample_weight: Any = None,
         names: Sequence[str] | None = None,
     ) -> DivideAndConquerClassifier:
-        """Like `fit`, with a given engine, for observers and checkpoints.
-
-        `names` are the feature names, if X is an array.
-        """
+        """Fit on an engine with observers or checkpoints; `names` are the features of an array."""
         if native.missing:
             native.warn_of_numpy()
         strategy = self._strategy()
@@ -262,8 +265,8 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
             if isinstance(given, str) and (kind, given) in default_registry().offers:
                 built = default_registry().build(kind, given)
                 settings |= {f"{kind}__{key}": None for key in built.get_params()}
-        homes = [repr(key) for key in sorted(settings) if key.rpartition("__")[2] == name]
-        return f"did you mean {' or '.join(homes)}?" if homes else did_you_mean(name, settings)
+        paths = [repr(key) for key in sorted(settings) if key.rpartition("__")[2] == name]
+        return f"did you mean {' or '.join(paths)}?" if paths else did_you_mean(name, settings)
 
     def check(self) -> None:
         self._strategy()
@@ -327,8 +330,7 @@ class DivideAndConquerClassifier(CallbackSupport, ClassifierMixin, LocalLearner)
     @property
     def row_weights(self) -> Literal["approximate", "refused"]:  # type: ignore[override]
         """Whether its learner refuses row weights; no division is exact about them."""
-        refused = self._strategy().learner.row_weights == "refused"
-        return "refused" if refused else "approximate"
+        return "refused" if self._strategy().learner.row_weights == "refused" else "approximate"
 
     @property
     def pairwise(self) -> bool:

@@ -1,22 +1,29 @@
 """What all tests share: where the repository is, how hypothesis searches, how a run ends."""
 
 import os
+import sys
+
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+    # Tests start a hundred processes: what one has compiled, the next finds in __pycache__.
+    sys.dont_write_bytecode = False
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Each worker has a core: the threads of two BLAS libraries would wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import conformance_summary
 import fuzzing
 import hypothesis
 import numpy as np
 import pytest
+from conformance_summary import pytest_runtest_setup  # noqa: F401
+from warm import warm_server
 
 from dcsvm.numeric import native
-from dcsvm.testing import summary
-from dcsvm.testing.summary import pytest_runtest_setup  # noqa: F401
 
 # Machines that test are busy, and a failure must come back when it is looked at again.
 hypothesis.settings.register_profile("dcsvm", deadline=None, derandomize=True)
@@ -28,10 +35,30 @@ def pytest_configure(config: pytest.Config) -> None:
     fuzzing.STDERR = os.dup(2)
 
 
+def check_descriptor(descriptor: int) -> None:
+    """Raise as `fsync` would if this is not an open file."""
+    os.fstat(descriptor)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_disk() -> Iterator[None]:
+    """Let `fsync` only check its descriptor: a run writes a dozen files, and none has to last."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.fsync", check_descriptor)
+        yield
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """The folder that holds pyproject.toml."""
     return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def warm() -> Iterator[str]:
+    """The address of a process that has imported dcsvm, from which commands are forked."""
+    with warm_server() as address:
+        yield address
 
 
 @pytest.fixture(params=["native", "numpy"])
@@ -68,7 +95,7 @@ CAUGHT: list[tuple[str, str, str, str]] = []
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Keep what a test recorded; with several workers this runs in the one that prints."""
-    summary.pytest_runtest_logreport(report)
+    conformance_summary.pytest_runtest_logreport(report)
     properties = dict(report.user_properties)
     if report.when == "call" and "seeded bug caught" in properties:
         CAUGHT.append(tuple(properties["seeded bug caught"]))
@@ -76,9 +103,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """End with the conformance checks of each component and the seeded bugs caught."""
-    summary.pytest_terminal_summary(terminalreporter)
+    conformance_summary.pytest_terminal_summary(terminalreporter)
     if CAUGHT:
         terminalreporter.section(f"{len(CAUGHT)} seeded bugs caught")
         titles = ["component", "bug", "caught by the law", "with the sentence"]
-        for line in summary.table(titles, sorted(CAUGHT)):
+        for line in conformance_summary.table(titles, sorted(CAUGHT)):
             terminalreporter.write_line(line)

@@ -47,7 +47,7 @@ class Combination(Stored, ABC):
         """
         return None
 
-    def lower(self, plan: Plan, committee: Committee) -> Step | None:
+    def add_to_plan(self, plan: Plan, committee: Committee) -> Step | None:
         """Add the way of combining to a plan.
 
         A plan without `votes` is one of margins: add what `margins` does, and None if that is

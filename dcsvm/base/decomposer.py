@@ -10,7 +10,7 @@ from dcsvm.base.component import Component, component, setting
 from dcsvm.base.errors import CompositionError, SettingError
 from dcsvm.base.problem import Problem
 from dcsvm.base.routing import Division, Level
-from dcsvm.base.stages import Stages, conclude, together
+from dcsvm.base.stages import Stages, finish_stages, together
 
 if TYPE_CHECKING:
     from dcsvm.drawing import Scene
@@ -163,7 +163,7 @@ class Sum(Decomposer):
             raise SettingError("sum: summands must name at least one decomposer")
         divisions = yield from together(
             [
-                conclude(each.divide(problem.with_child_seed(place)))
+                finish_stages(each.divide(problem.with_child_seed(place)))
                 for place, each in enumerate(self.summands)
             ]
         )

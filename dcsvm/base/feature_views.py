@@ -26,16 +26,16 @@ class View(Stored, ABC):
     def apply(self, X: Matrix) -> Matrix:
         """Transform rows X (n, d) to (n, features of the view)."""
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         """Add this view of rows with `n_features` features to a plan.
 
         Called when single rows are first predicted. None means: ask `apply` in Python.
         """
         return None
 
-    def lower_or_ask(self, plan: Plan, n_features: int) -> Step:
+    def add_to_plan_or_ask(self, plan: Plan, n_features: int) -> Step:
         """Add this view to a plan, as a step that asks `apply` in Python if need be."""
-        step = self.lower(plan, n_features)
+        step = self.add_to_plan(plan, n_features)
         if step is None:
             return plan.ask(self.apply, n_features, self.count_features(n_features))
         return step
@@ -73,7 +73,7 @@ class Columns(View):
     def apply(self, X: Matrix) -> Matrix:
         return X[:, self.columns]
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         return plan.columns(n_features, self.columns)
 
     def names(self, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
@@ -94,7 +94,7 @@ class LinearMap(View):
         projected = np.asarray(X @ self.matrix)
         return projected if self.offset is None else projected - self.offset
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         return plan.affine(self.matrix, None if self.offset is None else -self.offset)
 
 
@@ -143,7 +143,7 @@ class Scaling(View):
             X = X.toarray()
         return (X if self.offset is None else X - self.offset) * self.factor
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         return None if self.factor is None else plan.scaling(self.factor, self.offset)
 
     def names(self, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
@@ -179,10 +179,10 @@ class Chain(View):
             X = view.apply(X)
         return X
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         steps: list[Step] = []
         for view in self.views:
-            steps.append(view.lower_or_ask(plan, n_features))
+            steps.append(view.add_to_plan_or_ask(plan, n_features))
             n_features = plan.outputs(steps[-1])
         return plan.chain(*steps) if steps else None
 

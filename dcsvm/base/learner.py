@@ -90,6 +90,14 @@ class LocalLearner(Component):
         """
         return 8.0 * n_rows * n_features
 
+    def memory_like(self, sample: Problem, n_rows: int) -> float:
+        """The bytes that fitting needs for `n_rows` rows like those of a sample.
+
+        Called by runs with a limit of memory for large parts for which `memory`, the most it can
+        be, does not fit. Override it if easy rows need less. The default asks `memory`.
+        """
+        return self.memory(n_rows, sample.n_features)
+
     def simpler(self) -> LocalLearner | None:
         """The next simpler learner of this kind that needs less memory, or None.
 

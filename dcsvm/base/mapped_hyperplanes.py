@@ -29,11 +29,11 @@ class MappedHyperplanes(LocalModel):
     def scores(self, X: Matrix) -> FloatArray:
         return self.hyperplanes.scores(self.kernel.feature_map(X))
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         mapped = plan.feature_map(self.kernel, n_features)
         if mapped is None:
             return None
-        return plan.chain(mapped, self.hyperplanes.lower(plan, plan.outputs(mapped)))
+        return plan.chain(mapped, self.hyperplanes.add_to_plan(plan, plan.outputs(mapped)))
 
     @property
     def cost(self) -> Cost:

@@ -98,8 +98,8 @@ class Member(Stored):
     def probabilities(self, X: Matrix) -> FloatArray | None:
         """The probabilities (n, classes) of the problem's classes for rows X (n, d), or None.
 
-        Classes that the part lacks have zero. Together they have the share `unseen`, which is
-        missing from the sums of rows. Called by `Committee.mean_probabilities` and by combiners.
+        Classes that the part lacks have zero: rows sum to less than one by `missing_class_mass`.
+        Called by `Committee.mean_probabilities` and by combiners.
         """
         classes = self.label_classes
         if classes is None:
@@ -112,11 +112,11 @@ class Member(Stored):
                 return None
             known = self._check_columns(own, len(classes), X)
         shares = np.zeros((X.shape[0], self.code.shape[1]))
-        shares[:, classes] = known * (1.0 - self.unseen)
+        shares[:, classes] = known * (1.0 - self.missing_class_mass)
         return shares
 
     @property
-    def unseen(self) -> float:
+    def missing_class_mass(self) -> float:
         """The probability of a class that the part lacks, from its number of rows.
 
         Laplace's rule: of n rows none was of such a class. Called by `probabilities`.
@@ -158,15 +158,15 @@ class Member(Stored):
         # A constant has one side only, and never predicts the other.
         return np.concatenate([first if len(first) else second, second if len(second) else first])
 
-    def lower(self, plan: Plan, n_features: int, view: Step | None = None) -> Step:
+    def add_to_plan(self, plan: Plan, n_features: int, view: Step | None = None) -> Step:
         """Add the member to a plan for rows (n, n_features); called by the core and combiners.
 
         `view` is the step of its view, if there is one already.
         """
         if self.view is not None and view is None:
-            view = self.view.lower_or_ask(plan, n_features)
+            view = self.view.add_to_plan_or_ask(plan, n_features)
         width, columns = n_features if view is None else plan.outputs(view), len(self.code)
-        step = self.model.lower(plan, width)
+        step = self.model.add_to_plan(plan, width)
         if step is None:
             asked = self.model.scores if plan.votes else self.model.margins
             step = plan.ask(asked, width, columns)

@@ -19,6 +19,7 @@ from dcsvm.numeric.expansion.expansion import Expansion, evaluate, prepare
 from dcsvm.numeric.expansion.pair_votes import pair_decisions, pair_margins, pair_scores, vote
 from dcsvm.numeric.kernels.kernel import Kernel
 from dcsvm.numeric.row_plan import Plan, Step
+from dcsvm.numeric.spilled_rows import SPILLS, RowSpill, find_spill
 from dcsvm.numeric.stored_arrays import Stored, axes, check_array, check_arrays, check_matrix
 
 Count = float | FloatArray
@@ -126,7 +127,7 @@ class LocalModel(Stored, ABC):
         """The classes (n,) of rows X (n, d), from 0 .. k-1; called if scores are not needed."""
         return winners(self.scores(X))
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         """Add the scores of rows with `n_features` features to a plan.
 
         In a plan without `votes`, add the margins. Called when single rows are first predicted.
@@ -183,7 +184,7 @@ class Hyperplanes(LocalModel):
     def scores(self, X: Matrix) -> FloatArray:
         return np.asarray(X @ self.weights) + self.biases
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         return plan.affine(self.weights, self.biases)
 
     @property
@@ -261,6 +262,7 @@ class KernelExpansion(PlainState, LocalModel):
 
     def check_stored(self, **sizes: int) -> dict[str, int]:
         self.kernel.check_stored()
+        self._count_used()
         numbered = not sparse.issparse(self.points.pool) and self.points.pool.ndim == 1
         if numbered != (self.kernel.kind == "precomputed"):
             raise ValueError(
@@ -336,15 +338,45 @@ class KernelExpansion(PlainState, LocalModel):
             return winners(self.scores(X))
         return vote(self.prepared, X, precision=self.precision)
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         return plan.expansion(self.prepared, n_features)
 
-    @cached_property
+    @property
     def prepared(self) -> Expansion:
-        """The expansion with its points packed for the compiled loops."""
+        """The expansion with its points packed for the compiled loops.
+
+        It is packed once, unless the points were moved out of memory.
+        """
+        return self._pack() if self._count_used() else self._packed
+
+    @cached_property
+    def _packed(self) -> Expansion:
+        return self._pack()
+
+    def _pack(self) -> Expansion:
         return prepare(
             self.kernel, self.points.rows(), self.coefficients, self.biases, self.class_sizes
         )
+
+    def _count_used(self) -> bool:
+        """Tell the file of the points that they are used; whether there is one."""
+        pool = self.points.pool
+        spill = find_spill(pool) if SPILLS else None
+        if spill is not None:
+            spill.count_used(pool.nbytes)
+        return spill is not None
+
+    @property
+    def is_spilled(self) -> bool:
+        """Whether its points were moved out of memory."""
+        return find_spill(self.points.pool) is not None
+
+    def spill(self, to: RowSpill) -> KernelExpansion:
+        """The same expansion with its points moved out of memory, if they can be."""
+        pool, ids = self.points.pool, self.points.ids
+        if ids is not None or not to.has_room(pool):
+            return self
+        return self.with_points(to.add(pool))
 
     def from_gram(self, gram: FloatArray, votes: bool = True) -> FloatArray:
         """Scores, or margins, from the kernel values (n, m) of n rows against the points."""
@@ -368,8 +400,8 @@ class KernelExpansion(PlainState, LocalModel):
         starts = range(0, max(rows.shape[0], 1), step)
         return np.concatenate([combine(decide(rows[i : i + step]), k) for i in starts])
 
-    def with_points(self, pool: Matrix, ids: IntArray) -> KernelExpansion:
-        """The same expansion over rows `ids` (m,) of a pool."""
+    def with_points(self, pool: Matrix, ids: IntArray | None = None) -> KernelExpansion:
+        """The same expansion over rows `ids` (m,) of a pool, or all of them."""
         return KernelExpansion(
             *(Points(pool, ids), self.coefficients, self.biases, self.kernel, self.support_rows),
             *(self.class_sizes, self.precision, self.effort),

@@ -230,7 +230,7 @@ class ProblemStack(Sequence[Problem]):
             return None
         weights = whole = rows = None
         if any(each.weights is not None for each in problems):
-            weights = np.concatenate([_weights_of(each) for each in problems])
+            weights = np.concatenate([each.masses for each in problems])
         if len({id(each.whole) for each in problems}) == 1 and problems[0].whole is not None:
             whole = problems[0].whole
             rows = np.concatenate([np.asarray(each.rows) for each in problems])
@@ -263,10 +263,6 @@ def _can_be_stacked(problem: Problem, n_features: int) -> bool:
     )
 
 
-def _weights_of(problem: Problem) -> FloatArray:
-    return np.ones(problem.n_rows) if problem.weights is None else problem.weights
-
-
 @attrs.frozen
 class Task:
     """A binary task: some classes are +1, some are -1, the others are left out."""
@@ -286,7 +282,7 @@ class Task:
 
 
 @attrs.frozen(eq=False)
-class Joined:
+class RowIdUnion:
     """Row ids as several disjoint sets, concatenated on demand.
 
     Thousands of class pairs can share the row ids of each class in memory.
@@ -313,7 +309,7 @@ class Part:
 
     Parameters
     ----------
-    rows : (m,) int array, or Joined
+    rows : (m,) int array, or RowIdUnion
         Ids into the Problem that the decomposer was given. Repeats are allowed (bootstrap).
     view : View, optional
         The feature view of the part. None means all features, unchanged.
@@ -336,7 +332,7 @@ class Part:
         Small facts for the ledger.
     """
 
-    _rows: IntArray | Joined = attrs.field(alias="rows")
+    _rows: IntArray | RowIdUnion = attrs.field(alias="rows")
     view: View | None = None
     task: Task | None = None
     weights: FloatArray | None = None
@@ -349,22 +345,22 @@ class Part:
     @property
     def rows(self) -> IntArray:
         """The ids of its rows, (m,); called by the core, and by components that read parts."""
-        return self._rows.ids() if isinstance(self._rows, Joined) else self._rows
+        return self._rows.ids() if isinstance(self._rows, RowIdUnion) else self._rows
 
     @property
     def is_plain_task(self) -> bool:
         """Whether it has a task on joined rows, and nothing of its own; called by the core."""
-        if self.task is None or not isinstance(self._rows, Joined):
+        if self.task is None or not isinstance(self._rows, RowIdUnion):
             return False
         return self.view is None and self.labels is None and self.weights is self.start is None
 
     @property
     def sets(self) -> tuple[IntArray, ...]:
-        """Its rows as given: several id arrays for Joined rows, otherwise one.
+        """Its rows as given: several id arrays for RowIdUnion rows, otherwise one.
 
         Called by the core, which joins them once a worker needs them.
         """
-        return self._rows.sets if isinstance(self._rows, Joined) else (self._rows,)
+        return self._rows.sets if isinstance(self._rows, RowIdUnion) else (self._rows,)
 
     @property
     def n_rows(self) -> int:
@@ -385,10 +381,10 @@ def _as_ids(given: Any) -> IntArray:
     return rows.astype(np.intp, copy=False)
 
 
-def parts_by(home: IntArray, n_parts: int, **others: Any) -> list[Part]:
-    """Make `n_parts` parts, where row i belongs to part `home[i]`."""
-    order = np.argsort(home, kind="stable")
-    edges = np.searchsorted(home[order], np.arange(1, n_parts))
+def parts_by(assignment: IntArray, n_parts: int, **others: Any) -> list[Part]:
+    """Make `n_parts` parts, where row i belongs to part `assignment[i]`."""
+    order = np.argsort(assignment, kind="stable")
+    edges = np.searchsorted(assignment[order], np.arange(1, n_parts))
     return [Part(rows, **others) for rows in np.split(order, edges)]
 
 

@@ -1,6 +1,8 @@
 """Routers and divisions: which members predict, and which of them are queried for a row.
 
-`drive/committee/committee.py` queries them.
+`drive/committee/committee.py` queries them. Each router is beside its decomposer in
+`dcsvm_plugins/decomposers`; the nearest cluster is found by `Regions` in `toolbox/regions.py`,
+the side of a hyperplane by `PlaneRouter` in `toolbox/hyperplane_router.py`.
 """
 
 from __future__ import annotations
@@ -65,7 +67,7 @@ class Router(Stored, ABC):
     def route(self, X: Matrix) -> Routing:
         """Choose the members for rows X (n, d); called by the committee at prediction."""
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         """Add the choice of members for rows with `n_features` features to a plan.
 
         Called when single rows are first predicted. None means: ask `route` in Python.

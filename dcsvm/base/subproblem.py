@@ -1,4 +1,7 @@
-"""Subproblems: parts with learner and seed, trained by workers and recorded in the ledger."""
+"""Subproblems: parts with learner and seed, trained by workers and recorded in the ledger.
+
+A part with a single class is answered with a `Constant`; no learner sees it.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,8 @@ from dcsvm.numeric.mapped_rows import MappedRows, take_rows
 
 #: Parts with at most this many rows may be trained several in one call.
 SMALL_ROWS = 300
+#: Rows of a sample by which the memory of a larger part is forecast.
+SAMPLE_ROWS = 1500
 
 
 def subproblems(
@@ -61,7 +66,9 @@ class Subproblem:
         """The same job with a problem of its own rows, to be sent elsewhere; or itself."""
         if self.shares_problem or self.ids is not None:
             return self
-        given, (own, place) = self.problem, np.unique(self.part.rows, return_inverse=True)
+        given, rows = self.problem, self.part.rows
+        own = list_rows(rows)
+        place = np.arange(len(rows)) if own is rows else np.searchsorted(own, rows)
         problem = given.subset(own, take_rows)
         part = attrs.evolve(self.part, rows=place, about={})
         return Subproblem(problem, part, self.learner, self.seed, own)
@@ -135,9 +142,30 @@ class Subproblem:
 
     @property
     def bytes_needed(self) -> float:
-        """A forecast of the memory that training takes, its own rows included."""
+        """The most memory that training takes, its own rows included."""
         width = self.problem.n_features
         return 8.0 * self.n_rows * (width + 4) + self.learner.memory(self.n_rows, width)
+
+    def estimate_bytes(self) -> float:
+        """A forecast of the memory that training takes: of large parts, judged by a sample."""
+        is_told = type(self.learner).memory_like is not LocalLearner.memory_like
+        if not is_told or self.n_rows <= SAMPLE_ROWS or self.shares_problem:
+            return self.bytes_needed
+        cut = self._take_sample().extract()
+        if cut.n_classes == 1:
+            return self.bytes_needed
+        own = 8.0 * self.n_rows * (self.problem.n_features + 4)
+        return own + self.learner.memory_like(cut.problem, self.n_rows)
+
+    def _take_sample(self) -> Subproblem:
+        """The same job on SAMPLE_ROWS of its rows."""
+        part, chosen = self.part, np.linspace(0, self.n_rows - 1, SAMPLE_ROWS).astype(np.intp)
+        weights = None if part.weights is None else part.weights[chosen]
+        labels = None if part.labels is None else part.labels[chosen]
+        some = attrs.evolve(
+            part, rows=part.rows[chosen], weights=weights, labels=labels, start=None
+        )
+        return attrs.evolve(self, part=some)
 
     @property
     def can_be_batched(self) -> bool:
@@ -162,6 +190,11 @@ class Subproblem:
         cut = self.extract()
         model = cut.constant() or self.learner.fit(cut.problem)
         return cut.result(model, time.perf_counter() - started)
+
+
+def list_rows(rows: IntArray) -> IntArray:
+    """The numbers of rows (n,) in order, each once; the same array if they are."""
+    return rows if bool((rows[1:] > rows[:-1]).all()) else np.unique(rows)
 
 
 @attrs.frozen(eq=False, slots=False)
@@ -238,7 +271,8 @@ class FitResult:
     """What a worker returns: the model, and the other data of a Member.
 
     `account` tells how the executor ran the job: `began` (seconds since 1970), `worker`, seconds
-    `waited` besides training, `bytes_read`, `bytes_sent`, `bytes_returned`, times `sent_again`.
+    `waited` in line and on the way (of jobs sent together, its share), `bytes_read`,
+    `bytes_sent`, `bytes_returned`, times `sent_again`.
     """
 
     model: LocalModel

@@ -84,7 +84,7 @@ def _print_model(found: dict[str, Any]) -> None:
 
 
 def _explain_row(file: Path, data: Path, row: int, header: bool, as_json: bool) -> None:
-    from dcsvm.datasets.file_formats import check_file
+    from dcsvm.datasets.data_file import check_file
     from dcsvm.experiments.predict.row_explanation import explain_row
     from dcsvm.persistence.model_file import load
 

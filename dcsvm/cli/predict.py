@@ -112,7 +112,7 @@ def _predict(
         from joblib import cpu_count
         from rich.console import Console
 
-        from dcsvm.datasets.file_formats import check_file
+        from dcsvm.datasets.data_file import check_file
         from dcsvm.experiments.predict.answer_writers import check_out
         from dcsvm.experiments.predict.predictor import predict_file
         from dcsvm.experiments.progress import TerminalProgress

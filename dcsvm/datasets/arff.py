@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from dcsvm.base.errors import DataError
+from dcsvm.datasets.data_file import DataFile, wrap_read_errors
 from dcsvm.datasets.delimited import check_text, read_text_blocks
 from dcsvm.datasets.field_parsing import parse_field
-from dcsvm.datasets.file_formats import DataFile, wrap_read_errors
 from dcsvm.datasets.raw_table import ArrayBlock, Block, Table, check_duplicates
 from dcsvm.numeric.text_fields import OTHER
 

@@ -12,8 +12,8 @@ from scipy import sparse
 
 from dcsvm.base.errors import DataError, did_you_mean
 from dcsvm.datasets.column_roles import ColumnRoles, build_conflict_error
+from dcsvm.datasets.data_file import wrap_read_errors
 from dcsvm.datasets.dataset import Dataset, Fact, parse_labels
-from dcsvm.datasets.file_formats import wrap_read_errors
 from dcsvm.datasets.raw_table import ArrayBlock, Block, SparseBlock, SparseTable, Table
 from dcsvm.numeric.array_types import narrow_indices
 from dcsvm.toolbox.table_schema import Column, TableSchema

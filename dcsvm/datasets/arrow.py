@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dcsvm.base.errors import DataError
-from dcsvm.datasets.file_formats import wrap_read_errors
+from dcsvm.datasets.data_file import wrap_read_errors
 from dcsvm.datasets.raw_table import ArrayBlock, Table, check_duplicates
 
 BLOCK_ROWS = 1 << 15

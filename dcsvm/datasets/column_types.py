@@ -316,14 +316,7 @@ class ColumnReader:
 
 
 class ColumnStore:
-    """Blocks of values, one after the other.
-
-    Parameters
-    ----------
-    dtype : dtype
-    path : path, optional
-        A file to be written; by default the values stay in memory.
-    """
+    """Blocks of values of one dtype, one after the other, in memory or in the file `path`."""
 
     def __init__(self, dtype: Any, path: Path | None = None) -> None:
         self.dtype, self.path = np.dtype(dtype), path

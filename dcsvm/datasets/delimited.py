@@ -13,8 +13,8 @@ import attrs
 import numpy as np
 
 from dcsvm.base.errors import DataError
+from dcsvm.datasets.data_file import UTF_8, DataFile, wrap_read_errors
 from dcsvm.datasets.field_parsing import is_padded, parse_field
-from dcsvm.datasets.file_formats import UTF_8, DataFile, wrap_read_errors
 from dcsvm.datasets.raw_table import Block, Kinds, Table, check_duplicates
 from dcsvm.numeric.array_types import FloatArray, IntArray
 from dcsvm.numeric.text_fields import (

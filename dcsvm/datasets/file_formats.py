@@ -1,22 +1,45 @@
-"""Opening data files, compressed or not, with errors that name the file."""
+"""File formats: which reader a file has, as its suffix says, and what it needs to be told."""
 
-from __future__ import annotations
-
-import bz2
-import codecs
-import gzip
-import lzma
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO, cast
 
 from dcsvm.base.errors import DataError
+from dcsvm.datasets.arff import Arff
+from dcsvm.datasets.array_files import open_npz
+from dcsvm.datasets.arrow import Arrow
+from dcsvm.datasets.delimited import Delimited
+from dcsvm.datasets.raw_table import SparseTable, Table
+from dcsvm.datasets.svmlight import Svmlight
+from dcsvm.datasets.table_folder import NpyTable
 
-UTF_8 = "utf-8"
+#: Readers by file suffix. `.gz`, `.bz2` and `.xz` may follow the suffix of text files.
+READERS: dict[str, Callable[[Path, bool], Table | SparseTable]] = {
+    ".csv": Delimited,
+    ".tsv": Delimited,
+    ".svm": Svmlight,
+    ".svmlight": Svmlight,
+    ".libsvm": Svmlight,
+    ".arff": Arff,
+    ".npz": open_npz,
+    ".parquet": Arrow,
+    ".feather": Arrow,
+    ".arrow": Arrow,
+    ".npy": NpyTable,
+}
+
+#: Suffixes of files that do not say which column is the target.
+NEED_TARGET = frozenset({".csv", ".tsv", ".parquet", ".feather", ".arrow", ".npy"})
+
+#: Suffixes of files whose rows can stay on disk, as those of a folder of them can.
+MAPPABLE = frozenset({".parquet", ".feather", ".arrow", ".npy"})
+
+#: Suffixes of text files whose encoding and decimal sign can be named.
+TEXT = frozenset({".csv", ".tsv"})
+#: Suffixes of files of numbers.
+NUMERIC = frozenset({".svm", ".svmlight", ".libsvm", ".npz"})
+
+#: Suffixes of compressed files; the suffix before it says the format.
 COMPRESSED = (".gz", ".bz2", ".xz")
-_OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 
 
 def find_suffix(path: Path) -> str:
@@ -27,80 +50,12 @@ def find_suffix(path: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def check_file(path: Path) -> None:
-    """Raise if the path is not a file, or if the file is empty."""
-    if not path.exists():
-        raise DataError(f"data file {str(path)!r} does not exist")
-    if not path.is_file():
-        what = "a directory" if path.is_dir() else "something else"
-        raise DataError(f"data file {str(path)!r} is {what}, not a file")
-    if path.stat().st_size == 0:
-        raise DataError(f"data file {str(path)!r} is empty")
-
-
-def find_encoding(name: str) -> str:
-    """Return the usual name of an encoding of text, or raise."""
-    try:
-        found = codecs.lookup(name)
-        "x".encode(found.name)
-    except (LookupError, ValueError) as error:
+def check_suffix(path: Path) -> str:
+    """Return the suffix of a file, or raise if no reader knows it."""
+    suffix = find_suffix(path)
+    if suffix not in READERS:
         raise DataError(
-            f"no encoding is called {name!r}; common ones are 'utf-8', 'latin-1', 'cp1252' and "
-            "'utf-16'"
-        ) from error
-    return found.name
-
-
-@contextmanager
-def wrap_read_errors(path: Path) -> Iterator[None]:
-    """Turn errors while a file is read into a DataError that names the file."""
-    try:
-        yield
-    except UnicodeError as error:
-        encoding = getattr(error, "encoding", "text")
-        raise DataError(
-            f"data file {str(path)!r} is not {encoding}: {error}; name its encoding as `encoding`"
-        ) from error
-    except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
-        # gzip and bz2 raise an OSError without strerror if their data are damaged.
-        reason = getattr(error, "strerror", None)
-        what = "read" if reason else "decompressed"
-        reason = reason or "it is damaged or cut short"
-        raise DataError(f"data file {str(path)!r} cannot be {what}: {reason}") from error
-
-
-class DataFile:
-    """A data file as a stream of bytes, decompressed if its first bytes say so.
-
-    Text in another encoding is turned into UTF-8.
-    """
-
-    def __init__(self, path: Path, encoding: str = UTF_8) -> None:
-        self.raw = path.open("rb")
-        start = self.raw.read(6)
-        self.raw.seek(0)
-        opener = next((each for magic, each in _OPENERS.items() if start.startswith(magic)), None)
-        self.stream = self.raw if opener is None else cast(BinaryIO, opener(self.raw))
-        self.decoder = None if encoding == UTF_8 else codecs.getincrementaldecoder(encoding)()
-
-    def read(self, size: int) -> bytes:
-        if self.decoder is None:
-            return self.stream.read(size)
-        text, given = "", b" "
-        while given and not text:  # a block may end within a letter
-            given = self.stream.read(size)
-            text = self.decoder.decode(given, final=not given)
-        return text.encode()
-
-    @property
-    def bytes_read(self) -> int:
-        """Position in the file on disk."""
-        return self.raw.tell()
-
-    def __enter__(self) -> DataFile:
-        return self
-
-    def __exit__(self, *others: object) -> None:
-        if self.stream is not self.raw:
-            self.stream.close()
-        self.raw.close()
+            f"data file {str(path)!r} has the suffix {suffix!r}, which no reader knows; "
+            f"available: {', '.join(READERS)}"
+        )
+    return suffix

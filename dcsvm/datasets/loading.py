@@ -1,5 +1,7 @@
 """Loading of data files and embedded sets, and the split into training and test rows.
 
+`file_formats.py` finds the reader of a file.
+
 From a file to a model::
 
     data = read("customers.csv", "churn", categorical=["plan"], missing="impute")
@@ -8,7 +10,7 @@ From a file to a model::
     model.fit(data.X[halves.train], data.y[halves.train])
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -16,24 +18,21 @@ import numpy as np
 
 from dcsvm.base.errors import DataError, did_you_mean
 from dcsvm.base.row_splitting import TrainTestRows, hold_out
-from dcsvm.datasets.arff import Arff
-from dcsvm.datasets.array_files import open_npz, read_npz
-from dcsvm.datasets.arrow import Arrow
+from dcsvm.datasets.array_files import read_npz
 from dcsvm.datasets.column_roles import ColumnRoles
+from dcsvm.datasets.data_file import UTF_8, check_file, find_encoding
 from dcsvm.datasets.dataset import Dataset, Fact, check_dataset, check_learnable
 from dcsvm.datasets.delimited import Delimited
 from dcsvm.datasets.embedded import EMBEDDED
-from dcsvm.datasets.file_formats import UTF_8, check_file, find_encoding, find_suffix
+from dcsvm.datasets.file_formats import MAPPABLE, NUMERIC, READERS, check_suffix, find_suffix
 from dcsvm.datasets.raw_table import SparseTable, Table
 from dcsvm.datasets.svmlight import Svmlight, read_sparse
-from dcsvm.datasets.table_folder import NpyTable, TableFolder
+from dcsvm.datasets.table_folder import TableFolder
 from dcsvm.datasets.table_reader import read_table
 from dcsvm.toolbox.missing_values import Missing, MissingTarget
 from dcsvm.toolbox.table_schema import Column, TableSchema
 
 __all__ = [
-    "NEED_TARGET",
-    "READERS",
     "Dataset",
     "Fact",
     "load_embedded",
@@ -42,34 +41,8 @@ __all__ = [
     "split",
 ]
 
-#: Readers by file suffix. `.gz`, `.bz2` and `.xz` may follow the suffix of text files.
-READERS: dict[str, Callable[[Path, bool], Table | SparseTable]] = {
-    ".csv": Delimited,
-    ".tsv": Delimited,
-    ".svm": Svmlight,
-    ".svmlight": Svmlight,
-    ".libsvm": Svmlight,
-    ".arff": Arff,
-    ".npz": open_npz,
-    ".parquet": Arrow,
-    ".feather": Arrow,
-    ".arrow": Arrow,
-    ".npy": NpyTable,
-}
-
-#: Suffixes of files that do not say which column is the target.
-NEED_TARGET = frozenset({".csv", ".tsv", ".parquet", ".feather", ".arrow", ".npy"})
-
-#: Suffixes of files whose rows can stay on disk, as those of a folder of them can.
-MAPPABLE = frozenset({".parquet", ".feather", ".arrow", ".npy"})
-
 #: Tables of more bytes than this stay on disk, unless a memory limit says otherwise.
 MAPPED_BYTES = 1 << 30
-
-#: Suffixes of text files whose encoding and decimal sign can be named.
-TEXT = frozenset({".csv", ".tsv"})
-#: Suffixes of files of numbers.
-NUMERIC = frozenset({".svm", ".svmlight", ".libsvm", ".npz"})
 
 
 def read(
@@ -171,17 +144,6 @@ def open_table(
         if not is_usual:
             raise DataError(f"data file {str(path)!r}: {key} is for CSV and TSV files only")
     return reader(path, header)
-
-
-def check_suffix(path: Path) -> str:
-    """Return the suffix of a file, or raise if no reader knows it."""
-    suffix = find_suffix(path)
-    if suffix not in READERS:
-        raise DataError(
-            f"data file {str(path)!r} has the suffix {suffix!r}, which no reader knows; "
-            f"available: {', '.join(READERS)}"
-        )
-    return suffix
 
 
 def measure_shape(source: str | Path) -> tuple[int, int]:

@@ -11,18 +11,13 @@ import numpy as np
 
 from dcsvm.base.errors import DataError, did_you_mean
 from dcsvm.datasets.arrow import Arrow
-from dcsvm.datasets.file_formats import wrap_read_errors
+from dcsvm.datasets.data_file import wrap_read_errors
 from dcsvm.datasets.table_folder import find_files
 from dcsvm.numeric.mapped_rows import MappedRows
 
 
 def map_rows(path: str | os.PathLike[str]) -> MappedRows:
-    """Map the matrix of a `.npy` file: rows to fit on that are read where they are needed.
-
-    Parameters
-    ----------
-    path : path
-        A matrix (n, d) of float64 in C order.
+    """Map the float64 matrix (n, d) of a `.npy` file: rows to fit on, read where they are needed.
 
     Examples
     --------
@@ -45,24 +40,13 @@ def map_rows(path: str | os.PathLike[str]) -> MappedRows:
 def map_table(
     source: str | os.PathLike[str], target: str, spill: str | os.PathLike[str]
 ) -> tuple[MappedRows, Any]:
-    """Map the rows of Parquet, Feather or Arrow files, and read their labels.
+    """Map the rows of Parquet, Feather or Arrow files, and read the labels in the column `target`.
 
-    The files are read once, block by block; their rows are written to the file `spill`, from
-    which parts gather theirs. `map_rows(spill)` maps it again later.
-
-    Parameters
-    ----------
-    source : path
-        A file, or a folder of files, which are read in the order of their names.
-    target : str
-        The column of the labels. All others are features and must be numbers.
-    spill : path
-        A `.npy` file to write, of 8 bytes for each number; best on a fast local disk.
-
-    Returns
-    -------
-    X : (n, d) MappedRows
-    y : (n,) array
+    The source is a file, or a folder of files, which are read in the order of their names. All
+    other columns are features and must be numbers. The files are read once, block by block; their
+    rows are written to the `.npy` file `spill`, with 8 bytes for each number, from which parts
+    gather theirs: it is best on a fast local disk. `map_rows(spill)` maps it again later. Returns
+    the mapped rows X (n, d) and the labels y (n,).
 
     Examples
     --------

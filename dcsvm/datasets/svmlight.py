@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from dcsvm.base.errors import DataError
+from dcsvm.datasets.data_file import DataFile, wrap_read_errors
 from dcsvm.datasets.dataset import Dataset
-from dcsvm.datasets.file_formats import DataFile, wrap_read_errors
 from dcsvm.datasets.raw_table import SparseBlock, SparseTable
 from dcsvm.numeric.array_types import Matrix, narrow_indices
 from dcsvm.toolbox.table_schema import TableSchema

@@ -10,7 +10,7 @@ import numpy as np
 
 from dcsvm.base.errors import DataError
 from dcsvm.datasets.arrow import Arrow
-from dcsvm.datasets.file_formats import wrap_read_errors
+from dcsvm.datasets.data_file import wrap_read_errors
 from dcsvm.datasets.raw_table import ArrayBlock, Table
 
 #: Endings of the files that pyarrow reads.

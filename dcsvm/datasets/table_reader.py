@@ -192,7 +192,7 @@ def _build_dataset(
     features = [j for j, kind in kinds.items() if kind in ("number", "category")]
     doubtful = _find_doubtful_words(table, list(columns.values()))
     facts = [
-        Fact(name, _name_unread(j, table))
+        Fact(name, "date" if j in table.sources.values() else "dropped")
         if j in dropped
         else _describe_column(columns[j], kinds[j], doubtful)
         for j, name in enumerate(table.names)
@@ -236,10 +236,6 @@ def _find_doubtful_words(table: Table, columns: list[ColumnReader]) -> frozenset
         word.lower() for each in columns if not each.is_text for word in each.missing_words
     }
     return DOUBTFUL - for_numbers
-
-
-def _name_unread(place: int, table: Table) -> str:
-    return "date" if place in table.sources.values() else "dropped"
 
 
 def _describe_writing(table: Table) -> dict[str, Any]:

@@ -24,16 +24,9 @@ LINE, TEXT, BAR = 22, 12, 96
 class Sketch:
     """A tree to draw: arrays over its nodes, the root first.
 
-    Parameters
-    ----------
-    children : sequence of sequences of node numbers
-        Empty for a leaf; of two, the first is where the question is answered with yes.
-    questions : sequence of str
-        What an inner node asks.
-    counts : (nodes, classes) int array
-        Rows of each class in a leaf.
-    tested, wrong : (nodes,) int arrays
-        Test rows in a leaf, and how many of them were misclassified.
+    A leaf has no `children`; the first of two is where the question of an inner node is answered
+    with yes. `counts` (nodes, classes) are the rows of each class in a leaf, `tested` (nodes,) its
+    test rows, and `wrong` (nodes,) those that were misclassified.
     """
 
     children: Sequence[Sequence[int]]

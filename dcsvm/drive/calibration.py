@@ -14,7 +14,7 @@ import numpy as np
 from dcsvm.numeric.additive_curves import AdditiveCurves
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray
 from dcsvm.numeric.monotone_curves import fit_monotone_sigmoid, fit_monotone_softmax, split_at
-from dcsvm.numeric.platt_scaling import fit_sigmoid, fit_temperature, soften
+from dcsvm.numeric.platt_scaling import compute_platt_targets, fit_sigmoid, fit_temperature
 from dcsvm.numeric.stored_arrays import Stored, axes
 
 #: The least probability of a class that members speak of, and the largest difference of
@@ -38,9 +38,9 @@ class Calibration(Stored):
         The slopes of the log-odds in the intervals between the `knots`; the curve is their sum.
     shifts : (classes,) array
         What is added to the log-odds of each class; of two classes, to the one curve.
-    shares : (classes,) array
-        The shares of the classes in the training rows: how the probability of classes that the
-        members of a row lack is divided.
+    class_priors : (classes,) array
+        The class frequencies of the training rows. They divide the probability of classes that
+        the members of a row lack.
     excess : float
         What is added to that probability: how much more often than Laplace's rule says held-out
         rows were of a class that their members lacked.
@@ -62,7 +62,7 @@ class Calibration(Stored):
     source: Literal["members", "margins"]
     slopes: FloatArray = attrs.field(metadata=axes("slopes", at_least=0))
     shifts: FloatArray = attrs.field(metadata=axes("shifts"))
-    shares: FloatArray = attrs.field(metadata=axes("classes", at_least=0, at_most=1))
+    class_priors: FloatArray = attrs.field(metadata=axes("classes", at_least=0, at_most=1))
     excess: float = 0.0
     knots: FloatArray = attrs.field(factory=lambda: np.zeros(0), metadata=axes("knots"))
     scales: FloatArray = attrs.field(
@@ -106,79 +106,80 @@ class Calibration(Stored):
             )
         return sizes
 
-    def complete(self, spoken: FloatArray) -> FloatArray:
+    def complete(self, known_probabilities: FloatArray) -> FloatArray:
         """The logarithms of the members' probabilities (n, classes), which may lack classes."""
-        lacking = spoken <= 0.0
-        rest = np.maximum(1.0 - spoken.sum(axis=1), 0.0)
-        shares = spoken + self._divide(lacking) * rest[:, None]
-        shares = np.maximum(shares, LEAST)
-        return np.asarray(np.log(shares / shares.sum(axis=1, keepdims=True)))
+        missing = known_probabilities <= 0.0
+        rest = np.maximum(1.0 - known_probabilities.sum(axis=1), 0.0)
+        probabilities = known_probabilities + self._divide_missing(missing) * rest[:, None]
+        probabilities = np.maximum(probabilities, LEAST)
+        return np.asarray(np.log(probabilities / probabilities.sum(axis=1, keepdims=True)))
 
     def apply(
         self,
         margins: FloatArray,
-        unseen: Callable[[IntArray], FloatArray],
-        homes: IntArray | None = None,
+        missing_class_mass: Callable[[IntArray], FloatArray],
+        row_regions: IntArray | None = None,
         added: FloatArray | None = None,
     ) -> FloatArray:
-        """The logarithms of the probabilities for margins (n, classes), NaN for lacking classes.
+        """The logarithms of the probabilities for margins (n, classes), NaN for missing classes.
 
-        `unseen(rows)` is the probability of the lacking classes together, `homes` (n,) is the
-        region of each row, and `added` (n,) is what its features add to the log-odds.
+        `missing_class_mass(rows)` is the probability of the missing classes together,
+        `row_regions` (n,) is the region of each row, and `added` (n,) is what its features add to
+        the log-odds.
         """
-        lacking = np.isnan(margins)
-        some = np.flatnonzero(lacking.any(axis=1))
+        missing = np.isnan(margins)
+        some = np.flatnonzero(missing.any(axis=1))
         logits = self.logits(margins)
-        if self.regions is not None and homes is not None:
-            adjustment = self.regions[homes]
+        if self.regions is not None and row_regions is not None:
+            adjustment = self.regions[row_regions]
             logits = logits * adjustment[:, :1] + adjustment[:, 1:]
         if len(some):
-            silent = lacking.all(axis=1, keepdims=True)
-            logits = np.where(lacking & ~silent, -np.inf, np.where(silent, 0.0, logits))
+            silent = missing.all(axis=1, keepdims=True)
+            logits = np.where(missing & ~silent, -np.inf, np.where(silent, 0.0, logits))
         logs = normalize(logits)
         if len(some):
-            rest = np.minimum(unseen(some) + self.excess, MOST_UNSEEN)[:, None]
-            rest[lacking[some].all(axis=1)] = 1.0
+            rest = np.minimum(missing_class_mass(some) + self.excess, MOST_UNSEEN)[:, None]
+            rest[missing[some].all(axis=1)] = 1.0
             with np.errstate(divide="ignore"):
                 logs[some] = np.where(
-                    lacking[some],
-                    np.log(rest * self._divide(lacking[some])),
+                    missing[some],
+                    np.log(rest * self._divide_missing(missing[some])),
                     np.log1p(-rest) + logs[some],
                 )
         if added is not None:
-            odds = logs[:, 1] - logs[:, 0] + np.where(lacking.any(axis=1), 0.0, added)
+            odds = logs[:, 1] - logs[:, 0] + np.where(missing.any(axis=1), 0.0, added)
             logs = -np.logaddexp(0.0, np.column_stack([odds, -odds]))
         return np.asarray(np.maximum(logs, np.log(LEAST)))
 
-    def decide(self, shares: FloatArray) -> IntArray:
+    def decide(self, probabilities: FloatArray) -> IntArray:
         """The classes (n,) to answer for probabilities (n, classes)."""
         if self.costs is None:
-            return np.asarray(shares.argmax(axis=1))
-        expected = sum(shares[:, [c]] * row for c, row in enumerate(self.costs))
+            return np.asarray(probabilities.argmax(axis=1))
+        expected = sum(probabilities[:, [c]] * row for c, row in enumerate(self.costs))
         return np.asarray(np.argmin(expected, axis=1))
 
     def logits(self, margins: FloatArray) -> FloatArray:
-        """The logits (n, classes) of the common curve for margins, 0 for lacking classes."""
+        """The logits (n, classes) of the common curve for margins, 0 for missing classes."""
         margins = np.where(np.isnan(margins), 0.0, margins)
         if margins.shape[1] == 2:
-            odds = self._bend((margins[:, 1] - margins[:, 0]) / 2.0) + self.shifts[0]
+            odds = self._evaluate_curve((margins[:, 1] - margins[:, 0]) / 2.0) + self.shifts[0]
             return np.column_stack([np.zeros(len(odds)), odds])
-        bent = self._bend(margins.ravel()).reshape(margins.shape)
+        bent = self._evaluate_curve(margins.ravel()).reshape(margins.shape)
         return np.asarray(bent * self.scales + self.shifts)
 
-    def _bend(self, margins: FloatArray) -> FloatArray:
+    def _evaluate_curve(self, margins: FloatArray) -> FloatArray:
         """The common curve of margins (n,); row by row, so that batches change nothing."""
         return np.asarray((split_at(margins, self.knots) * self.slopes).sum(axis=1))
 
-    def _divide(self, lacking: BoolArray) -> FloatArray:
-        """How the rest is divided among the classes that are lacking: rows sum to one, or zero."""
-        shares = np.where(lacking, self.shares, 0.0)
-        total = shares.sum(axis=1, keepdims=True)
-        return np.asarray(shares / np.where(total > 0.0, total, 1.0))
+    def _divide_missing(self, missing: BoolArray) -> FloatArray:
+        """How the rest is divided among the classes that are missing: rows sum to one, or zero."""
+        probabilities = np.where(missing, self.class_priors, 0.0)
+        total = probabilities.sum(axis=1, keepdims=True)
+        return np.asarray(probabilities / np.where(total > 0.0, total, 1.0))
 
 
-def level_ties(logs: FloatArray) -> FloatArray:
-    """Make logarithms equal that only rounding sets apart from the best of their row."""
+def equalize_ties(logs: FloatArray) -> FloatArray:
+    """Set logarithms to the largest of their row where they differ from it by rounding only."""
     best = logs.max(axis=1, keepdims=True)
     return np.where(best - logs < TIE, best, logs)
 
@@ -191,8 +192,8 @@ def normalize(logits: FloatArray) -> FloatArray:
 
 def exponentiate(logs: FloatArray) -> FloatArray:
     """The probabilities (n, classes) with these logarithms; rows sum to one."""
-    shares = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+    probabilities = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
 
 
 def fit_curve(
@@ -208,7 +209,9 @@ def fit_curve(
     if n_classes == 2:
         differences = (margins[:, 1] - margins[:, 0]) / 2.0
         if not shifted:
-            slope, _ = fit_sigmoid(differences, soften(y, weights), weights, shifted)
+            slope, _ = fit_sigmoid(
+                differences, compute_platt_targets(y, weights), weights, shifted
+            )
             return {"slopes": np.array([slope]), "shifts": np.zeros(1)}
         knots, slopes, shift = fit_monotone_sigmoid(differences, y, weights)
         return {"slopes": slopes, "shifts": np.array([shift]), "knots": knots}

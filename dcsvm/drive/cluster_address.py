@@ -30,17 +30,11 @@ def connect(
 ) -> Iterator[Executor]:
     """Train on a cluster of Dask in a `with` block.
 
-    Parameters
-    ----------
-    address : str
-        Of a scheduler, such as tcp://host:8786 or tls://host:8786; or local:4 for four processes
-        that are started here and end with the block.
-    n_jobs : int, optional
-        How many parts may be in training at the same time; None means all cores of the cluster.
-    tls : path, optional
-        A folder with ca.pem, cert.pem and key.pem. Without it, Dask's own configuration holds.
-    memory : float, optional
-        The bytes that this process and all workers may take together.
+    The address is that of a scheduler, such as tcp://host:8786 or tls://host:8786, or local:4 for
+    four processes that are started here and end with the block. At most `n_jobs` parts are in
+    training at the same time, as many as there are cores by default. `tls` is a folder with
+    ca.pem, cert.pem and key.pem; without it, Dask's own configuration holds. `memory` are the
+    bytes that this process and all workers may take together.
     """
     try:
         import distributed

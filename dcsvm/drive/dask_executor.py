@@ -11,6 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent import futures
 from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -18,11 +19,20 @@ import attrs
 from distributed import Client, KilledWorker, get_worker, wait
 
 from dcsvm.base.errors import ClusterError, UsageError
+from dcsvm.base.problem import Problem
 from dcsvm.base.threads import ONE_BLAS_THREAD
-from dcsvm.drive.engine import add_account, run_bundle, sort_jobs
+from dcsvm.drive.engine import add_account, add_waiting, run_bundle, sort_jobs
 from dcsvm.drive.executor import Executor, Numbered
-from dcsvm.drive.job_serialization import Parcel, make_parcels, pack_outcomes, pack_shared, unpack
+from dcsvm.drive.job_serialization import (
+    Parcel,
+    Sees,
+    make_parcels,
+    pack_outcomes,
+    pack_shared,
+    unpack,
+)
 from dcsvm.drive.memory_limit import MemoryLimit
+from dcsvm.drive.nearby_rows import NearbyRows
 from dcsvm.numeric.mapped_rows import MappedRows, is_visible
 
 Made = TypeVar("Made")
@@ -41,7 +51,8 @@ class DaskExecutor(Executor):
 
     The client cuts the rows of each part and sends them straight to one worker, which returns the
     models straight to the client: the scheduler sees names only. Rows of a file that all workers
-    see are not sent. A parcel that was at a lost worker is sent to another one.
+    see are not sent; where all workers are on the client's own machine, it writes the rows to
+    one, in a temporary folder. A parcel that was at a lost worker is sent to another one.
 
     Parameters
     ----------
@@ -71,6 +82,7 @@ class DaskExecutor(Executor):
         self._listed = -LIST_SECONDS
         self._shared: WeakKeyDictionary[Any, _SharedValue] = WeakKeyDictionary()
         self._visible: dict[tuple[Any, ...], bool] = {}
+        self._nearby = NearbyRows(client)
 
     def count_cores(self, n_jobs: int | None) -> int:
         cores = sum(self._run(self._wait_for_workers()).result().values())
@@ -85,13 +97,14 @@ class DaskExecutor(Executor):
         at_a_time = cores if has_limit else cores * (1 + WAITING)
         if self.memory is not None:
             at_a_time = self.memory.count_fitting(jobs, cores, len(self._threads))
+        nearby = self._nearby.place(jobs, self._threads)
         parcels = iter(make_parcels(sort_jobs(jobs), cores))
         done: queue.SimpleQueue[futures.Future[_Reply]] = queue.SimpleQueue()
         running: dict[futures.Future[_Reply], Parcel] = {}
         try:
             while True:
                 for parcel in itertools.islice(parcels, at_a_time - len(running)):
-                    begun = self._begin(parcel, alone=len(jobs) == 1)
+                    begun = self._begin(parcel, nearby, alone=len(jobs) == 1)
                     begun.add_done_callback(done.put)
                     running[begun] = parcel
                 if not running:
@@ -111,18 +124,33 @@ class DaskExecutor(Executor):
         asked: deque[futures.Future[_Reply]] = deque()
         for number, X in enumerate(blocks):
             content = pack_shared((question, X), self._sees)
-            task = _Task(f"predict {number}", X.shape[0], answer_rows, content, shared)
+            task = _Task(f"predict {number}", X.shape[0], answer_rows, content, shared, False)
             asked.append(self._run(self._do(task)))
             if len(asked) >= at_a_time:
                 yield unpack(asked.popleft().result().content)
         while asked:
             yield unpack(asked.popleft().result().content)
 
-    def _begin(self, parcel: Parcel, alone: bool) -> futures.Future[_Reply]:
-        content = parcel.pack(self._sees)
-        shared = [self._share(each) for each in parcel.shared]
-        task = _Task(parcel.title, parcel.n_rows, learn_parcel, content, shared, alone)
-        return self._run(self._do(task))
+    def _begin(
+        self, parcel: Parcel, nearby: dict[int, Problem], alone: bool
+    ) -> futures.Future[_Reply]:
+        far = partial(self._make_task, parcel, alone)
+        if not nearby or not all(map(self._nearby.is_seen_by, self._threads)):
+            return self._run(self._do(far()))
+        moved = parcel.replace(nearby)
+        read = {number: job.bytes_read for number, job in moved.jobs}
+        return self._run(self._do(self._make_task(moved, alone, read), far))
+
+    def _make_task(
+        self, parcel: Parcel, alone: bool, bytes_read: dict[int, int] | None = None
+    ) -> _Task:
+        def sees(rows: MappedRows) -> bool:
+            return bytes_read is not None or self._sees(rows)
+
+        shared = [self._share(each, sees) for each in parcel.shared]
+        content = parcel.pack(sees)
+        known = parcel.title, parcel.n_rows, learn_parcel, content, shared, alone
+        return _Task(*known, bytes_read)
 
     def _run(self, work: Coroutine[Any, Any, Made]) -> futures.Future[Made]:
         return asyncio.run_coroutine_threadsafe(work, self.client.loop.asyncio_loop)
@@ -134,16 +162,18 @@ class DaskExecutor(Executor):
             self._visible[file] = all(self.client.run(is_visible, *file).values())
         return self._visible[file]
 
-    def _share(self, value: Any) -> _SharedValue:
+    def _share(self, value: Any, sees: Sees | None = None) -> _SharedValue:
         if value not in self._shared:
-            content = pack_shared(value, self._sees)
+            content = pack_shared(value, sees or self._sees)
             self._shared[value] = _SharedValue(SharedContent(content))
         return self._shared[value]
 
-    async def _do(self, task: _Task) -> _Reply:
-        """Send a task to workers until one has done it."""
+    async def _do(self, task: _Task, far: Callable[[], _Task] | None = None) -> _Reply:
+        """Send a task to workers until one has done it; `far` makes it with its rows."""
         for sent_again in range(TRIES):
             worker = await self._choose_worker()
+            if far is not None and not self._nearby.is_seen_by(worker):
+                task, far = far(), None
             self._load[worker] += task.n_rows
             try:
                 return attrs.evolve(await self._do_at(worker, task), sent_again=sent_again)
@@ -194,11 +224,11 @@ class DaskExecutor(Executor):
             *(task.function, arrived, [each.future for each in task.shared], task.alone),
             key=f"{task.title.replace(' ', '-', 1)}-{uuid.uuid4().hex}",
             workers=[worker],
-            allow_other_workers=True,
+            allow_other_workers=task.bytes_read is None,
             pure=False,
         )
         returned = await self._wait_for(future, worker)
-        return _Reply(returned, sent, time.monotonic() - began)
+        return _Reply(returned, sent, time.monotonic() - began, task.bytes_read or {})
 
     async def _wait_for(self, future: Any, worker: str) -> Any:
         """The result of a task; its error, unless it is that of a lost worker."""
@@ -235,14 +265,18 @@ class DaskExecutor(Executor):
 
 @attrs.frozen(eq=False)
 class _Task:
-    """What a worker is sent: a function, and its arguments as bytes; some stay for other tasks."""
+    """What a worker is sent: a function, and its arguments as bytes; some stay for other tasks.
+
+    `bytes_read` has what each job reads from files beside the client's own, if there are any.
+    """
 
     title: str
     n_rows: int
     function: Callable[..., bytes]
     content: bytes
     shared: list[_SharedValue]
-    alone: bool = False
+    alone: bool
+    bytes_read: dict[int, int] | None = None
 
 
 @attrs.frozen
@@ -252,22 +286,23 @@ class _Reply:
     content: bytes
     bytes_sent: int
     seconds: float
+    bytes_read: dict[int, int]
     sent_again: int = 0
 
     def open(self, parcel: Parcel) -> Iterator[tuple[int, Any]]:
         """Yield the outcomes of a parcel, each with its share of what the parcel took."""
         worker, outcomes = parcel.unpack_outcomes(self.content)
-        trained = sum(outcome.seconds for _, outcome in outcomes)
         n_rows = max(1, sum(outcome.n_rows for _, outcome in outcomes))
-        for number, outcome in outcomes:
+        for number, outcome in add_waiting(outcomes, self.seconds):
             share = outcome.n_rows / n_rows
             account = {
                 "worker": worker,
-                "waited": max(0.0, self.seconds - trained),
                 "bytes_sent": round(self.bytes_sent * share),
                 "bytes_returned": round(len(self.content) * share),
             }
             account |= {"sent_again": self.sent_again} if self.sent_again else {}
+            if number in self.bytes_read:
+                account["bytes_read"] = self.bytes_read[number]
             yield number, add_account(outcome, **account)
 
 

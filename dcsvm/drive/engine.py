@@ -83,10 +83,14 @@ class LocalExecutor(Executor):
                     at_a_time, prefer=prefer, return_as="generator_unordered"
                 )
                 bundles = bundle_jobs(sort_jobs(mine), min(TOGETHER, len(mine) // (CALLS * cores)))
-                outcomes = parallel(joblib.delayed(run)(bundle) for bundle in bundles)
+                sent: dict[int, float] = {}
+                outcomes = parallel(
+                    joblib.delayed(run)(bundle) for bundle in _note_times(bundles, sent)
+                )
                 with _close_quietly(outcomes):
                     for done in outcomes:
-                        yield from done
+                        spent = time.perf_counter() - sent.pop(done[0][0])
+                        yield from add_waiting(done, spent)
 
     def _fit_in(
         self, jobs: list[Numbered], n_jobs: int | None, cores: int, in_threads: bool
@@ -97,6 +101,15 @@ class LocalExecutor(Executor):
         if in_threads:
             return n_jobs, self.memory.guard(run_bundle)
         return self.memory.count_fitting(jobs, cores, workers=cores), run_bundle
+
+
+def _note_times(
+    bundles: Iterator[list[Numbered]], sent: dict[int, float]
+) -> Iterator[list[Numbered]]:
+    """Yield bundles, and note when each was sent, by the number of its first job."""
+    for bundle in bundles:
+        sent[bundle[0][0]] = time.perf_counter()
+        yield bundle
 
 
 @contextmanager
@@ -170,8 +183,10 @@ class Engine:
         for observer in self.observers:
             observer.on_round_begin(len(jobs))
         outcomes: dict[int, Any] = {}
-        for number, outcome in self._stream(list(enumerate(jobs))):
-            outcomes[number] = outcome
+        numbered, limit = list(enumerate(jobs)), self.executor.memory
+        spill = None if limit is None else limit.plan_spill(numbered)
+        for number, outcome in self._stream(numbered):
+            outcomes[number] = outcome if spill is None else spill(outcome)
             for observer in self.observers:
                 observer.on_part_done(jobs[number], outcome)
         for observer in self.observers:
@@ -277,7 +292,7 @@ def run_bundle(bundle: Sequence[Numbered], cores: int = 1) -> list[tuple[int, An
         CORES.reset(before)
     done = []
     for number, outcome in zip(numbers, outcomes, strict=True):
-        done.append((number, add_account(outcome, began=began)))
+        done.append((number, add_account(outcome, began=began, waited=0.0)))
         began += outcome.seconds
     return done
 
@@ -303,6 +318,14 @@ def train_together(job: Subproblem, problems: Sequence[Problem]) -> Sequence[Loc
             f"{job.title}: fit_together returned {len(models)} models of {len(problems)} problems"
         )
     return models
+
+
+def add_waiting(done: Sequence[tuple[int, Any]], spent: float) -> Iterator[tuple[int, Any]]:
+    """Yield the outcomes of jobs that were away together, each with its share of the waiting."""
+    waited = max(0.0, spent - sum(outcome.seconds for _, outcome in done))
+    n_rows = max(1, sum(outcome.n_rows for _, outcome in done))
+    for number, outcome in done:
+        yield number, add_account(outcome, waited=waited * outcome.n_rows / n_rows)
 
 
 def add_account(outcome: Any, **account: Any) -> Any:

@@ -135,8 +135,8 @@ def cluster(client: Any) -> Iterator[Executor]:
 def _as_executor(client: Any) -> Executor:
     if isinstance(client, Executor):
         return client
-    homes = {each.__module__.partition(".")[0] for each in type(client).__mro__}
-    if "distributed" in homes:
+    packages = {each.__module__.partition(".")[0] for each in type(client).__mro__}
+    if "distributed" in packages:
         from dcsvm.drive.dask_executor import DaskExecutor
 
         return DaskExecutor(client)

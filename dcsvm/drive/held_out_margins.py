@@ -21,10 +21,10 @@ from dcsvm.base.threads import CORES
 from dcsvm.drive.calibration import Calibration, exponentiate, fit_curve
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.decision_thresholds import BEST, build_threshold_costs, choose_threshold
-from dcsvm.drive.fitted import FittedStrategy, ask_in_chunks
+from dcsvm.drive.fitted_strategy import FittedStrategy, ask_in_chunks
 from dcsvm.numeric.additive_curves import AdditiveCurves, fit_additive_curves
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
-from dcsvm.numeric.platt_scaling import fit_adjustment, soften
+from dcsvm.numeric.platt_scaling import compute_platt_targets, fit_adjustment
 
 if TYPE_CHECKING:
     from dcsvm.classifier import Strategy
@@ -53,12 +53,12 @@ def calibrate(
     strategy: Strategy, division: Division, model: FittedStrategy, problem: Problem
 ) -> Generator[list[Any], list[Any], Calibration]:
     """Learn the probabilities of a fitted strategy, and how they decide on labels."""
-    shares = np.bincount(problem.y, problem.weights, minlength=problem.n_classes)
-    shares = shares / shares.sum()
+    priors = np.bincount(problem.y, problem.weights, minlength=problem.n_classes)
+    priors = priors / priors.sum()
     rarest = int(np.bincount(problem.y, minlength=problem.n_classes).argmin())
     native = strategy.probability == "auto" and not strategy.decomposer.separates_classes
     if native and _has_probabilities(model, problem):
-        found = Calibration("members", np.zeros(0), np.zeros(0), shares, rarest=rarest)
+        found = Calibration("members", np.zeros(0), np.zeros(0), priors, rarest=rarest)
         if not isinstance(strategy.threshold, str):
             return _decide(strategy, found)
         held_out = yield from score_held_out_rows(strategy, division, model, problem, ASK_MEMBERS)
@@ -67,29 +67,31 @@ def calibrate(
     held_out = yield from score_held_out_rows(strategy, division, model, problem)
     X = held_out.take(problem.X)
 
-    def unseen(rows: IntArray) -> FloatArray:
-        return model.committee.unseen(X[rows])
+    def missing_class_mass(rows: IntArray) -> FloatArray:
+        return model.committee.missing_class_mass(X[rows])
 
     curve: dict[str, Any] = fit_curve(
         *(held_out.margins, held_out.y, held_out.weights),
         shifted=strategy.probability != "temperature",
     )
-    excess = held_out.excess(unseen)
-    found = Calibration("margins", shares=shares, excess=excess, rarest=rarest, **curve)
-    homes = effects = None
+    excess = held_out.excess(missing_class_mass)
+    found = Calibration("margins", class_priors=priors, excess=excess, rarest=rarest, **curve)
+    row_regions = effects = None
     if strategy.probability != "temperature":
         several = len(model.committee.members) > 1
         if several and not _router_knows_rows(strategy, division, problem.n_rows):
-            homes = model.committee.find_homes(X)
-        if homes is not None:
-            found = attrs.evolve(found, regions=_adjust_regions(found, held_out, homes, model))
+            row_regions = model.committee.find_assigned_members(X)
+        if row_regions is not None:
+            found = attrs.evolve(
+                found, regions=_adjust_regions(found, held_out, row_regions, model)
+            )
         if problem.n_classes == 2 and not strategy.learner.pairwise and _is_narrow(problem.X):
-            effects = _fit_effects(found, held_out, homes, X)
+            effects = _fit_effects(found, held_out, row_regions, X)
     found = attrs.evolve(found, effects=effects)
     if not isinstance(strategy.threshold, str):
         return _decide(strategy, found)
     added = None if effects is None else effects.evaluate(X)
-    logs = found.apply(held_out.margins, unseen, homes, added)
+    logs = found.apply(held_out.margins, missing_class_mass, row_regions, added)
     return _decide(strategy, found, logs, held_out.y)
 
 
@@ -114,7 +116,7 @@ def _is_narrow(X: Matrix) -> bool:
 
 
 def _fit_effects(
-    common: Calibration, held_out: HeldOutMargins, homes: IntArray | None, X: Matrix
+    common: Calibration, held_out: HeldOutMargins, row_regions: IntArray | None, X: Matrix
 ) -> AdditiveCurves | None:
     """What the features X of held-out rows add to log-odds by a calibration of two classes."""
     some = np.flatnonzero(~np.isnan(held_out.margins).any(axis=1))
@@ -122,27 +124,29 @@ def _fit_effects(
         return None
     some = some[:: -(-len(some) // EFFECT_ROWS)]
     logs = common.apply(
-        held_out.margins[some], lambda _: np.zeros(0), None if homes is None else homes[some]
+        held_out.margins[some],
+        lambda _: np.zeros(0),
+        None if row_regions is None else row_regions[some],
     )
     weights = held_out.weights[some]
-    wanted = soften(held_out.y[some], weights)
+    wanted = compute_platt_targets(held_out.y[some], weights)
     return fit_additive_curves(X[some], wanted, weights, logs[:, 1] - logs[:, 0])
 
 
 def _adjust_regions(
-    common: Calibration, held_out: HeldOutMargins, homes: IntArray, model: FittedStrategy
+    common: Calibration, held_out: HeldOutMargins, row_regions: IntArray, model: FittedStrategy
 ) -> FloatArray:
     """A slope and shifts for each region with held-out rows, drawn to the common curve."""
     known = ~np.isnan(held_out.margins)
     logits = np.where(known, common.logits(held_out.margins), -np.inf)
-    own = known[np.arange(len(homes)), held_out.y] & (known.sum(axis=1) > 1)
+    own = known[np.arange(len(row_regions)), held_out.y] & (known.sum(axis=1) > 1)
     unchanged = np.append(1.0, np.zeros(logits.shape[1]))
     regions = np.tile(unchanged, (len(model.committee.members), 1))
-    for home in np.unique(homes[own]).tolist():
-        rows = np.flatnonzero((homes == home) & own)
+    for region in np.unique(row_regions[own]).tolist():
+        rows = np.flatnonzero((row_regions == region) & own)
         if len(rows) >= ENOUGH_OF_REGION:
             here = held_out.y[rows], held_out.weights[rows]
-            regions[home] = fit_adjustment(logits[rows], *here)
+            regions[region] = fit_adjustment(logits[rows], *here)
     return regions
 
 
@@ -159,13 +163,13 @@ class HeldOutMargins:
         """These rows of X, whose ids are ascending."""
         return X if len(self.rows) == X.shape[0] else X[self.rows]
 
-    def excess(self, unseen: Callable[[IntArray], FloatArray]) -> float:
-        """How much more often than `unseen` says rows are of a class their members lack."""
-        lacking = np.isnan(self.margins)
-        some = np.flatnonzero(lacking.any(axis=1) & ~lacking.all(axis=1))
+    def excess(self, missing_class_mass: Callable[[IntArray], FloatArray]) -> float:
+        """How much more often rows are of a class their members lack than is predicted."""
+        missing = np.isnan(self.margins)
+        some = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
         if not len(some):
             return 0.0
-        met = lacking[some, self.y[some]] - unseen(some)
+        met = missing[some, self.y[some]] - missing_class_mass(some)
         return max(0.0, float(np.average(met, weights=self.weights[some])))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -12,15 +12,17 @@ import attrs
 import cloudpickle
 import numpy as np
 
-from dcsvm.base.subproblem import Subproblem
+from dcsvm.base.problem import Problem
+from dcsvm.base.subproblem import Subproblem, list_rows
 from dcsvm.drive.engine import bundle_jobs
-from dcsvm.drive.executor import Numbered
+from dcsvm.drive.executor import Numbered, Runnable
 from dcsvm.numeric.mapped_rows import MappedRows, RowHandle
 
-#: A parcel holds bundles of at most so many rows together, unless a single one has more.
-PARCEL_ROWS = 4096
+#: A parcel holds bundles of at most so many rows, numbers, and squares of the rows of parts
+#: together, unless a single one has more.
+PARCEL_ROWS, PARCEL_NUMBERS, PARCEL_SQUARES = 2**14, 2**20, 2**24
 #: At least so many parcels per core, so that all cores stay busy to the end.
-PARCELS_PER_CORE = 8
+PARCELS_PER_CORE = 4
 #: Arrays of fewer numbers are sent as they are.
 SMALL_ARRAY = 100
 
@@ -50,6 +52,14 @@ class Parcel:
         more = f" and {len(jobs) - 1} more" if len(jobs) > 1 else ""
         return f"{jobs[0][1].title}{more}"
 
+    def replace(self, problems: Mapping[int, Problem]) -> Parcel:
+        """The same jobs on other problems, by the `id` of their own."""
+        bundles = [
+            tuple((number, _replace(job, problems)) for number, job in bundle)
+            for bundle in self.bundles
+        ]
+        return _seal(bundles)
+
     def pack(self, sees: Sees) -> bytes:
         """Pickle the bundles; shared values are left out, by their places."""
         return _pack(self.bundles, self.shared, sees)
@@ -59,20 +69,60 @@ class Parcel:
         return unpack(content, (), KnownRows.of([job for _, job in self.jobs]))
 
 
+def _replace(job: Runnable, problems: Mapping[int, Problem]) -> Runnable:
+    if isinstance(job, Subproblem) and id(job.problem) in problems:
+        return attrs.evolve(job, problem=problems[id(job.problem)])
+    return job
+
+
 def make_parcels(jobs: list[Numbered], cores: int) -> Iterable[Parcel]:
     """Yield jobs in order, in parcels of many small ones."""
-    largest = min(PARCEL_ROWS, sum(job.n_rows for _, job in jobs) // (PARCELS_PER_CORE * cores))
+    n_parcels = PARCELS_PER_CORE * cores
+    most = Load(
+        min(PARCEL_ROWS, sum(job.n_rows for _, job in jobs) // n_parcels),
+        PARCEL_NUMBERS,
+        PARCEL_SQUARES,
+    )
     some: list[tuple[Numbered, ...]] = []
-    n_rows = 0
-    for bundle in bundle_jobs(jobs, max(1, len(jobs) // (PARCELS_PER_CORE * cores))):
-        size = sum(job.n_rows for _, job in bundle)
-        if some and n_rows + size > largest:
+    load = Load()
+    for bundle in bundle_jobs(jobs, max(1, len(jobs) // n_parcels)):
+        more = Load.of(bundle)
+        if some and not load.add(more).fits(most):
             yield _seal(some)
-            some, n_rows = [], 0
+            some, load = [], Load()
         some.append(tuple(bundle))
-        n_rows += size
+        load = load.add(more)
     if some:
         yield _seal(some)
+
+
+@attrs.frozen
+class Load:
+    """How much some jobs are: their rows, the numbers in these, and the squares of their rows.
+
+    The last stands for the time of training, so that a parcel of large parts is not a long one.
+    """
+
+    rows: int = 0
+    numbers: int = 0
+    squares: int = 0
+
+    @classmethod
+    def of(cls, jobs: Iterable[Numbered]) -> Load:
+        sizes = [job.n_rows for _, job in jobs]
+        widths = [job.problem.n_features if isinstance(job, Subproblem) else 1 for _, job in jobs]
+        numbers = sum(size * width for size, width in zip(sizes, widths, strict=True))
+        return cls(sum(sizes), numbers, sum(size**2 for size in sizes))
+
+    def add(self, other: Load) -> Load:
+        mine, others = attrs.astuple(self), attrs.astuple(other)
+        return Load(*(one + more for one, more in zip(mine, others, strict=True)))
+
+    def fits(self, most: Load) -> bool:
+        return all(
+            one <= limit
+            for one, limit in zip(attrs.astuple(self), attrs.astuple(most), strict=True)
+        )
 
 
 def _seal(bundles: list[tuple[Numbered, ...]]) -> Parcel:
@@ -184,7 +234,7 @@ class KnownRows:
             return None
         width = dense[0].problem.n_features
         blocks = [
-            (each.problem.X, np.unique(each.part.rows))
+            (each.problem.X, list_rows(each.part.rows))
             for each in dense
             if each.problem.n_features == width
         ]

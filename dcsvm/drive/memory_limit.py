@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 import math
+import operator
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.errors import MemoryLimitError
+from dcsvm.base.models import KernelExpansion
+from dcsvm.base.subproblem import FitResult, Subproblem
 from dcsvm.drive.executor import Numbered, Runnable
-from dcsvm.numeric.mapped_rows import RESIDENT_BYTES
+from dcsvm.numeric.mapped_rows import RESIDENT_BYTES, MappedRows
+from dcsvm.numeric.spilled_rows import RowSpill
 
 #: What a process takes before it is given any rows.
 PROCESS_BYTES = 150e6
 #: What a division takes is told from so many bytes on.
 TOLD_BYTES = 100e6
 
+#: Support vectors leave memory if the rows of all parts take more than this share of the limit.
+SPILLED_SHARE = 1 / 8
+
 Run = Callable[[Sequence[Numbered]], Any]
 
 
 class MemoryLimit:
-    """Admits jobs while the sum of their forecasts fits into what a limit leaves.
-
-    Parameters
-    ----------
-    limit : float
-        Bytes that this process and its workers may take in all.
-    """
+    """Admits jobs while their forecasts fit into a limit for this process and its workers."""
 
     def __init__(self, limit: float) -> None:
         self.limit = limit
@@ -43,9 +47,15 @@ class MemoryLimit:
         """
         largest = max((job for _, job in jobs), key=lambda job: job.bytes_needed)
         left = self.measure_left(workers)
-        if largest.bytes_needed > left:
-            raise MemoryLimitError(self._explain(largest, left))
-        return int(min(cores, left // max(largest.bytes_needed, 1.0)))
+        needed = largest.bytes_needed
+        if cores * needed > left:  # then it is worth a closer look at those that may not fit
+            doubtful = [job for _, job in jobs if job is largest or job.bytes_needed > left]
+            needed, largest = max(
+                ((_estimate(job), job) for job in doubtful), key=operator.itemgetter(0)
+            )
+        if needed > left:
+            raise MemoryLimitError(self._explain(largest, needed, left))
+        return int(min(cores, left // max(needed, 1.0)))
 
     def guard(self, run: Run) -> Run:
         """A function that runs jobs in a thread here, when they fit beside the others."""
@@ -53,6 +63,8 @@ class MemoryLimit:
 
         def run_when_fitting(jobs: Sequence[Numbered]) -> Any:
             needed = max(job.bytes_needed for _, job in jobs)  # one is run after the other
+            if self._taken + needed > left:  # then it is worth a closer look
+                needed = max(_estimate(job) for _, job in jobs)
             with self._changed:
                 self._changed.wait_for(lambda: not self._running or self._taken + needed <= left)
                 self._taken, self._running = self._taken + needed, self._running + 1
@@ -69,8 +81,22 @@ class MemoryLimit:
         """The bytes that are left beside what this process and such workers take before a fit."""
         return self.limit - measure_used() - RESIDENT_BYTES - workers * PROCESS_BYTES
 
-    def _explain(self, job: Runnable, left: float) -> str:
-        needed = job.bytes_needed
+    def plan_spill(self, jobs: Sequence[Numbered]) -> Callable[[Any], Any] | None:
+        """What moves the support vectors of outcomes to a file, if there could be many.
+
+        Only jobs on rows of a file have them moved, to a file beside it.
+        """
+        mine = [job for _, job in jobs if isinstance(job, Subproblem)]
+        problems = [job.problem for job in mine if isinstance(job.problem.X, MappedRows)]
+        if not problems:
+            return None
+        n_rows, width = sum(job.n_rows for job in mine), problems[0].n_features
+        if 8.0 * n_rows * width <= SPILLED_SHARE * self.limit:
+            return None
+        folder = str(Path(str(problems[0].X.filename)).parent)
+        return partial(spill_points, spill=RowSpill(n_rows, width, folder))
+
+    def _explain(self, job: Runnable, needed: float, left: float) -> str:
         if left <= 0:
             return (
                 f"the limit of {format_bytes(self.limit)} is less than the program takes before "
@@ -83,6 +109,18 @@ class MemoryLimit:
             "decomposer.parts, or what the decomposer calls it), or allow "
             f"{format_bytes(self.limit - left + needed)}"
         )
+
+
+def _estimate(job: Runnable) -> float:
+    """The memory that a job takes, if need be judged by a sample of its rows."""
+    return job.estimate_bytes() if isinstance(job, Subproblem) else job.bytes_needed
+
+
+def spill_points(outcome: Any, spill: RowSpill) -> Any:
+    """The outcome of a job with its support vectors in a file, if it has any."""
+    if not isinstance(outcome, FitResult) or not isinstance(outcome.model, KernelExpansion):
+        return outcome
+    return attrs.evolve(outcome, model=outcome.model.spill(spill))
 
 
 def check_division(

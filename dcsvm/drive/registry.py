@@ -31,6 +31,7 @@ from dcsvm.drive.plugin_discovery import (
     describe_error,
     find_distribution,
     find_installed,
+    find_version,
     import_file,
     is_same_file,
 )
@@ -78,12 +79,9 @@ class Broken:
 class Registry:
     """All components, recipes and reports of the loaded plugins.
 
-    Parameters
-    ----------
-    entry_points : iterable of EntryPoint, optional
-        The plugins to load. None means the installed entry points of the group `dcsvm`,
-        restricted to the comma-separated distributions or entry points in the environment
-        variable DCSVM_LOAD_PLUGINS, if it is set.
+    Without `entry_points`, the plugins are the installed entry points of the group `dcsvm`,
+    restricted to the comma-separated distributions or entry points in the environment variable
+    DCSVM_LOAD_PLUGINS, if it is set.
     """
 
     def __init__(
@@ -214,7 +212,7 @@ class Registry:
 
     def _load(self, point: importlib.metadata.EntryPoint) -> None:
         distribution = find_distribution(point)
-        version = point.dist.version if point.dist else ""
+        version = find_version(point)
         try:
             self.add_module(point.load(), distribution, version)
         except PluginError:
@@ -257,13 +255,8 @@ def default_registry() -> Registry:
 def load_plugin(path: str | Path) -> None:
     """Load a single .py file as a plugin, like `--plugin`, unless it is already loaded.
 
-    Its components can then be used by name, and its models can be saved and loaded.
-
-    Parameters
-    ----------
-    path : path
-        A Python file with hooks such as `dcsvm_decomposers`. If it cannot be loaded, a
-        PluginError is raised.
+    Its components can then be used by name, and its models can be saved and loaded. The file has
+    hooks such as `dcsvm_decomposers`. If it cannot be loaded, a PluginError is raised.
     """
     default_registry().add_file(path)
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.drive.fitted import FittedStrategy
+from dcsvm.drive.fitted_strategy import FittedStrategy
 from dcsvm.experiments.recipe import to_toml
 from dcsvm.experiments.recipe.toml_writer import serialize_classifier
 from dcsvm.experiments.run.run_sentences import describe_decision
-from dcsvm.inspection.parameters import size_of
+from dcsvm.inspection.parameter_count import size_of
 from dcsvm.persistence.model_file import load
 from dcsvm.persistence.model_file_format import open_archive
 from dcsvm.toolbox.unwrap import find_classifier, find_preparation

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from dcsvm.base.errors import CompositionError, DataError
 from dcsvm.base.member import Member
 from dcsvm.base.models import winners
-from dcsvm.drive.fitted import is_finite
+from dcsvm.drive.fitted_strategy import is_finite
 from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.numeric.plan_runner import PlanRunner
@@ -36,18 +36,11 @@ TAKEN = (
 
 @attrs.define(eq=False, slots=False)
 class CompiledTree:
-    """A tree of hyperplanes with a label at each leaf.
+    """A tree of hyperplanes with a label (leaves,) at each leaf.
 
     It predicts the same labels as the classifier that it was made from, for dense rows of finite
-    numbers only: missing values are refused even if the classifier imputes them.
-
-    Parameters
-    ----------
-    tree : PlaneTree
-    labels : (leaves,) array
-        The label of each leaf.
-    offset, factor : (d,) arrays
-        A row x is scaled to `(x - offset) * factor`.
+    numbers only: missing values are refused even if the classifier imputes them. A row x is first
+    scaled to `(x - offset) * factor`.
     """
 
     tree: PlaneTree
@@ -61,10 +54,10 @@ class CompiledTree:
         self._answers = self.labels.tolist()
         self._call = None
         if native.library is not None:
-            self._runner = self._lower()
+            self._runner = self._build_runner()
             self._call = self._runner.row_call(self._row, self._leaf)
 
-    def _lower(self) -> PlanRunner:
+    def _build_runner(self) -> PlanRunner:
         """The tree as a plan, whose labels are leaves."""
         plan = Plan()
         tree = plan.plane_tree(self.tree, np.arange(self.tree.n_leaves))
@@ -123,12 +116,9 @@ class CompiledTree:
 def compile_tree(classifier: Any) -> CompiledTree:
     """Compile a fitted tree of hyperplanes, for predictions in microseconds.
 
-    Parameters
-    ----------
-    classifier : fitted DivideAndConquerClassifier, or a search with such a best estimator
-        Its router must be a tree of hyperplanes (`oblique_tree`, `svm_tree`, or any with
-        `hyperplane_tree`) and its members must be constant (`majority`). In a Pipeline, a
-        TablePreparation may scale the features before it.
+    The router of the classifier, or of the best one of a search, must be a tree of hyperplanes
+    (`oblique_tree`, `svm_tree`, or any with `hyperplane_tree`), and its members constant
+    (`majority`). In a Pipeline, a TablePreparation may scale the features before it.
 
     Examples
     --------

@@ -9,9 +9,9 @@ import numpy as np
 from dcsvm.base.errors import DataError
 from dcsvm.base.member import Member
 from dcsvm.base.models import KernelExpansion
-from dcsvm.drive.absent_classes import floor_masked
 from dcsvm.drive.committee.committee import Committee
-from dcsvm.drive.fitted import FittedStrategy
+from dcsvm.drive.fitted_strategy import FittedStrategy
+from dcsvm.drive.masked_scores import floor_masked
 from dcsvm.inspection.explanation import Decision, Explanation, Question, Weight
 from dcsvm.inspection.feature_names import Names
 from dcsvm.numeric import FloatArray, IntArray, Matrix

@@ -24,14 +24,8 @@ FEW_VALUES = 1_000_000
 class PartQueries:
     """Held-out rows to score with every model of one part; kernel values are computed once.
 
-    Parameters
-    ----------
-    X : (n, d) array or CSR matrix
-        Features as the divided problem has them.
-    rows : (m,) int array
-        The rows of X to score.
-    cut : LocalProblem
-        The part.
+    X (n, d) has the features of the divided problem, `rows` (m,) are those to score, and `cut` is
+    the part.
     """
 
     def __init__(self, X: Matrix, rows: IntArray, cut: LocalProblem) -> None:
@@ -77,15 +71,7 @@ class PartQueries:
 
 
 class Overlap:
-    """Kernel values that overlapping parts share, such as pairs of classes, for the same rows.
-
-    Parameters
-    ----------
-    X : (n, d) array
-        The rows to score.
-    whole : Problem
-        The divided problem.
-    """
+    """Kernel values for rows X that overlapping parts of a problem share, such as class pairs."""
 
     def __init__(self, X: FloatArray, whole: Problem) -> None:
         self.X, self.lock = X, Lock()

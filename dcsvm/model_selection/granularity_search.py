@@ -330,15 +330,15 @@ def _tabulate(steps: Sequence[Step]) -> dict[str, Any]:
     """The results of all cells, in the layout of scikit-learn's `cv_results_`."""
     params = [_name_params(step, place) for step in steps for place in range(len(step.cells))]
     sizes = [len(step.cells) for step in steps]
-    scores = np.concatenate([step.verdict.scores for step in steps])
+    scores = np.concatenate([step.results.scores for step in steps])
     table: dict[str, Any] = {
         "level": np.repeat(np.arange(len(steps)), sizes),
         "parts": np.repeat([len(parts_of(step.level)) for step in steps], sizes),
         "params": params,
         "mean_test_score": scores,
         "rank_test_score": 1 + (scores[None, :] > scores[:, None]).sum(axis=1),
-        "nsv": np.concatenate([step.verdict.evaluations for step in steps]),
-        "seconds": np.concatenate([step.verdict.seconds for step in steps]),
+        "nsv": np.concatenate([step.results.evaluations for step in steps]),
+        "seconds": np.concatenate([step.results.seconds for step in steps]),
     }
     for name in dict.fromkeys(name for each in params for name in each):
         values = np.empty(len(params), dtype=object)

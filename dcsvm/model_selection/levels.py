@@ -62,7 +62,7 @@ class LevelSearch:
             if steps and len(parts_of(level)) == len(parts_of(steps[-1].level)):
                 continue  # no two parts of the finer level were joined
             check_parts(parts_of(level), problem, strategy.decomposer)
-            plan = LevelJudge(
+            plan = LevelScorer(
                 *(level, problem, strategy.learner, strategy.combiner, held_out, self.per_part),
                 self.scoring,
             )
@@ -87,13 +87,13 @@ class LevelSearch:
 
     def score(self, step: Step) -> float:
         if self.per_part:
-            return float(step.verdict.right.max(axis=1).sum())
-        return float(step.verdict.scores[step.best])
+            return float(step.results.right.max(axis=1).sum())
+        return float(step.results.scores[step.best])
 
 
 def _sum_seconds(steps: Sequence[Step]) -> float:
     """Training seconds of the parts of all levels, including those from checkpoints."""
-    return sum(float(step.verdict.seconds.sum()) for step in steps)
+    return sum(float(step.results.seconds.sum()) for step in steps)
 
 
 @attrs.frozen(eq=False)
@@ -102,11 +102,11 @@ class Step:
 
     level: Level
     cells: Sequence[Cell]
-    verdict: Verdict
+    results: LevelScores
 
     def rank_cells(self) -> IntArray:
         """The cells from best to worst; ties go to the one with fewer kernel evaluations."""
-        return np.lexsort((self.verdict.evaluations, -self.verdict.scores))
+        return np.lexsort((self.results.evaluations, -self.results.scores))
 
     @property
     def best(self) -> int:
@@ -115,11 +115,11 @@ class Step:
     def find_best_by_part(self) -> IntArray:
         """The best cell of each part; ties go to the one that is best for all parts together."""
         order = self.rank_cells()
-        return np.asarray(order[self.verdict.right[:, order].argmax(axis=1)])
+        return np.asarray(order[self.results.right[:, order].argmax(axis=1)])
 
 
 @attrs.frozen(eq=False)
-class Verdict:
+class LevelScores:
     """The scores of a level: arrays over its cells, and `right` (parts, cells) by part."""
 
     scores: FloatArray
@@ -129,7 +129,7 @@ class Verdict:
 
 
 @attrs.frozen(eq=False)
-class LevelJudge:
+class LevelScorer:
     """A level with all that its parts are trained with, and the held-out rows that ask each."""
 
     level: Level
@@ -140,11 +140,13 @@ class LevelJudge:
     by_part: bool = False
     scoring: str = ACCURACY
 
-    def judge(self, cells: Sequence[Cell]) -> Generator[list[PathJob], list[PathOutcome], Verdict]:
+    def judge(
+        self, cells: Sequence[Cell]
+    ) -> Generator[list[PathJob], list[PathOutcome], LevelScores]:
         """Work for an engine: every cell on every part that a held-out row queries."""
         groups = groups_of(self.level)
         routings = [_route(group, self.held_out.X) for group in groups]
-        asked = [
+        queried = [
             np.sort(rows)
             for each in zip(groups, routings, strict=True)
             for rows in _split_by_part(*each)
@@ -153,14 +155,14 @@ class LevelJudge:
         alone = len(groups) == 1 and len(np.unique(pairs)) == len(pairs)
         alone = alone and self.scoring in SHARES_OF_ROWS
         parts = parts_of(self.level)
-        places = [place for place in range(len(parts)) if len(asked[place])]
-        outcomes = yield [self._build_job(parts[p], p, cells, asked[p], alone) for p in places]
+        places = [place for place in range(len(parts)) if len(queried[place])]
+        outcomes = yield [self._build_job(parts[p], p, cells, queried[p], alone) for p in places]
         right = np.zeros((len(parts), len(cells)))
         right[places] = [outcome.right for outcome in outcomes]
         scores = right.sum(axis=0)
         if not alone:
             told = dict(zip(places, outcomes, strict=True))
-            members = [(asked[p], told.get(p)) for p in range(len(parts))]
+            members = [(queried[p], told.get(p)) for p in range(len(parts))]
             sent = [
                 (len(group.parts), group.router and RecordedRouter(routing))
                 for group, routing in zip(groups, routings, strict=True)
@@ -168,7 +170,7 @@ class LevelJudge:
             scores = np.array([self._score(members, sent, cell) for cell in range(len(cells))])
         evaluations = np.sum([outcome.evaluations for outcome in outcomes], axis=0)
         seconds = np.sum([outcome.seconds_by_cell for outcome in outcomes], axis=0)
-        return Verdict(scores, right, evaluations / self.held_out.n_rows, seconds)
+        return LevelScores(scores, right, evaluations / self.held_out.n_rows, seconds)
 
     def _build_job(
         self, part: Part, place: int, cells: Sequence[Cell], rows: IntArray, alone: bool
@@ -214,10 +216,10 @@ class RecordedRouter(Router):
     routing: Routing
 
     def route(self, X: Matrix) -> Routing:
-        asked = np.isin(self.routing.row, X[:, 0].astype(np.intp))
-        place = np.searchsorted(X[:, 0], self.routing.row[asked])
-        weight = None if self.routing.weight is None else self.routing.weight[asked]
-        return Routing(place, self.routing.member[asked], weight)
+        queried = np.isin(self.routing.row, X[:, 0].astype(np.intp))
+        place = np.searchsorted(X[:, 0], self.routing.row[queried])
+        weight = None if self.routing.weight is None else self.routing.weight[queried]
+        return Routing(place, self.routing.member[queried], weight)
 
 
 @component

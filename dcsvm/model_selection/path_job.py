@@ -92,13 +92,13 @@ class PathJob:
         """Train and judge; called in a worker."""
         started = lap = time.perf_counter()
         cut = self.job.extract()
-        asked = PartQueries(self.held_out.X, self.rows, cut)
+        queries = PartQueries(self.held_out.X, self.rows, cut)
         outcome = PathOutcome.empty(len(self.cells), len(cut.rows), cut.code)
         waiting: list[tuple[list[int], FloatArray]] = []
         last = None
         for places, model in self._fit_models(cut):
             if model is not last:  # cells that mean the same share their model
-                values, cost = asked.answer(model, self.votes)
+                values, cost = queries.answer(model, self.votes)
                 last = model
             if self.alone or self.by_part:
                 waiting.append((places, values))

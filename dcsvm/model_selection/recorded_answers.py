@@ -17,7 +17,7 @@ from dcsvm.base.row_splitting import deal_folds_by_class
 from dcsvm.drive.calibration import Calibration, exponentiate, fit_curve
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.committee.group import Group
-from dcsvm.drive.fitted import FittedStrategy
+from dcsvm.drive.fitted_strategy import FittedStrategy
 from dcsvm.model_selection.named_scores import Answered, rate
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
 from dcsvm.numeric.mapped_rows import take_rows
@@ -83,7 +83,7 @@ class RecordedAnswers:
     def labels(self, X: Matrix) -> IntArray:
         return winners(self.scores(X))
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         return None
 
 
@@ -129,7 +129,10 @@ def number_rows(n_rows: int) -> FloatArray:
 def calibrate_margins(model: FittedStrategy, held_out: HeldOut) -> FloatArray:
     """Probabilities of the held-out rows by a model that repeats its margins."""
     rows = number_rows(held_out.n_rows)
-    margins, unseen = model.class_margins(rows), model.committee.unseen(rows)
+    margins, missing_class_mass = (
+        model.class_margins(rows),
+        model.committee.missing_class_mass(rows),
+    )
     y, weights = held_out.y, held_out.weights
     fold_of = deal_folds_by_class(
         np.maximum(y, 0), margins.shape[1], HALVES, np.random.default_rng(0)
@@ -138,7 +141,7 @@ def calibrate_margins(model: FittedStrategy, held_out: HeldOut) -> FloatArray:
     for fold in range(HALVES):
         learned, rated = np.flatnonzero((fold_of != fold) & (y >= 0)), fold_of == fold
         curve = _fit(margins[learned], y[learned], weights[learned])
-        logs[rated] = curve.apply(margins[rated], unseen[rated].__getitem__)
+        logs[rated] = curve.apply(margins[rated], missing_class_mass[rated].__getitem__)
     logs[fold_of < 0] = np.log(1.0 / margins.shape[1])
     return exponentiate(logs)
 
@@ -167,4 +170,4 @@ def _rate_by_name(
 def _fit(margins: FloatArray, y: IntArray, weights: FloatArray) -> Calibration:
     priors = np.bincount(y, weights, minlength=margins.shape[1])
     curve: dict[str, Any] = fit_curve(margins, y, weights)
-    return Calibration("margins", shares=priors / max(priors.sum(), 1e-300), **curve)
+    return Calibration("margins", class_priors=priors / max(priors.sum(), 1e-300), **curve)

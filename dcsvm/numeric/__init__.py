@@ -2,12 +2,12 @@
 
 from dcsvm.numeric import native
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray, Matrix
-from dcsvm.numeric.clusters import Clusters, fair_prices, kernel_kmeans
-from dcsvm.numeric.duplicate_rows import UniqueRows, merge_duplicates
+from dcsvm.numeric.clusters import Clusters, kernel_kmeans
+from dcsvm.numeric.duplicate_rows import merge_duplicates
 from dcsvm.numeric.expansion.expansion import Expansion, class_sums, evaluate, prepare
 from dcsvm.numeric.expansion.packed_coefficients import PairColumns
 from dcsvm.numeric.expansion.pair_votes import vote, walk
-from dcsvm.numeric.hadamard import HadamardDirections, hadamard_transform
+from dcsvm.numeric.hadamard import HadamardDirections
 from dcsvm.numeric.kernels.distances import (
     Floats,
     Rows,
@@ -16,7 +16,6 @@ from dcsvm.numeric.kernels.distances import (
     distances_within,
     manhattan_distances,
     products,
-    rbf_values,
     row_slices,
     squared_distances,
     write_distances,
@@ -41,7 +40,7 @@ from dcsvm.numeric.native import (
     implementation,
 )
 from dcsvm.numeric.online_svm import OnlineRun
-from dcsvm.numeric.overlapping_split import grow_overlapping, split_with_overlap
+from dcsvm.numeric.overlapping_split import grow_overlapping
 from dcsvm.numeric.row_plan import Plan, Step
 from dcsvm.numeric.squared_hinge import minimize_squared_hinge
 from dcsvm.numeric.stored_arrays import Stored, axes, check_array, check_arrays, check_matrix
@@ -74,7 +73,6 @@ __all__ = [
     "Step",
     "Stored",
     "TreeGrowth",
-    "UniqueRows",
     "address",
     "as_dense",
     "as_rows",
@@ -92,10 +90,8 @@ __all__ = [
     "distances_within",
     "evaluate",
     "exact_products",
-    "fair_prices",
     "fit_pegasos",
     "grow_overlapping",
-    "hadamard_transform",
     "implementation",
     "kernel_kmeans",
     "make_kernel",
@@ -107,10 +103,8 @@ __all__ = [
     "native",
     "prepare",
     "products",
-    "rbf_values",
     "row_slices",
     "solve_pegasos",
-    "split_with_overlap",
     "squared_distances",
     "vote",
     "walk",

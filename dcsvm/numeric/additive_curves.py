@@ -24,12 +24,7 @@ STEPS = 2
 class AdditiveCurves(Stored):
     """A sum of curves, each of one feature: linear between edges, constant beyond the ends.
 
-    Parameters
-    ----------
-    edges : (pieces + 1, features) array
-        Where the pieces of each curve begin and end, ascending.
-    slopes : (pieces, features) array
-    shift : float
+    The pieces of each curve begin and end at ascending `edges` (pieces + 1, features).
     """
 
     edges: FloatArray = attrs.field(metadata=axes("edges", "features"))
@@ -53,13 +48,7 @@ def fit_additive_curves(
 ) -> AdditiveCurves:
     """Fit curves that are added to the log-odds `offsets` (n,) of rows X (n, features).
 
-    Parameters
-    ----------
-    X : (n, features) array
-    wanted : (n,) array
-        The probability that is wanted of each row.
-    weights : (n,) array
-    offsets : (n,) array
+    `wanted` (n,) is the probability that each row should have, with `weights` (n,).
     """
     knots = max(1, min(MOST_PIECES, PIECES // X.shape[1])) - 1
     some = X[:: 1 + len(X) // QUANTILE_ROWS]

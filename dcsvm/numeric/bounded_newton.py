@@ -22,14 +22,9 @@ def minimize_bounded(
 ) -> FloatArray:
     """Find the numbers (d,), each at least `least`, for which the value is smallest.
 
-    Parameters
-    ----------
-    evaluate : callable
-        Its curvature must be positive definite; where the function is not quite convex, an
-        approximation that is.
-    start, least : (d,) arrays
-    precision : float
-        The largest entry of the gradient that counts as zero.
+    The curvature from `evaluate` must be positive definite: where the function is not quite
+    convex, it is that of an approximation. Entries of the gradient up to `precision` count as
+    zero.
 
     References
     ----------

@@ -19,21 +19,12 @@ TIE = 1e-9
 class Clusters:
     """Centers in feature space, and the clusters of the rows.
 
-    Parameters
-    ----------
-    home : (n,) array of int
-        The cluster of each row, with the least squared distance plus price. None is empty.
-    means : (n, k) array
-        The weight of each row in each center; columns sum to 1.
-    inner : (k,) array
-        The squared norm of each center.
-    prices : (k,) array
-        Added to the squared distance to each center before the nearest is chosen.
-    distortion : float
-        The sum of squared distances to the own center.
+    The `assignment` (n,) of a row is the cluster with the least squared distance plus price; no
+    cluster is empty. `means` (n, k) are the weights of the rows in each center, `inner` (k,) its
+    squared norm, and `distortion` is the sum of squared distances to the own center.
     """
 
-    home: Integers
+    assignment: Integers
     means: Floats
     inner: Floats
     prices: Floats
@@ -48,26 +39,16 @@ def kernel_kmeans(
     balance: float = np.inf,
     starts: int = 1,
 ) -> Clusters:
-    """Cluster rows by kernel k-means, with the best of several k-means++ initializations.
+    """Cluster rows with kernel values `gram` (n, n), by the best of several k-means++ starts.
 
     Identical rows stay together, so there may be fewer clusters than requested, and larger ones
-    than `balance` allows.
-
-    Parameters
-    ----------
-    gram : (n, n) array
-        The kernel values between the rows.
-    clusters : int
-    generator : numpy.random.Generator
-    balance : float
-        Largest size of a cluster, as a multiple of the mean size.
-    starts : int
+    than `balance` allows, a multiple of the mean size.
 
     Examples
     --------
     >>> import numpy as np
     >>> X = np.array([[0.0], [0.1], [5.0], [5.2]])
-    >>> kernel_kmeans(X @ X.T, 2, np.random.default_rng(0)).home.tolist() in (
+    >>> kernel_kmeans(X @ X.T, 2, np.random.default_rng(0)).assignment.tolist() in (
     ...     [0, 0, 1, 1],
     ...     [1, 1, 0, 0],
     ... )
@@ -123,14 +104,14 @@ def _auction(costs: Floats, capacity: float, prices: Floats) -> tuple[Floats, in
     best, least = prices.copy(), len(costs) + 1
     for _ in range(AUCTION):
         due = costs + prices
-        home = nearest(due)
-        sizes = np.bincount(home, minlength=len(prices))
+        assignment = nearest(due)
+        sizes = np.bincount(assignment, minlength=len(prices))
         fullest = int(sizes.argmax())
         if sizes[fullest] < least:
             best, least = prices.copy(), int(sizes[fullest])
         if sizes[fullest] <= capacity or len(prices) < 2:
             break
-        inside = due[home == fullest]
+        inside = due[assignment == fullest]
         mine = inside[:, fullest].copy()
         inside[:, fullest] = np.inf
         patience = np.sort(inside.min(axis=1) - mine)
@@ -166,25 +147,25 @@ def _descend(gram: Floats, costs: Floats, capacity: float) -> Clusters:
     """
     diagonal = np.diagonal(gram)[:, None]
     prices = _prices(costs, capacity)
-    home = nearest(costs + prices)
+    assignment = nearest(costs + prices)
     for left in range(ROUNDS, 0, -1):
-        used, home = np.unique(home, return_inverse=True)
-        inside = (home[:, None] == np.arange(len(used))).astype(np.float64)
+        used, assignment = np.unique(assignment, return_inverse=True)
+        inside = (assignment[:, None] == np.arange(len(used))).astype(np.float64)
         means = inside / inside.sum(axis=0)
         between = gram @ means
         inner = np.einsum("ij,ij->j", means, between)
         costs = diagonal - 2.0 * between + inner
         prices = _prices(costs, capacity, prices[used])
-        before, home = home, nearest(costs + prices)
-        if (home == before).all():
+        before, assignment = assignment, nearest(costs + prices)
+        if (assignment == before).all():
             move = None if prices.any() or left == 1 else _move(costs, inside)
             if move is None:
                 break
-            home[move[0]] = move[1]
-    used, home = np.unique(nearest(costs + prices), return_inverse=True)
-    own = costs[np.arange(len(gram)), used[home]]
+            assignment[move[0]] = move[1]
+    used, assignment = np.unique(nearest(costs + prices), return_inverse=True)
+    own = costs[np.arange(len(gram)), used[assignment]]
     distortion = float(np.maximum(own, 0.0).sum())
-    return Clusters(home, means[:, used], inner[used], prices[used], distortion)
+    return Clusters(assignment, means[:, used], inner[used], prices[used], distortion)
 
 
 def _move(costs: Floats, inside: Floats) -> tuple[int, int] | None:

@@ -21,18 +21,10 @@ Words = npt.NDArray[np.uint64]
 
 @attrs.frozen(eq=False)
 class UniqueRows:
-    """Rows without duplicates of features and label, with the rows that each stands for.
+    """Rows (m, d) without duplicates of features and label, with the rows that each stands for.
 
-    Parameters
-    ----------
-    X : (m, d) array
-    y : (m,) int array
-    counts : (m,) int array
-        How many rows each stands for.
-    weights : (m,) float array
-        The sum of their weights.
-    kind : (n,) int array
-        The unique row of each original row.
+    `counts` (m,) and `weights` (m,) are the number and the summed weight of these rows, and `kind`
+    (n,) is the unique row of each original row.
     """
 
     X: FloatArray

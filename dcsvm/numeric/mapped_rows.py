@@ -105,7 +105,7 @@ class MappedRows(np.memmap[Any, np.dtype[np.float64]]):
                 used = there >= 0
                 out[there[used]] = block[used]
                 if start % (32 * BLOCK_ROWS) == 0:
-                    _release_pages(out)
+                    release_pages(out)
             out.flush()
             found = self.open(name)
         except BaseException:
@@ -144,19 +144,19 @@ class MappedRows(np.memmap[Any, np.dtype[np.float64]]):
             self._take_columns(columns)
             for first in range(0, self.shape[1], width):
                 yield first, np.array(columns[:, first : first + width], order="F")
-                _release_pages(columns)
+                release_pages(columns)
 
     def _take_columns(self, found: FloatArray) -> FloatArray:
         """Copy all rows to an array in Fortran order."""
         for start, block in zip(range(0, len(self), BLOCK_ROWS), self.blocks(), strict=True):
             found[start : start + len(block)] = block
             if start % (32 * BLOCK_ROWS) == 0:
-                _release_pages(found)
+                release_pages(found)
         return found
 
     def release(self) -> None:
         """Release the file's pages to the system, which reads them again when needed."""
-        _release_pages(self)
+        release_pages(self)
 
     def __getitem__(self, rows: Any) -> Any:
         if isinstance(rows, np.ndarray) and rows.ndim:
@@ -193,7 +193,8 @@ class MappedRows(np.memmap[Any, np.dtype[np.float64]]):
         return _map, (path, offset, self.shape, _fingerprint(path))
 
 
-def _release_pages(mapped: FloatArray) -> None:
+def release_pages(mapped: FloatArray) -> None:
+    """Release the pages of a mapped array to the system."""
     base = getattr(mapped, "_mmap", None)
     if base is not None and hasattr(mmap, "MADV_DONTNEED"):
         base.madvise(mmap.MADV_DONTNEED)

@@ -12,35 +12,38 @@ from dcsvm.numeric.kernels.distances import BLOCK_BYTES, Floats, Rows, as_dense,
 
 
 def covariance(
-    X: Rows, weights: FloatArray | None, centres: Floats, home: IntArray | None = None
+    X: Rows, weights: FloatArray | None, centres: Floats, assignment: IntArray | None = None
 ) -> Floats:
     """The mean outer product (d, d) of rows X (n, d) around centers (k, d).
 
-    Row i has center `home[i]`, or the only one; a row of weight w counts as w rows.
+    Row i has center `assignment[i]`, or the only one; a row of weight w counts as w rows.
     """
     n, d = X.shape
     total = np.zeros((d, d))
     given = np.ones(n) if weights is None else weights
     roots = np.sqrt(given / given.sum())
     for rows in row_slices(n, 8 * d, BLOCK_BYTES):
-        around = centres[0] if home is None else centres[home[rows]]
+        around = centres[0] if assignment is None else centres[assignment[rows]]
         block = (as_dense(X[rows]) - around) * roots[rows, None]
         total += block.T @ block
     return total
 
 
 def means(
-    X: Rows, weights: FloatArray | None = None, home: IntArray | None = None, n_homes: int = 1
+    X: Rows,
+    weights: FloatArray | None = None,
+    assignment: IntArray | None = None,
+    n_groups: int = 1,
 ) -> Floats:
-    """The weighted mean rows (n_homes, d) of all rows X (n, d), or of the rows of each home.
+    """The weighted mean rows (n_groups, d) of all rows X (n, d), or of the rows of each group.
 
-    A home without rows has zeros.
+    A group without rows has zeros.
     """
     n = X.shape[0]
     given = np.ones(n) if weights is None else weights
-    where = np.zeros(n, dtype=np.intp) if home is None else home
-    shares = sparse.csr_array((given, (where, np.arange(n))), shape=(n_homes, n))
-    masses = np.bincount(where, given, minlength=n_homes)
+    where = np.zeros(n, dtype=np.intp) if assignment is None else assignment
+    shares = sparse.csr_array((given, (where, np.arange(n))), shape=(n_groups, n))
+    masses = np.bincount(where, given, minlength=n_groups)
     return np.asarray(as_dense(shares @ X) / np.where(masses > 0, masses, 1.0)[:, None])
 
 

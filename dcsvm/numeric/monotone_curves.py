@@ -10,11 +10,11 @@ import scipy
 from dcsvm.numeric.array_types import BoolArray, FloatArray, IntArray
 from dcsvm.numeric.bounded_newton import Evaluation, minimize_bounded
 from dcsvm.numeric.platt_scaling import (
+    compute_platt_targets,
     find_logs,
     fit_sigmoid,
     fit_temperature,
     logistic_loss,
-    soften,
 )
 
 #: The slope may change at so many quantiles of the scores, if they are at least so far apart, as
@@ -40,17 +40,10 @@ def fit_monotone_sigmoid(
 ) -> tuple[FloatArray, FloatArray, float]:
     """Fit log-odds of class 1 that are linear between knots and increase everywhere.
 
-    Parameters
-    ----------
-    scores, y, weights : (n,) arrays
-        Finite scores, classes 0 and 1, and positive row weights.
-
-    Returns
-    -------
-    knots, slopes, shift : (k,) array, (k + 1,) array and float
-        The log-odds are `split_at(scores, knots) @ slopes + shift`.
+    Scores, classes 0 and 1 and positive weights are (n,) arrays. Returns `knots` (k,), `slopes` (k
+    + 1,) and a shift: the log-odds are `split_at(scores, knots) @ slopes + shift`.
     """
-    scores, wanted, weights = merge_neighbors(scores, soften(y, weights), weights)
+    scores, wanted, weights = merge_neighbors(scores, compute_platt_targets(y, weights), weights)
     slope, shift = fit_sigmoid(scores, wanted, weights)
     if not np.any(scores) or len(np.unique(y)) < 2:
         return np.zeros(0), np.array([slope]), shift
@@ -78,23 +71,11 @@ def fit_monotone_sigmoid(
 def fit_monotone_softmax(
     scores: FloatArray, y: IntArray, weights: FloatArray, known: BoolArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Fit log-probabilities that are a softmax of increasing curves of the scores.
+    """Fit log-probabilities that are a softmax of increasing curves of scores (n, classes).
 
-    Parameters
-    ----------
-    scores : (n, classes) array
-    y : (n,) int array
-        A known class of each row.
-    weights : (n,) array
-    known : (n, classes) bool array
-        Which scores count; others have probability zero.
-
-    Returns
-    -------
-    knots, slopes : (k,) and (k + 1,) arrays
-        The common curve.
-    scales, shifts : (classes,) arrays
-        A factor of the common curve and a shift for each class.
+    Only `known` scores count, those of the class of each row among them; others have probability
+    zero. Returns the knots (k,) and slopes (k + 1,) of the common curve, and the factor and the
+    shift (classes,) of it for each class.
     """
     rows, n_classes = scores.shape
     few = slice(None, None, -(-rows * n_classes // MANY_SCORES))

@@ -8,8 +8,8 @@ from dcsvm.numeric.kernels.kernel import Kernel
 
 #: Rows of each side that an online run begins with.
 FIRST = 5
-#: Rows whose margins are computed at a time.
-BLOCK_ROWS = 1024
+#: Kernel values that are computed at a time.
+BLOCK_VALUES = 2**18
 
 
 @attrs.define(eq=False)
@@ -95,8 +95,9 @@ class OnlineRun:
     def find_violators(self) -> IntArray:
         """The rows that would still move if they were support vectors."""
         slopes = self.signs.copy()
-        for start in range(0, len(slopes), BLOCK_ROWS):
-            rows = slice(start, start + BLOCK_ROWS)
+        size = max(1, BLOCK_VALUES // len(self.rows))
+        for start in range(0, len(slopes), size):
+            rows = slice(start, start + size)
             slopes[rows] -= self.kernel(self.X[rows], self.points) @ self.duals
         up, down = self.find_pair()
         above = slopes - self.slopes[down] > self.tol

@@ -25,18 +25,9 @@ def fit_sigmoid(
 ) -> tuple[float, float]:
     """Fit the log-odds `slope * scores + shift` of class 1 by Newton's method.
 
-    Parameters
-    ----------
-    scores, wanted, weights : (n,) arrays
-        Finite scores, the probability of class 1 that is wanted of each (see `soften`), and
-        positive row weights.
-    shifted : bool
-        Whether there is a shift; otherwise it is 0, and the sigmoid is a temperature.
-
-    Returns
-    -------
-    slope, shift : float
-        The slope is not negative: a larger score never makes class 1 less likely.
+    `wanted` (n,) is the probability of class 1 that each row should have
+    (`compute_platt_targets`). The slope is not negative: a larger score never makes class 1 less
+    likely. Unless `shifted`, the shift is 0, and the sigmoid is a temperature.
 
     References
     ----------
@@ -160,8 +151,8 @@ def find_logs(logits: FloatArray) -> FloatArray:
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=0)))
 
 
-def soften(y: IntArray, weights: FloatArray) -> FloatArray:
-    """The targets of Platt: what the rows of each class say after one row of each more."""
+def compute_platt_targets(y: IntArray, weights: FloatArray) -> FloatArray:
+    """The targets of Platt (n,): the share of each class if one more row of each were added."""
     second = float(weights[y == 1].sum())
     first = float(weights[y == 0].sum())
     return np.where(y == 1, (second + 1.0) / (second + 2.0), 1.0 / (first + 2.0))

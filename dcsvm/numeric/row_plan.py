@@ -37,16 +37,12 @@ from dcsvm.numeric.step_arrays import (
 
 
 class Plan:
-    """A model laid out as steps: views, models, routers, and how answers are combined.
+    """A model as a list of steps: views, models, routers, and how answers are combined.
 
-    A component lays itself out in its method `lower` with the methods below. Each adds a step,
-    after its arrays have been checked, and returns its number. What cannot be laid out is asked in
-    Python (`ask`, `ask_router`).
-
-    Parameters
-    ----------
-    votes : bool
-        Without votes, models give their margins, and a combination combines these.
+    A component adds its steps in its method `add_to_plan` with the methods below. Each checks its
+    arrays, adds a step and returns its number. What has no step of its own is called in Python
+    (`ask`, `ask_router`). Without `votes`, models give their margins, and a combination combines
+    these.
     """
 
     def __init__(self, votes: bool = True) -> None:
@@ -148,8 +144,8 @@ class Plan:
             arrays=arrays,
         )
 
-    def quicken(self, step: Step, least: int = SMALL) -> None:
-        """Let labels of a one-against-one expansion be found in single precision, if large.
+    def allow_float32_labels(self, step: Step, least: int = SMALL) -> None:
+        """Find the labels of a large one-against-one expansion in single precision.
 
         Rows whose label rounding could change are evaluated again in double precision.
         """
@@ -162,8 +158,8 @@ class Plan:
             arrays = packed, single.structure, single.table, *record.arrays[3:]
             self.replace_arrays(self._last(step), *arrays)
 
-    def is_quick(self, step: Step) -> bool:
-        """Whether a step is an expansion that `quicken` changed, perhaps after a view."""
+    def has_float32_labels(self, step: Step) -> bool:
+        """Whether a step is an expansion with labels in single precision, perhaps after a view."""
         record = self.steps[self._last(step)]
         return record.kind == "expansion" and record.arrays[1] is not None
 
@@ -254,9 +250,9 @@ class Plan:
 
     # Combinations
 
-    def mean(self, unseen: float | None = None) -> Step:
+    def mean(self, missing_score: float | None = None) -> Step:
         """The mean score of each class; see `Committee.mean_scores`."""
-        return self.add("means", sizes=[unseen is not None], numbers=[unseen or 0.0])
+        return self.add("means", sizes=[missing_score is not None], numbers=[missing_score or 0.0])
 
     def route(self) -> Step:
         """The mean score; a row with a single member gets the label that this member predicts."""

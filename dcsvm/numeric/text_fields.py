@@ -102,31 +102,11 @@ class Cells:
 def split_rows(
     text: bytes, *, last: bool, delimiter: bytes, columns: int
 ) -> tuple[Cells, int, int, Fault | None]:
-    """Find the fields of all complete rows at the start of a text.
+    """Find the fields of all complete rows at the start of a text of less than 2 GB.
 
     Lines end with LF, CR LF or CR; empty lines are skipped; fields may be in double quotes, which
-    are doubled inside.
-
-    Parameters
-    ----------
-    text : bytes
-        Less than 2 GB.
-    last : bool
-        Whether this is the end of the file, where a row needs no line end.
-    delimiter : bytes
-        One byte.
-    columns : int
-        The number of fields of each row.
-
-    Returns
-    -------
-    Cells
-    int
-        The number of bytes used.
-    int
-        The number of lines used.
-    Fault or None
-        The fault of the next row.
+    are doubled inside. The `last` text of a file needs no line end. Returns the cells, the numbers
+    of bytes and of lines used, and the fault of the next row, if any.
     """
     compiled = native.library
     if compiled is None:

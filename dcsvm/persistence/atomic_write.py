@@ -31,15 +31,10 @@ def explain_full_disk(path: str | Path, n_bytes: int | None = None) -> Iterator[
         if error.errno not in NO_ROOM:
             raise
         needed = "" if n_bytes is None else f"it takes {_format_bytes(n_bytes)}, and "
-        folder = _find_folder(Path(path))
+        folder = next(each for each in Path(path).absolute().parents if each.is_dir())
         free = f"{_format_bytes(shutil.disk_usage(folder).free)} are free in {str(folder)!r}"
         reason = (error.strerror or "no room").lower()
         raise DiskFullError(f"cannot write {str(path)!r}: {reason}; {needed}{free}") from error
-
-
-def _find_folder(path: Path) -> Path:
-    """Return the innermost folder of a path that exists."""
-    return next(each for each in path.absolute().parents if each.is_dir())
 
 
 def _format_bytes(n: int) -> str:

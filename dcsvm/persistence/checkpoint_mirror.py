@@ -16,14 +16,10 @@ ENDING = ".parts"
 
 
 class CheckpointMirror:
-    """A folder of any file system of fsspec, to which finished parts are copied.
+    """A folder of any file system of fsspec, such as s3://bucket/run, to which parts are copied.
 
-    Object stores cannot append, so some parts at a time become an object, which never changes.
-
-    Parameters
-    ----------
-    url : str
-        Such as s3://bucket/run, or the path of a folder that several machines see.
+    Object stores cannot append, so some finished parts at a time become an object, which never
+    changes. A path is that of a folder that several machines see.
     """
 
     def __init__(self, url: str) -> None:

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 import dcsvm
 from dcsvm.base.errors import ModelFileError, ModelPluginError
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.drive.fitted import FittedStrategy
+from dcsvm.drive.fitted_strategy import FittedStrategy
 from dcsvm.drive.registry import default_registry
 from dcsvm.persistence.decoder import Decoder
 from dcsvm.persistence.encoder import Encoder

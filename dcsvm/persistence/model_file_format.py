@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 import attrs
 
+from dcsvm.numeric.spilled_rows import release_spills
 from dcsvm.persistence.atomic_write import explain_full_disk, open_atomically
 
 FORMAT = "dcsvm model"
@@ -196,10 +197,12 @@ def _add_entry(zipped: zipfile.ZipFile, name: str, pieces: Pieces) -> None:
     with zipped.open(info, "w") as entry:
         for piece in pieces:
             entry.write(piece)
+    release_spills()
 
 
 def _hash(pieces: Pieces) -> str:
     digest = hashlib.sha256()
     for piece in pieces:
         digest.update(piece)
+    release_spills()
     return digest.hexdigest()

@@ -37,14 +37,11 @@ def _check_labels(owner: Any, labels: Any) -> None:
         labels.min(initial=0) < 0 or labels.max(initial=0) >= MOST_CLASSES
     ):
         raise FormatError("is damaged: the classes of an estimator are not numbers from 0 on")
-    encoded = getattr(_encoder(owner), "classes_", labels)
+    encoder = getattr(owner, "le_", None) or getattr(owner, "_label_encoder", None)
+    encoded = getattr(encoder, "classes_", labels)
     declared = getattr(owner, "n_classes_", None)
     if len(encoded) != len(labels) or (np.isscalar(declared) and declared != len(labels)):
         raise FormatError("is damaged: an estimator has a wrong number of classes")
-
-
-def _encoder(owner: Any) -> Any:
-    return getattr(owner, "le_", None) or getattr(owner, "_label_encoder", None)
 
 
 def _walk(estimator: Any) -> Iterator[Any]:

@@ -16,7 +16,7 @@ from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.calibration import Calibration
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.committee.group import Group
-from dcsvm.drive.fitted import FittedStrategy
+from dcsvm.drive.fitted_strategy import FittedStrategy
 from dcsvm.drive.registry import KINDS, Offer, Registry, default_registry
 from dcsvm.numeric.additive_curves import AdditiveCurves
 from dcsvm.numeric.kernels.kernel import Kernel

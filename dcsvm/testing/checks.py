@@ -158,16 +158,10 @@ def laws_of(kind: str) -> list[Law]:
 
 
 def checks_of(component: Any, name: str | None = None, /, **settings: Any) -> list[Check]:
-    """List the checks of a component.
+    """List the checks of a component: a kind and a registered name, or a class or an instance.
 
-    Parameters
-    ----------
-    component : str, Component class or Component
-        A kind, to be followed by a registered name; or the class or an instance of a component.
-    name : str, optional
-    **settings
-        Settings of the component. Problems have 2 to 60 rows, so choose settings that divide them:
-        the default part size of a tree is too large.
+    The settings are those of the component. Problems have 2 to 60 rows, so choose settings that
+    divide them: the default part size of a tree is too large.
 
     Examples
     --------

@@ -9,8 +9,8 @@ import numpy as np
 from dcsvm.base.combiner import Combiner
 from dcsvm.base.decomposer import REGIONS, SUBSETS, WEIGHTS
 from dcsvm.base.problem import Problem
-from dcsvm.drive.absent_classes import floor_masked
 from dcsvm.drive.committee.committee import Committee
+from dcsvm.drive.masked_scores import floor_masked
 from dcsvm.numeric.array_types import FloatArray
 from dcsvm.testing.checks import expect, expect_seeded, for_any, law
 from dcsvm.testing.committees import (

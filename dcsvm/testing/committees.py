@@ -43,12 +43,12 @@ class Halves(Router):
 
     def route(self, X: Matrix) -> Routing:
         first = X[:, [0]].toarray() if hasattr(X, "toarray") else X[:, [0]]
-        home = (first[:, 0] > self.border).astype(np.intp)
+        strip = (first[:, 0] > self.border).astype(np.intp)
         if self.blend is None:
-            return Routing.to_one(home)
-        rows = np.arange(len(home))
-        weight = np.repeat([1 - self.blend, self.blend], len(home))
-        return Routing(np.tile(rows, 2), np.concatenate([home, 1 - home]), weight)
+            return Routing.to_one(strip)
+        rows = np.arange(len(strip))
+        weight = np.repeat([1 - self.blend, self.blend], len(strip))
+        return Routing(np.tile(rows, 2), np.concatenate([strip, 1 - strip]), weight)
 
 
 @component

@@ -9,7 +9,7 @@ from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.learner import LocalLearner
 from dcsvm.base.problem import Problem
 from dcsvm.drive.engine import Engine
-from dcsvm.drive.fitted import FittedStrategy
+from dcsvm.drive.fitted_strategy import FittedStrategy
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.problems import easy_problem, new_rows, problems
 from dcsvm.testing.trials import Work, look_up, run_last_first, send_through_pickle, try_out

@@ -16,7 +16,7 @@ from dcsvm.classifier import Strategy
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.committee.group import find_winners
 from dcsvm.drive.engine import Engine
-from dcsvm.drive.fitted import FittedStrategy
+from dcsvm.drive.fitted_strategy import FittedStrategy
 from dcsvm.numeric.array_types import FloatArray, Matrix
 from dcsvm.testing.checks import expect, for_any, law
 from dcsvm.testing.committees import Divider, committee_of, committees_for, fit_combiner
@@ -123,8 +123,8 @@ def has_no_more_probability_than_one(combiner: Combiner) -> None:
     """probabilities from those of the members are not negative, and rows sum to at most one"""
     problem = easy_problem(3, gap=1.0)
     for committee in committees_for(combiner, problem):
-        spoken = _with_probabilities(committee)
-        shares = fit_combiner(combiner, spoken, problem).probabilities(spoken, problem.X)
+        probable = _with_probabilities(committee)
+        shares = fit_combiner(combiner, probable, problem).probabilities(probable, problem.X)
         if shares is not None:
             _expect_proper(shares, (problem.n_rows, 3), at_most=True)
 

@@ -42,15 +42,9 @@ def problems(
 ) -> Problem:
     """Draw problems with ties, duplicates, constant features, rare and absent classes.
 
-    Parameters
-    ----------
-    min_rows, max_rows : int
-    all_present : bool
-        Whether every class has a row, as learners expect; otherwise at least two have one.
-    weighted : bool, optional
-        Whether rows have weights; None means some problems do.
-    sparse_too : bool
-        Whether some problems are CSR.
+    With `all_present`, every class has a row, as learners expect; otherwise at least two have one.
+    Rows have weights in some problems if `weighted` is None, and with `sparse_too` some problems
+    are CSR.
     """
     n_classes = draw(st.integers(2, 4))
     least = n_classes if all_present else 2

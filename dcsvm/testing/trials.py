@@ -15,13 +15,13 @@ from dcsvm.base.learner import LocalLearner
 from dcsvm.base.models import KernelExpansion, LocalModel
 from dcsvm.base.problem import Part, Problem
 from dcsvm.base.routing import Division
-from dcsvm.base.stages import Stages, conclude
+from dcsvm.base.stages import Stages, finish_stages
 from dcsvm.base.subproblem import FitResult, Subproblem
 from dcsvm.base.threads import find_blas
 from dcsvm.classifier import Strategy
 from dcsvm.drive.committee.committee import Committee
 from dcsvm.drive.engine import Engine
-from dcsvm.drive.fitted import FittedStrategy
+from dcsvm.drive.fitted_strategy import FittedStrategy
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.kernels.kernel import Kernel
 from dcsvm.testing.problems import identify
@@ -84,7 +84,7 @@ class RecordingDecomposer(Decomposer):
         return Strategy(self, Centroids(), MeanScores()).conquer(problem)
 
     def divide(self, problem: Problem) -> Stages:
-        work = conclude(self.decomposer.divide(problem))
+        work = finish_stages(self.decomposer.divide(problem))
         try:
             parts = next(work)
             while True:

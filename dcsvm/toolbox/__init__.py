@@ -21,13 +21,14 @@ from dcsvm.base.models import (
     Hyperplanes,
     KernelExpansion,
 )
-from dcsvm.base.problem import GAMMA_HELP, Gamma, Joined, ProblemStack, parts_by
+from dcsvm.base.problem import GAMMA_HELP, Gamma, ProblemStack, RowIdUnion, parts_by
 from dcsvm.base.reporting import FinishedRun, Report, RunRecord
 from dcsvm.base.routing import Level
 from dcsvm.base.row_splitting import deal_rows
-from dcsvm.base.stages import Stages, duals_of, together
+from dcsvm.base.stages import Stages, together
 from dcsvm.base.stored_fields import PlainState
 from dcsvm.base.threads import for_each, limit_openmp
+from dcsvm.base.warm_starts import duals_of
 from dcsvm.base.wrapped_sklearn import Wrapped
 from dcsvm.toolbox.boosted_trees import BoostedTrees
 from dcsvm.toolbox.feature_effects import FeatureEffect, FeatureReport, measure_features
@@ -77,7 +78,6 @@ __all__ = [
     "Gamma",
     "Hyperplanes",
     "Interval",
-    "Joined",
     "KernelExpansion",
     "LazyLearner",
     "LazyModel",
@@ -96,6 +96,7 @@ __all__ = [
     "Regions",
     "Repeat",
     "Report",
+    "RowIdUnion",
     "RunRecord",
     "Scaling",
     "Stages",

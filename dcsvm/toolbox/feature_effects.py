@@ -84,17 +84,9 @@ def measure_features(
     """Measure permutation importances and effects of the features of a fitted classifier.
 
     The rows, the shuffles and, of very many features, the features are as many as a bound on the
-    work allows. The result does not depend on time.
-
-    Parameters
-    ----------
-    model : fitted classifier
-    X, y : (n, d) and (n,)
-        Rows that the model has not learned. NaN is a missing value.
-    names : sequence of str
-        Of the d features.
-    levels : sequence of sequences of str
-        The levels of each feature, empty for numbers; X then holds their numbers.
+    work allows. The result does not depend on time. X (n, d) and y (n,) are rows that the model
+    has not learned; NaN is a missing value. `levels` has the levels of each feature, empty for
+    numbers; X then holds their numbers.
 
     Examples
     --------

@@ -41,7 +41,7 @@ class PlaneRouter(Router):
         leaf, passed = self.tree.route(X)
         return Routing.to_one(self.member[leaf], passed.astype(float))
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         return plan.plane_tree(self.tree, self.member)
 
     def hyperplane_tree(self) -> tuple[PlaneTree, IntArray]:

@@ -31,20 +31,10 @@ ROUNDING = 1e-10
 class LazyModel(LocalModel):
     """A model that trains on some of its rows for each new row; the base of lazy strategies.
 
-    Subclasses choose the rows. Each set of rows is a part, trained as any other: the core handles
-    absent classes and parts of a single class. Equal sets are trained once per call. The cost is
-    unknown, because it is mostly training.
-
-    Parameters
-    ----------
-    X : (n, d) array or CSR matrix
-    y : (n,) int array
-    weights : (n,) array, optional
-    n_classes : int
-    learner : LocalLearner
-        Trains the parts.
-    seed : Seed
-        All parts have the same seed, so that predictions do not depend on the order of rows.
+    Subclasses choose the rows of X (n, d). Each set of rows is a part, trained by the learner as
+    any other: the core handles absent classes and parts of a single class. Equal sets are trained
+    once per call. The cost is unknown, because it is mostly training. All parts have the same
+    seed, so that predictions do not depend on the order of rows.
     """
 
     X: Matrix
@@ -150,15 +140,7 @@ class LazyLearner(LocalLearner):
 def nearest_rows(X: Matrix, points: Matrix, count: int) -> IntArray:
     """The ids of the nearest points of each row of X, nearest first: (n, count).
 
-    Of equally near points the one with the lower id comes first, whatever rows are asked
-    together.
-
-    Parameters
-    ----------
-    X : (n, d) array or CSR matrix
-    points : (m, d) array or CSR matrix
-    count : int
-        At most m.
+    Of equally near points the one with the lower id comes first, whatever rows are asked together.
     """
     nearest = np.empty((X.shape[0], count), dtype=np.intp)
     rounding = ROUNDING * float(row_norms(points, squared=True).max(initial=0.0))
@@ -185,20 +167,12 @@ def _find_equal(chosen: list[IntArray]) -> Iterator[tuple[IntArray, IntArray]]:
 def train_part(
     problem: Problem, part: Part, learner: LocalLearner, seed: Seed | None = None
 ) -> Member:
-    """Train one part at once, and return its member.
+    """Train one part at once, with the learner unless it has its own, and return its member.
 
     It has the same handling of views, tasks, labels, absent classes and single classes as a part
     of a stage, but no entry in the ledger and no checkpoint: yield parts from `divide` where that
-    is possible. For models that are made at prediction, and to replace members.
-
-    Parameters
-    ----------
-    problem : Problem
-    part : Part
-    learner : LocalLearner
-        For a part without one of its own.
-    seed : Seed, optional
-        By default the problem's.
+    is possible. For models that are made at prediction, and to replace members. The seed is that
+    of the problem unless one is given.
 
     Examples
     --------

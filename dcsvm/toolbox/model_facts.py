@@ -18,13 +18,9 @@ if TYPE_CHECKING:
 
 
 def collect_facts(model: Any, X: Any, y: Any) -> tuple[ModelFact, ...]:
-    """Collect what the components of a fitted classifier report about it.
+    """Collect what the components of a fitted classifier, search or pipeline report about it.
 
-    Parameters
-    ----------
-    model : fitted DivideAndConquerClassifier, or a search or pipeline that ends with one
-    X, y : (n, d) and (n,)
-        The training rows and labels, without rows of weight zero.
+    X (n, d) and y (n,) are the training rows and labels, without rows of weight zero.
 
     Examples
     --------

@@ -12,16 +12,10 @@ from dcsvm.numeric.array_types import FloatArray, IntArray
 
 @attrs.frozen(eq=False)
 class Branches:
-    """A binary tree for pruning: children come after their parents, with masses by class.
+    """A binary tree for pruning: children (nodes, 2) come after their parents; a leaf has -1, -1.
 
-    Parameters
-    ----------
-    children : (nodes, 2) int array
-        Left and right, both larger than the node's number; -1, -1 for a leaf.
-    learned, judged : (nodes, classes) arrays
-        The weight of the training and of the held-out rows of each class, by node.
-    n_judged : int
-        Number of held-out rows.
+    `learned` and `judged` (nodes, classes) are the weights of the training and of the held-out
+    rows of each class; `n_judged` is the number of held-out rows.
     """
 
     children: IntArray
@@ -44,15 +38,11 @@ class Branches:
 
 
 def prune(branches: Branches, standard_errors: float = 0.0) -> IntArray:
-    """Choose the nodes that become leaves.
+    """Choose the inner nodes (m,) that become leaves; some may be below others.
 
     Weakest-link pruning: cut the subtree that lowers the training error least per leaf, until only
     the root is left. Of these trees, choose the smallest whose error on the held-out rows is
     within so many standard errors of the least.
-
-    Returns
-    -------
-    (m,) int array of inner nodes; some may be below others.
 
     References
     ----------

@@ -41,13 +41,13 @@ class Regions(Router):
     def route(self, X: Matrix) -> Routing:
         cost, ones = self.affinity.cost, np.ones(X.shape[0])
         return Routing.to_one(
-            self.home(X),
+            self.find_nearest(X),
             cost.hyperplanes * ones if cost.hyperplanes else None,
             cost.unique_kernel_evaluations * ones if cost.unique_kernel_evaluations else None,
         )
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
-        scores = self.affinity.lower(plan, n_features)
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
+        scores = self.affinity.add_to_plan(plan, n_features)
         return None if scores is None else plan.nearest(scores)
 
     def distances(self, X: Matrix) -> FloatArray:
@@ -58,7 +58,7 @@ class Regions(Router):
         ]
         return np.concatenate(blocks)
 
-    def home(self, X: Matrix) -> IntArray:
+    def find_nearest(self, X: Matrix) -> IntArray:
         """Return the region of each of the rows X, (n,), block by block."""
         starts = range(0, X.shape[0], BLOCK_ROWS)
         blocks = [nearest(self.distances(X[start : start + BLOCK_ROWS])) for start in starts]
@@ -66,12 +66,14 @@ class Regions(Router):
 
     def trace(self, x: Matrix) -> list[str]:
         away = self.distances(x)[0]
-        home = int(nearest(away[None])[0])
-        others = np.delete(away, home)
+        region = int(nearest(away[None])[0])
+        others = np.delete(away, region)
         if not len(others):
             return ["region 0, the only one"]
-        margin = float(others.min() - away[home])
-        return [f"region {home}: nearer than any other centre by {margin:.4g} of squared distance"]
+        margin = float(others.min() - away[region])
+        return [
+            f"region {region}: nearer than any other centre by {margin:.4g} of squared distance"
+        ]
 
     def parts(self, problem: Problem, border: float = 0.0, **others: Any) -> list[Part]:
         """Divide the rows of a problem by region; every region must have rows.
@@ -79,15 +81,15 @@ class Regions(Router):
         With a border, a region of several classes also gets the nearest rows from outside, as many
         as that share of its own.
         """
-        home = self.home(problem.X)
+        region = self.find_nearest(problem.X)
         n_regions = self.distances(problem.X[:1]).shape[1]
-        parts = parts_by(home, n_regions, **others)
+        parts = parts_by(region, n_regions, **others)
         if not border:
             return parts
         away = self.distances(problem.X)
-        own = away[np.arange(len(home)), home]
+        own = away[np.arange(len(region)), region]
         return [
-            _widen(part, problem.y, home == number, away[:, number] - own, border)
+            _widen(part, problem.y, region == number, away[:, number] - own, border)
             for number, part in enumerate(parts)
         ]
 
@@ -99,7 +101,7 @@ class Regions(Router):
             scene,
             [tuple(range(1, n_regions + 1)), *[()] * n_regions],
             [question, *[""] * n_regions],
-            lambda X: self.home(X) + 1,
+            lambda X: self.find_nearest(X) + 1,
         )
 
 
@@ -123,21 +125,11 @@ def find_regions(
 ) -> Regions:
     """Find regions by k-means in the feature space of a kernel, on a sample of the rows.
 
-    Parameters
-    ----------
-    problem : Problem
-        Its seed determines the sample and the first centers.
-    kernel : Kernel
-        With the linear kernel the centers are points of the input space, which cost one product.
-    clusters : int
-        Fewer are found if rows are equal or a cluster would have no rows.
-    rows : (m,) int array, optional
-        The rows to sample from, by default all.
-    sample : int
-    balance : float
-        Largest size of a cluster of the sample, in multiples of the mean size.
-    starts : int
-        Number of restarts; the tightest clusters are used.
+    The seed of the problem determines the sample, of `rows` if they are given, and the first
+    centers. With the linear kernel the centers are points of the input space, which cost one
+    product each. Fewer clusters are found if rows are equal or a cluster would have no rows.
+    `balance` is the largest size of a cluster of the sample, in multiples of the mean size; of
+    several starts the tightest clusters are used.
     """
     generator = problem.seed.generator()
     pool = np.arange(problem.n_rows) if rows is None else rows
@@ -156,7 +148,7 @@ def find_regions(
 
 def _drop_empty(regions: Regions, problem: Problem) -> Regions:
     """Return the regions that have rows of the problem."""
-    used = np.unique(regions.home(problem.X))
+    used = np.unique(regions.find_nearest(problem.X))
     affinity = regions.affinity
     if len(used) == len(affinity.biases):
         return regions

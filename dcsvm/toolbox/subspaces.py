@@ -143,17 +143,8 @@ class Subspaces(Decomposer):
 class BlockSum(View):
     """A sum of blocks of features: feature j is added to feature `place[j]` of the result.
 
-    Sparse rows stay sparse.
-
-    Parameters
-    ----------
-    place : (d,) int array
-    block : (d,) int array
-        The block of each feature; the features of a block have different places.
-    weights : (blocks,) array
-        The factor of each block.
-    width : int
-        Number of features of the result.
+    Sparse rows stay sparse. The features of a `block` have different places, and `weights`
+    (blocks,) are the factors of the blocks. The result has `width` features.
     """
 
     place: IntArray = attrs.field(
@@ -178,7 +169,7 @@ class BlockSum(View):
             )
         return sizes
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         return plan.block_sum(self.place, self.weights[self.block], self.width)
 
     def apply(self, X: Matrix) -> Matrix:

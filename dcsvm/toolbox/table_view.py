@@ -57,13 +57,13 @@ class TableView(View):
         rows: Matrix = self._prepare().transform(X)
         return rows
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         prepare = self._prepare()
         if any(self.levels) or len(prepare.marked_) or prepare.quantiles_ is not None:
             return None
         if prepare.scaling_ is None:
             return plan.columns(n_features, np.arange(n_features))
-        step: Step | None = prepare.scaling_.lower(plan, n_features)
+        step: Step | None = prepare.scaling_.add_to_plan(plan, n_features)
         return step
 
     def check_stored(self, **sizes: int) -> dict[str, int]:

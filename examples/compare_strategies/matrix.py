@@ -43,7 +43,8 @@ from dcsvm import (
     build,
     load_plugin,
 )
-from dcsvm.datasets.loading import NEED_TARGET, read
+from dcsvm.datasets.file_formats import NEED_TARGET
+from dcsvm.datasets.loading import read
 from dcsvm.drive.engine import Engine
 from dcsvm.drive.registry import default_registry
 from dcsvm.toolbox import mcnemar

@@ -21,7 +21,7 @@ from choose import METHODS, chosen
 from data import SPLITS, Split, split
 
 from dcsvm import DivideAndConquerClassifier, build
-from dcsvm.inspection.parameters import size_of
+from dcsvm.inspection.parameter_count import size_of
 from dcsvm.model_selection import mcnemar, paired_interval
 from dcsvm_plugins.combiners.dag.margin_bounds import graph_bounds
 

@@ -82,8 +82,8 @@ def report(
     >>> "test rows were classified correctly" in report(clf, X[1::2], y[1::2], title="iris")
     True
     """
+    from dcsvm_report.gather_facts import gather_facts
     from dcsvm_report.page import render_page
-    from dcsvm_report.python_objects import gather_facts
 
     rows = (X_test, y_test, X_train, y_train)
     return render_page(

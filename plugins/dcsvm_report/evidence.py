@@ -116,22 +116,11 @@ def gather_evidence(
     answers: Any = None,
     probabilities: Any = None,
 ) -> Evidence:
-    """Gather what a report shows of the parts of a fitted classifier.
+    """Gather what a report shows of the parts of a fitted classifier, or of a search or pipeline.
 
-    Parameters
-    ----------
-    classifier : fitted DivideAndConquerClassifier
-        Or a search or pipeline that ends with one; empty for anything else.
-    X_test, y_test : (n, d) and (n,)
-        The test rows.
-    X_train, y_train : optional
-        The training rows, for facts and for the purity of parts.
-    features : sequence of str, optional
-        The column names.
-    answers : (n,), optional
-        Predictions of the test rows, if they were made by other models, such as those of folds.
-    probabilities : (n, classes), optional
-        Probabilities of the test rows by these models.
+    Training rows serve facts and the purity of parts. `answers` (n,) and `probabilities` (n,
+    classes) are predictions of the test rows, if they were made by other models, such as those of
+    folds.
 
     Examples
     --------
@@ -156,9 +145,11 @@ def gather_evidence(
         own = np.isin(y_train, classes)
         if own.all() and len(own) == getattr(classifier, "n_rows_", -1):
             facts = collect_facts(model, X_train, y_train)
-        rows = _see(model, X_train)[own]
+        rows = _prepare_rows(model, X_train)[own]
         learned = (rows, np.searchsorted(classes, np.asarray(y_train)[own]))
-    scene = _scene(model, classifier, _see(model, X_test), y_test, wrong, learned, features)
+    scene = _scene(
+        model, classifier, _prepare_rows(model, X_test), y_test, wrong, learned, features
+    )
     routed = any(group.router is not None for group in committee.groups)
     if routed:
         parts = _count_by_route(committee, scene.X, wrong)
@@ -213,7 +204,7 @@ def _describe_counting(committee: Committee, routed: bool, n_rows: int) -> str:
     return ""
 
 
-def _see(model: Any, X: Any) -> Matrix:
+def _prepare_rows(model: Any, X: Any) -> Matrix:
     """Rows X (n, d) as the classifier of a pipeline sees them."""
     classifier, rows = unwrap(model, X, "report")
     return classifier.check_rows(rows)

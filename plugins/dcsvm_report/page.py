@@ -1,5 +1,6 @@
 """Rendering of facts as one self-contained HTML page."""
 
+import functools
 import importlib.util
 import math
 import re
@@ -59,28 +60,16 @@ def check_installed() -> None:
 def render_page(facts: Facts) -> str:
     """Render the report as HTML; the same facts give the same bytes."""
     check_installed()
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     from dcsvm_report import figures
-    from dcsvm_report.curves import draw_search
     from dcsvm_report.feature_figures import draw_features
     from dcsvm_report.gantt_chart import draw_workers
     from dcsvm_report.probability_curves import draw_probabilities
+    from dcsvm_report.search_curves import draw_search
 
-    environment = Environment(
-        loader=PackageLoader("dcsvm_report", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        share=_share, count=_count, seconds=_seconds, written=_format, number=format_number
-    )
     parts = facts.list_learned_parts()
     plane = facts.evidence.plane
     k = len(facts.classes)
-    return environment.get_template("page.html.jinja").render(
+    return _load_template().render(
         facts=facts,
         cards=_cards(facts),
         verdict=_verdict(facts),
@@ -111,6 +100,24 @@ def render_page(facts: Facts) -> str:
     )
 
 
+@functools.cache
+def _load_template() -> Any:
+    """Compile the template of the page."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("dcsvm_report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        share=_share, count=_count, seconds=_seconds, written=_format, number=format_number
+    )
+    return environment.get_template("page.html.jinja")
+
+
 def format_number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
@@ -119,7 +126,8 @@ def _all_lines(facts: Facts) -> list[tuple[str, str, str]]:
     """The lines of the table of results; with folds, mean and deviation below each score."""
     scores = [key for key in facts.own.metrics if key.startswith("test_") and "_fold_" not in key]
     scores = [key for key in scores if key not in ("test_accuracy", "test_error")]
-    first = [*LINES[:2], *((_name_score(key), key, "score") for key in scores)]
+    rated = [(key.removeprefix("test_").replace("_", " "), key, "score") for key in scores]
+    first = [*LINES[:2], *rated]
     lines = []
     for line in (*first, *LINES[2:]):
         lines.append(line)
@@ -127,10 +135,6 @@ def _all_lines(facts: Facts) -> list[tuple[str, str, str]]:
         lines.append(("mean of the folds", f"{line[1]}_fold_mean", form))
         lines.append(("deviation among folds", f"{line[1]}_fold_std", form))
     return lines
-
-
-def _name_score(score: str) -> str:
-    return score.removeprefix("test_").replace("_", " ")
 
 
 def _stages(facts: Facts) -> Drawing | None:

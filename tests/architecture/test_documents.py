@@ -20,7 +20,7 @@ from unittest import SkipTest
 import attrs
 import pytest
 from typer.testing import CliRunner
-from warm import warm_commands
+from warm import write_command
 
 import dcsvm
 from dcsvm import Committee, Part
@@ -68,10 +68,9 @@ WITH_CODE = [
 
 
 @pytest.fixture(scope="module")
-def scripts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def scripts(warm: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     """What PATH begins with: a `dcsvm` that need not be imported anew for each command."""
-    with warm_commands(tmp_path_factory.mktemp("warm")) as warm:
-        yield f"{warm}:{Path(sys.executable).parent}"
+    return f"{write_command(warm, tmp_path_factory.mktemp('warm'))}:{Path(sys.executable).parent}"
 
 
 @pytest.mark.slow

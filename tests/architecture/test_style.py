@@ -1,10 +1,11 @@
 """The house rules that no linter knows: lengths, names, first sentences."""
 
-import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
+
+from source_code import parse_source
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = [name for name in ("dcsvm", "plugins", "examples", "docs") if (ROOT / name).is_dir()]
@@ -37,11 +38,8 @@ def test_half_of_all_functions_have_seven_lines_or_fewer() -> None:
 def function_lengths(paths: list[Path]) -> Iterator[tuple[str, int]]:
     """Every function with the lines that it takes, its docstring included."""
     for path in paths:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                assert node.end_lineno is not None
-                length = node.end_lineno - node.lineno + 1
-                yield f"{short(path)}:{node.lineno} {node.name}", length
+        for function in parse_source(path.read_text()).functions:
+            yield f"{short(path)}:{function.line} {function.name}", function.length
 
 
 def test_modules_open_with_one_sentence() -> None:
@@ -51,7 +49,7 @@ def test_modules_open_with_one_sentence() -> None:
 
 def fault_of_first_sentence(path: Path) -> str:
     """What is wrong with the sentence that opens a module; nothing if it is fine."""
-    prose = ast.get_docstring(ast.parse(path.read_text()))
+    prose = parse_source(path.read_text()).docstring
     if not prose:
         return "the module has no docstring"
     first = " ".join(prose.partition("\n\n")[0].split())

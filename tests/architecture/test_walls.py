@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from source_code import parse_source
 
 from dcsvm.drive.registry import KINDS, Offer, default_registry
 
@@ -102,10 +103,10 @@ def core(repository: Path) -> dict[str, ast.AST]:
 def imported(path: Path) -> set[str]:
     """The modules that a file imports, names of submodules taken from a package included."""
     modules: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in parse_source(path.read_text()).imports:
         if isinstance(node, ast.Import):
             modules |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
+        else:
             assert node.level == 0, f"{path} imports relatively"
             modules.add(node.module or "")
     return modules

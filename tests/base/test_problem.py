@@ -11,7 +11,7 @@ from dcsvm import DataError, Part, Problem, Task
 from dcsvm.base.problem import part, union
 from dcsvm.base.seed import Seed
 from dcsvm.base.subproblem import Subproblem
-from dcsvm.toolbox import Chain, Columns, Joined, LinearMap, Scaling
+from dcsvm.toolbox import Chain, Columns, LinearMap, RowIdUnion, Scaling
 
 X = np.arange(12.0).reshape(6, 2)
 y = np.array([0, 1, 2, 0, 1, 2])
@@ -36,11 +36,11 @@ def test_parts_join_disjoint_sets_of_rows():
 
 def test_joined_sets_are_kept_once_and_put_in_order_when_asked():
     sets = np.array([1, 4]), np.array([0, 3])
-    joined = Part(Joined(sets))
+    joined = Part(RowIdUnion(sets))
     assert joined.n_rows == 4
     assert joined.rows.tolist() == [0, 1, 3, 4]
     assert joined._rows.sets[0] is sets[0]
-    local = cut(Part(Joined((np.array([1, 4]), np.array([2, 5]))), task=Task((2,), (1,))))
+    local = cut(Part(RowIdUnion((np.array([1, 4]), np.array([2, 5]))), task=Task((2,), (1,))))
     assert local.rows.tolist() == [1, 2, 4, 5]
 
 

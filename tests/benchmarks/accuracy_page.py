@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from budgets import KEPT as BUDGETS
 from budgets import write_table as write_budgets
+from portfolio_ablation import KEPT as ABLATION
+from portfolio_ablation import write_table as write_portfolio_ablation
 from scipy.stats import binomtest, rankdata
 from suite import AUTO, HERE, LONG_AUTO, ROOT, WITHOUT_TREES, read_kept
 
@@ -25,6 +27,7 @@ NAMES = {
     "td_svm": "td_svm",
     "global_svm": "global_svm",
     "metric_svm": "metric_svm",
+    "metric_krr": "metric_krr",
     "boosted_trees": "boosted_trees",
     "lightgbm": "LightGBM",
     "lightgbm_es": "LightGBM, stopped early",
@@ -38,6 +41,7 @@ SHIPPED = (
     "td_svm",
     "global_svm",
     "metric_svm",
+    "metric_krr",
     "boosted_trees",
 )
 RIVALS = ("lightgbm", "lightgbm_es", "hgb", "svc", "xrfm")
@@ -229,10 +233,33 @@ def write_page() -> None:
     lines += ["", *write_table(validated, there, "log_loss", ".4f")]
     for title, about, before, after, rows in ABLATIONS:
         lines += ["", f"## {title}", "", about, "", *write_ablation(before, after, rows)]
-    lines += ["", *describe_budgets()]
+    lines += ["", *describe_portfolio_ablation(), "", *describe_budgets()]
     if NOTES.exists():
         lines += ["", NOTES.read_text().rstrip()]
     PAGE.write_text("\n".join(lines) + "\n")
+
+
+def describe_portfolio_ablation() -> list[str]:
+    """What the recipes of `auto` and its blends are worth."""
+    records = read_kept(ABLATION)
+    commits = sorted({(each["date"], each["commit"]) for each in records})
+    sizes = " or ".join(f"{size:,}" for size in sorted({each["rows"] for each in records}))
+    about = (
+        "What `auto` would choose without some of its recipes, or without blends, with time "
+        f"enough: differences from the whole portfolio, {sizes} rows learned, judged by "
+        "validation rows. "
+        "Seconds are those of the search and one fit of all recipes tried, on one core. "
+        "`python tests/benchmarks/portfolio_ablation.py`, at "
+        + ", ".join(f"{commit} ({date})" for date, commit in commits)
+        + "."
+    )
+    return [
+        "## What the parts of auto are worth",
+        "",
+        about,
+        "",
+        *write_portfolio_ablation(records),
+    ]
 
 
 def describe_budgets() -> list[str]:

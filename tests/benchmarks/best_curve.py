@@ -25,10 +25,12 @@ def measure_best(split: Any, settings: list[float]) -> float:
     """Log-loss of test rows by a curve that was fitted to them."""
     model = compose(PIPELINE, *settings, split.X).fit(split.X, split.y).model_
     margins, y = model.class_margins(split.X_test), split.y_test
-    shares = np.bincount(split.y, minlength=margins.shape[1]) / len(split.y)
+    priors = np.bincount(split.y, minlength=margins.shape[1]) / len(split.y)
     curve: Any = fit_curve(margins, y, np.ones(len(y)))
-    found = Calibration("margins", shares=shares, **curve)
-    logs = found.apply(margins, lambda rows: model.committee.unseen(split.X_test[rows]))
+    found = Calibration("margins", class_priors=priors, **curve)
+    logs = found.apply(
+        margins, lambda rows: model.committee.missing_class_mass(split.X_test[rows])
+    )
     return float(log_loss(y, exponentiate(logs), labels=np.arange(margins.shape[1])))
 
 

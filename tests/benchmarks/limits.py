@@ -35,9 +35,9 @@ from dcsvm.numeric import (
 )
 from dcsvm.numeric.linear.pegasos_solver import pad_width
 from dcsvm.numeric.plan_runner import PlanRunner
+from dcsvm_plugins.learners.kernel_svm.dual_solvers import Gram, solve
 from dcsvm_plugins.learners.kernel_svm.gram import rbf_rows
 from dcsvm_plugins.learners.kernel_svm.large_solver import solve_large
-from dcsvm_plugins.learners.kernel_svm.smo import Gram, solve
 
 GIGA = 1e9
 #: Numbers of a cached array: 1 MB of double precision.
@@ -206,7 +206,7 @@ def expansions(generator: np.random.Generator, n: int, d: int, name: str) -> Ite
     plan = Plan()
     step = plan.expansion(expansion, d)
     assert step is not None
-    plan.quicken(step)
+    plan.allow_float32_labels(step)
     runner, row = PlanRunner(plan, step), X[:1].copy()
     read = 4.0 * m * (d + columns)
     yield Loop(f"one row, {name}", read, "cache", lambda: runner.labels(row))

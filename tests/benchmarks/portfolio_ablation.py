@@ -27,7 +27,6 @@ import pandas as pd
 from scipy import sparse
 from suite import HERE, Cell, ask_git, draw, list_sets, read_kept
 
-from dcsvm import AutoClassifier
 from dcsvm.base.row_splitting import deal_folds
 from dcsvm.datasets.dataset import Dataset
 from dcsvm.drive.engine import Engine
@@ -39,6 +38,8 @@ from dcsvm.experiments.portfolio.portfolio_recipes import PortfolioRecipe, find_
 from dcsvm.experiments.portfolio.portfolio_search import FINALISTS
 from dcsvm.experiments.portfolio.recipe_trials import TrialContext, TrialRows
 from dcsvm.experiments.recipe import find_recipe
+from dcsvm.toolbox.table_preparation import TablePreparation
+from dcsvm.toolbox.table_schema import TableSchema
 
 KEPT = HERE / "measured" / "portfolio_ablation.jsonl"
 FOLDS, MEMBERS = 5, 4
@@ -112,7 +113,9 @@ def read_cell(cell: Cell) -> Dataset:
         name: pd.Categorical(X[:, number]) if number in cell.categorical else X[:, number]
         for number, name in enumerate(names)
     }
-    return AutoClassifier()._read(pd.DataFrame(columns), y)
+    prepare = TablePreparation(missing="impute")
+    coded = prepare.read(pd.DataFrame(columns))
+    return Dataset("rows", coded, y, names, schema=TableSchema(prepare.columns_))
 
 
 def choose(found: dict[str, Any], names: Sequence[str], members: int) -> dict[str, float]:

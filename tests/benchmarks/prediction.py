@@ -61,7 +61,7 @@ def plan_of(expansion: Expansion, n_features: int) -> PlanRunner:
     """The plan of a single expansion."""
     plan = Plan()
     step = plan.expansion(expansion, n_features)
-    plan.quicken(step)
+    plan.allow_float32_labels(step)
     return PlanRunner(plan, step)
 
 

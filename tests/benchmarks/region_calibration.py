@@ -76,7 +76,7 @@ def compare(split: Split, penalties: tuple[float, ...]) -> list[tuple[float, flo
         platt_scaling.ADJUSTMENT = penalty
         tables.append(held_out_margins._adjust_regions(*given))
     platt_scaling.ADJUSTMENT = SHIPPED
-    leaf = fitted.committee.find_homes(split.X_test)
+    leaf = fitted.committee.find_assigned_members(split.X_test)
     found = []
     for regions in tables:
         calibration = attrs.evolve(fitted.calibration, regions=regions, effects=None)

@@ -2,14 +2,17 @@
 
 import math
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
 import pytest
+import typer.main
 from typer.testing import CliRunner
 
 from dcsvm.cli import app
 from dcsvm.drive.registry import default_registry
+from dcsvm.experiments.run import changed_inputs
 
 IRIS_PIPELINE = """
 [data]
@@ -56,6 +59,21 @@ def fresh_registry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[
     default_registry.cache_clear()
     yield
     default_registry.cache_clear()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def built_once() -> Iterator[None]:
+    """Build the commands and digest our own sources once; each takes as long as a small fit."""
+    digest_sources = changed_inputs._digest_sources
+    ours = {name: digest_sources(name) for name in ("dcsvm", "dcsvm_plugins")}
+
+    def digest_others(module: str) -> str:
+        return ours.get(module.partition(".")[0]) or digest_sources(module)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.testing._get_command", cache(typer.main.get_command))
+        patch.setattr(changed_inputs, "_digest_sources", digest_others)
+        yield
 
 
 #: The modules whose tests look at figures or compare every byte of a report.

@@ -8,7 +8,7 @@ from sklearn.utils import all_estimators
 from dcsvm.base.component import settings_of
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.errors import did_you_mean
-from dcsvm.datasets.loading import READERS
+from dcsvm.datasets.file_formats import READERS
 from dcsvm.drive.registry import default_registry
 
 DATA = '[data]\nuse = "iris"\n'

@@ -484,7 +484,7 @@ def test_other_data_for_a_shipped_recipe(dcsvm, tmp_path):
     (tmp_path / "mine.csv").write_text("a,b,kind\n" + rows)
     found = run_in(dcsvm, "kept", "global_svm", "--data", "mine.csv", "--target", "kind")
     assert (found["data"], found["n_features"]) == ("mine.csv", 2)
-    embedded = run_in(dcsvm, "other", "global_svm", "--data", "iris")
+    embedded = run_in(dcsvm, "other", "global_svm", "--data", "iris", "--set", "search={}")
     assert embedded["data"] == "iris"
 
 

@@ -12,11 +12,10 @@ import random
 import re
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from warm import Command, warm_server
+from warm import Command
 
 from dcsvm.base.models import Constant
 from dcsvm.persistence.checkpoints import CheckpointLog
@@ -127,21 +126,15 @@ def begun(folder: Path, recipe: str, nap: float, stop: int = -1) -> None:
     (folder / "recipe.toml").write_text(recipe)
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with warm_server() as address:
-        yield address
-
-
-def started(server: str, folder: Path, *arguments: str) -> Command:
+def started(warm: str, folder: Path, *arguments: str) -> Command:
     """Start the run of a folder, or go on with it where it was begun."""
     given = ("--resume", "run") if (folder / "run").exists() else OPTIONS
     counted = os.environ | {"COUNTED": str(folder / "counted")}
-    return Command(server, ["run", *given, *arguments], folder, counted)
+    return Command(warm, ["run", *given, *arguments], folder, counted)
 
 
-def ended(server: str, folder: Path, *arguments: str) -> str:
-    process = started(server, folder, *arguments)
+def ended(warm: str, folder: Path, *arguments: str) -> str:
+    process = started(warm, folder, *arguments)
     messages = process.communicate()
     assert process.returncode == 0, messages
     return str(messages)
@@ -196,12 +189,12 @@ def state(folder: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("title", RECIPES)
-def test_a_run_killed_at_random_moments_is_resumed_to_the_same_bytes(server, tmp_path, title):
+def test_a_run_killed_at_random_moments_is_resumed_to_the_same_bytes(warm, tmp_path, title):
     whole, folder = tmp_path / "whole", tmp_path / "killed"
     for each in (whole, folder):
         begun(each, *RECIPES[title])
     began = time.monotonic()
-    ended(server, whole, "--jobs", str(JOBS))
+    ended(warm, whole, "--jobs", str(JOBS))
     seconds, expected = time.monotonic() - began, calls(whole)
     assert not LONG or seconds >= 20
     assert len(set(expected)) == len(expected)
@@ -214,7 +207,7 @@ def test_a_run_killed_at_random_moments_is_resumed_to_the_same_bytes(server, tmp
         if state(folder) == "done":
             break
         before = calls(folder)
-        process = started(server, folder, "--jobs", str(JOBS))
+        process = started(warm, folder, "--jobs", str(JOBS))
         least, most = {0: (0.0, 0.2), len(expected): (0.0, writing)}.get(goal, (0.0, 0.2))
         kills += killed_at(folder, process, goal, generator.uniform(least, most))
         # Only what was learned and not yet kept when the run was killed is learned again.
@@ -227,7 +220,7 @@ def test_a_run_killed_at_random_moments_is_resumed_to_the_same_bytes(server, tmp
     assert kills >= KILLS
     if state(folder) != "done":
         before = calls(folder)
-        ended(server, folder)
+        ended(warm, folder)
         again = len(calls(folder)) - len(before) - len(set(calls(folder)) - set(before))
         assert again <= lost
         assert not (folder / "run" / "parts.log").exists()
@@ -248,11 +241,11 @@ def test_a_run_killed_at_random_moments_is_resumed_to_the_same_bytes(server, tmp
 
 @pytest.mark.slow
 @pytest.mark.parametrize("title", RECIPES)
-def test_a_finished_part_is_not_learned_again(server, tmp_path, title):
+def test_a_finished_part_is_not_learned_again(warm, tmp_path, title):
     """One job at a time, killed while the sixth part is learned: five are kept, all stay."""
     begun(tmp_path, RECIPES[title][0], 0.0, stop=5)
     (tmp_path / "stop").touch()
-    process = started(server, tmp_path, "--jobs", "1")
+    process = started(warm, tmp_path, "--jobs", "1")
     deadline = time.monotonic() + PATIENCE
     try:
         while not (tmp_path / "stopped").exists():
@@ -265,9 +258,7 @@ def test_a_finished_part_is_not_learned_again(server, tmp_path, title):
     before = calls(tmp_path)
     assert len(before) == kept(tmp_path) == 5
     (tmp_path / "stop").unlink()
-    said = re.search(
-        r"finished before and not trained again: (\d+) parts", ended(server, tmp_path)
-    )
+    said = re.search(r"finished before and not trained again: (\d+) parts", ended(warm, tmp_path))
     assert said is not None
     assert int(said[1]) >= 5  # those of one class, which nobody learns, are among them
     assert calls(tmp_path)[:5] == before

@@ -313,7 +313,8 @@ def messy(tmp_path):
 
 @pytest.mark.slow
 def test_the_terminal_says_what_columns_were_taken_for_and_which_classes_are_rare(dcsvm, messy):
-    lines = dcsvm("run", "global_svm", *messy, "--jobs", "1").stdout.splitlines()
+    asked = ("run", "global_svm", *messy, "--set", "search={}", "--jobs", "1")
+    lines = dcsvm(*asked).stdout.splitlines()
     assert lines[1:6] == [
         "my data.csv: 68 rows to learn from, 22 held out, 3 features, 3 classes",
         "columns: 2 numbers, 1 category (Colour (main))",
@@ -333,14 +334,14 @@ def test_the_terminal_tells_rows_that_are_counted_and_leading_zeros(dcsvm, tmp_p
     warnings.simplefilter("always")  # undone by pytest after the test
     rows = "".join(f"{i},{i % 4:03d},{i * i % 7},{'xy'[i % 7 > 2]}\n" for i in range(60))
     (tmp_path / "a.csv").write_text("day,zip,size,kind\n" + rows)
-    asked = ("run", "global_svm", "--data", "a.csv", "--target", "kind", "--jobs", "1")
-    result = dcsvm(*asked)
+    asked = ("run", "global_svm", "--data", "a.csv", "--target", "kind", "--set", "search={}")
+    result = dcsvm(*asked, "--jobs", "1")
     assert result.stdout.splitlines()[2:4] == [
         "columns: 1 number, 1 category (zip)",
         "left out: day (counts the rows; `numeric` keeps it)",
     ]
     assert "warning: a.csv: column 'zip' has numbers with leading zeros" in result.stderr
-    result = dcsvm(*asked, "--set", 'data.numeric=["day", "zip"]')
+    result = dcsvm(*asked, "--jobs", "1", "--set", 'data.numeric=["day", "zip"]')
     assert result.stdout.splitlines()[2] == "columns: 3 numbers"
     assert "leading zeros" not in result.stderr
 
@@ -508,7 +509,7 @@ def test_a_key_with_no_table_is_led_into_a_pipeline_inside_another(dcsvm, recipe
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+@pytest.mark.parametrize("more", [("--set", "search={}"), ("--dry-run",)])
 def test_data_that_a_recipe_is_not_meant_for_are_told_in_one_line(dcsvm, more):
     warnings.simplefilter("always")  # undone by pytest after the test
     rows = "".join(f"{i % 7},{i % 5},{'abc'[i % 7 // 3]}\n" for i in range(80))

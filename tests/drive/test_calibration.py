@@ -17,7 +17,7 @@ from dcsvm import (
     setting,
 )
 from dcsvm.base.errors import SettingError
-from dcsvm.drive.calibration import Calibration, exponentiate, level_ties
+from dcsvm.drive.calibration import Calibration, equalize_ties, exponentiate
 
 pytest.importorskip("dcsvm_plugins", reason="the compositions are made of the built-in plugins")
 
@@ -176,8 +176,8 @@ def test_row_weights_count_as_repeated_rows_in_probabilities():
 
 def test_ties_and_sums_of_probabilities():
     logs = np.log([[0.5, 0.5 + 1e-13], [0.25, 0.75]])
-    assert (level_ties(logs)[0] == logs[0].max()).all()
-    assert (exponentiate(level_ties(logs)).argmax(axis=1) == [0, 1]).all()
+    assert (equalize_ties(logs)[0] == logs[0].max()).all()
+    assert (exponentiate(equalize_ties(logs)).argmax(axis=1) == [0, 1]).all()
     np.testing.assert_allclose(exponentiate(logs - 1000.0).sum(axis=1), 1.0)
 
 
@@ -210,7 +210,7 @@ def test_a_region_has_a_curve_of_its_own_drawn_to_the_common_one():
     model = DivideAndConquerClassifier(regions, svm, probability="auto", random_state=0).fit(X, y)
     calibration = model.model_.calibration
     assert calibration.regions.shape == (2, 3)
-    homes = model.model_.committee.find_homes(np.array([[-2.5, 0.0], [2.5, 0.0]]))
+    homes = model.model_.committee.find_assigned_members(np.array([[-2.5, 0.0], [2.5, 0.0]]))
     certain, unsure = calibration.regions[homes, 0]
     assert certain > 1.0 > unsure > 0.0
     shares = model.predict_proba([[2.5, 0.9], [-2.5, 0.9]])[:, 1]

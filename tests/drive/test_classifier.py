@@ -61,7 +61,7 @@ def test_a_number_of_jobs_that_is_none_is_refused_wherever_it_is_used(n_jobs):
 def test_regions_answer_only_for_their_own_rows():
     clf = fitted(Strips(4), combiner=Regional())
     members = clf.model_.committee.members
-    home = clf.model_.committee.groups[0].router.home(X)
+    home = clf.model_.committee.groups[0].router.find_strip(X)
     scores = clf.decision_function(X)
     for strip, member in enumerate(members):
         mine = np.flatnonzero(home == strip)

@@ -7,10 +7,10 @@ from fakes import Average, Centroids, Deal, Everything, Rest, StripRouter, Strip
 from dcsvm import Committee, DivideAndConquerClassifier, Division, Member, Router, Routing
 from dcsvm.base.answers import Answers
 from dcsvm.base.errors import ContractError
-from dcsvm.drive.absent_classes import floor_masked
 from dcsvm.drive.committee.committee import _by_member
 from dcsvm.drive.committee.group import Group
-from dcsvm.drive.fitted import FittedStrategy, chunk_size
+from dcsvm.drive.fitted_strategy import FittedStrategy, chunk_size
+from dcsvm.drive.masked_scores import floor_masked
 from dcsvm.numeric import Kernel
 from dcsvm.toolbox import Constant, Cost, Hyperplanes, KernelExpansion, Wrapped
 
@@ -82,7 +82,7 @@ def test_answers_come_in_blocks_that_do_not_change_them(monkeypatch):
 def test_all_columns_come_as_a_table_with_gaps_where_no_one_was_asked():
     clf = DivideAndConquerClassifier(Strips(2), Centroids(), Average(), random_state=0).fit(X, y)
     table = clf.model_.committee.values(X)
-    home = clf.model_.committee.groups[0].router.home(X)
+    home = clf.model_.committee.groups[0].router.find_strip(X)
     starts = clf.model_.committee.starts
     for strip in range(2):
         mine = slice(starts[strip], starts[strip + 1])
@@ -93,7 +93,7 @@ def test_all_columns_come_as_a_table_with_gaps_where_no_one_was_asked():
 def test_hyperplanes_of_members_and_of_the_router_are_counted():
     clf = DivideAndConquerClassifier(Strips(2), Centroids(), Average(), random_state=0).fit(X, y)
     widths = np.array([len(member.code) for member in clf.model_.committee.members])
-    home = clf.model_.committee.groups[0].router.home(X)
+    home = clf.model_.committee.groups[0].router.find_strip(X)
     cost = clf.cost(X)
     np.testing.assert_array_equal(cost.hyperplanes, widths[home] + 1)
     assert cost.kernel_evaluations.sum() == 0
@@ -250,7 +250,7 @@ def test_one_against_one_expansions_share_their_kernel_values_too():
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_answers_in_chunks_are_the_same_for_any_number_of_jobs(n_jobs, monkeypatch):
-    monkeypatch.setattr("dcsvm.drive.fitted.CHUNK_ROWS", 300)
+    monkeypatch.setattr("dcsvm.drive.fitted_strategy.CHUNK_ROWS", 300)
     clf = DivideAndConquerClassifier(Strips(2), Centroids(), Average(), n_jobs=n_jobs).fit(X, y)
     rows = np.tile(X, (7, 1))
     scores, cost = clf.decision_function(rows), clf.cost(rows)

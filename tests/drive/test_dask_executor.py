@@ -21,6 +21,7 @@ from dcsvm.drive.observers import Observer
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 pytest.importorskip("dcsvm_plugins", reason="these pipelines are made of the built-in plugins")
+nearby_rows = pytest.importorskip("dcsvm.drive.nearby_rows")
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -112,6 +113,37 @@ def test_the_ledger_tells_workers_and_bytes(client):
     assert all(each["waited"] >= 0 and each["began"] > 1e9 for each in accounts)
     moved = sum(each["bytes_sent"] + each["bytes_returned"] for each in accounts)
     assert X.nbytes < moved < 4 * X.nbytes  # names and settings weigh much in small parts
+
+
+@pytest.mark.parametrize(
+    "name", ["tree", "oblique", "pairs", "nested pairs", "cascade", "subspaces"]
+)
+def test_rows_in_memory_are_read_by_workers_of_this_machine(client, name, monkeypatch):
+    monkeypatch.setattr(nearby_rows, "LEAST_BYTES", 1000)
+    labels = np.minimum(y, 1) if name in ("cascade", "oblique") else y
+    here, there = (STRATEGIES[name]().fit(X, labels), STRATEGIES[name]())
+    with dcsvm.cluster(client):
+        there.fit(X, labels)
+    assert bits(here) == bits(there)
+    assert sum(record.account.get("bytes_read", 0) for record in there.ledger_) >= X.nbytes
+
+
+def test_a_worker_that_does_not_see_the_file_is_sent_the_rows(client, monkeypatch):
+    rows = rng.normal(size=(6000, 30))
+    asked = []
+
+    def is_seen_by(self, worker):  # the first parcels are packed as if all workers saw it
+        asked.append(worker)
+        return len(asked) <= 4
+
+    monkeypatch.setattr(nearby_rows, "LEAST_BYTES", 1000)
+    monkeypatch.setattr(nearby_rows.NearbyRows, "is_seen_by", is_seen_by)
+    here, there = (made(Deal(4), Centroids(), Average()) for _ in range(2))
+    here.fit(rows, rows[:, 0] > 0)
+    with dcsvm.cluster(client):
+        there.fit(rows, rows[:, 0] > 0)
+    np.testing.assert_array_equal(here.decision_function(rows), there.decision_function(rows))
+    assert sum(record.account["bytes_sent"] for record in there.ledger_) > rows.nbytes / 2
 
 
 def test_rows_of_a_file_are_read_by_the_workers(client, tmp_path):

@@ -24,7 +24,7 @@ from dcsvm.base.subproblem import Subproblem
 from dcsvm.drive.engine import TOGETHER, Engine, bundle_jobs
 from dcsvm.drive.observers import Observer
 from dcsvm.drive.task_batch import TaskBatch
-from dcsvm.toolbox import Columns, Constant, Joined
+from dcsvm.toolbox import Columns, Constant, RowIdUnion
 
 X, y = blobs()
 
@@ -243,15 +243,17 @@ def test_a_learner_with_a_fit_of_its_own_is_not_passed_by():
 
 ROWS, LABELS = np.arange(12.0).reshape(6, 2), np.array([0, 1, 2, 0, 1, 2])
 JOINED = [
-    Part(Joined((np.array([4, 1]), np.array([0, 3]))), task=Task((0,), (1,))),
-    Part(Joined((np.array([2, 5]), np.array([0, 1]))), task=Task((2,), (0,))),  # drops row 1
-    Part(Joined((np.array([3]), np.array([0]))), task=Task((0, 1), (2,))),  # one side, no class 1
-    Part(Joined((np.array([3]), np.array([0]))), task=Task((1,), (2,))),  # no rows are left
+    Part(RowIdUnion((np.array([4, 1]), np.array([0, 3]))), task=Task((0,), (1,))),
+    Part(RowIdUnion((np.array([2, 5]), np.array([0, 1]))), task=Task((2,), (0,))),  # drops row 1
+    Part(
+        RowIdUnion((np.array([3]), np.array([0]))), task=Task((0, 1), (2,))
+    ),  # one side, no class 1
+    Part(RowIdUnion((np.array([3]), np.array([0]))), task=Task((1,), (2,))),  # no rows are left
 ]
 OTHERS = [
     Part(np.array([5, 0, 1]), task=Task((0,), (1, 2))),
-    Part(Joined((np.array([1]), np.array([0])))),
-    Part(Joined((np.array([1]), np.array([0]))), task=Task((0,), (1,)), view=Columns([1])),
+    Part(RowIdUnion((np.array([1]), np.array([0])))),
+    Part(RowIdUnion((np.array([1]), np.array([0]))), task=Task((0,), (1,)), view=Columns([1])),
 ]
 
 

@@ -1,6 +1,7 @@
 """Executors in this process: what the engine asks of them, and how one is chosen."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ from fakes import Average, Centroids, Deal, blobs
 import dcsvm
 from dcsvm import DivideAndConquerClassifier
 from dcsvm.base.errors import UsageError
+from dcsvm.base.subproblem import FitResult
 from dcsvm.datasets.mapped_tables import map_rows
-from dcsvm.drive.engine import LOCAL, Engine, choose_executor, run_bundle
+from dcsvm.drive.engine import LOCAL, Engine, add_waiting, choose_executor, run_bundle
 from dcsvm.drive.executor import Executor
 
 X, y = blobs()
@@ -81,3 +83,38 @@ def test_the_ledger_tells_when_a_part_began_and_what_was_read(tmp_path):
     accounts = [record.account for record in dealt().fit(rows, y).ledger_]
     assert all(each["began"] > 1e9 for each in accounts)
     assert sum(each["bytes_read"] for each in accounts) == X.nbytes
+
+
+class Slow(Centroids):
+    """Takes a twentieth of a second for a part; in processes, unless it releases the GIL."""
+
+    releases_gil = True
+
+    def fit(self, problem):
+        time.sleep(0.05)
+        return super().fit(problem)
+
+
+class SlowInProcesses(Slow):
+    releases_gil = False
+
+
+@pytest.mark.parametrize("learner", [Slow(), SlowInProcesses()])
+def test_the_ledger_tells_how_long_parts_waited_in_threads_and_processes(learner):
+    clf = DivideAndConquerClassifier(Deal(6), learner, Average(), random_state=0, n_jobs=2)
+    began = time.perf_counter()
+    waited = [record.account["waited"] for record in clf.fit(X, y).ledger_]
+    spent = time.perf_counter() - began
+    # Two are in training and two in line, so that most wait for about the time of another one.
+    assert sorted(waited)[2] > 0.03
+    assert sum(waited) < 4 * spent - 6 * 0.05
+
+
+def test_parts_that_are_trained_in_turn_do_not_wait():
+    assert [record.account["waited"] for record in dealt().fit(X, y).ledger_] == [0.0] * 3
+
+
+def test_parts_that_were_away_together_share_the_waiting_by_their_rows():
+    results = [FitResult(None, None, np.zeros((1, 2)), X[:0], rows, 0.25) for rows in (10, 30)]
+    shared = list(add_waiting(list(enumerate(results)), 2.5))
+    assert [outcome.account["waited"] for _, outcome in shared] == [0.5, 1.5]

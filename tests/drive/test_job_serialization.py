@@ -12,6 +12,7 @@ from dcsvm import Part, Problem, Task
 from dcsvm.base.seed import Seed
 from dcsvm.base.subproblem import Subproblem
 from dcsvm.datasets.mapped_tables import map_rows
+from dcsvm.drive import job_serialization
 from dcsvm.drive.job_serialization import (
     KnownRows,
     make_parcels,
@@ -41,10 +42,26 @@ def test_small_jobs_share_parcels_and_large_ones_have_their_own():
     sizes = [2000, 900, *[10] * 100]
     parcels = list(make_parcels([(n, job(np.arange(size))) for n, size in enumerate(sizes)], 2))
     assert [len(each.jobs) for each in parcels[:2]] == [1, 1]
-    assert 5 < len(parcels) < 20
+    assert len(parcels) == 5
     assert [number for each in parcels for number, _ in each.jobs] == list(range(102))
     assert parcels[0].title == "centroids 0.4"
     assert parcels[-1].title == f"centroids 0.4 and {len(parcels[-1].jobs) - 1} more"
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        ({}, [4]),
+        ({"PARCEL_ROWS": 2500}, [2, 2]),
+        ({"PARCEL_NUMBERS": 25_000}, [1, 1, 1, 1]),
+        ({"PARCEL_SQUARES": 3_500_000}, [3, 1]),
+    ],
+)
+def test_a_parcel_has_few_rows_few_numbers_and_little_work(monkeypatch, limits, expected):
+    for name, limit in ({"PARCELS_PER_CORE": 1} | limits).items():
+        monkeypatch.setattr(job_serialization, name, limit)
+    parcels = make_parcels([(n, job(np.arange(1000))) for n in range(4)], 1)
+    assert [len(each.jobs) for each in parcels] == expected
 
 
 def test_a_parcel_of_all_rows_has_hardly_more_bytes_than_the_rows():

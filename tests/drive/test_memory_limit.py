@@ -1,5 +1,6 @@
 """A limit of memory: what never fits raises before it starts, what fits later waits."""
 
+import pickle
 import threading
 import time
 
@@ -7,11 +8,15 @@ import numpy as np
 import pytest
 from fakes import Average, Centroids, Deal
 
-from dcsvm import DivideAndConquerClassifier, component
+from dcsvm import DivideAndConquerClassifier, build, component
+from dcsvm.base import subproblem
 from dcsvm.base.errors import MemoryLimitError
+from dcsvm.base.models import KernelExpansion
+from dcsvm.datasets.mapped_tables import map_rows
 from dcsvm.drive import memory_limit
 from dcsvm.drive.engine import Engine, LocalExecutor
 from dcsvm.drive.memory_limit import MemoryLimit, format_bytes, measure_used
+from dcsvm.persistence.model_file import save
 
 X = np.random.default_rng(0).normal(size=(600, 2))
 y = X[:, 0] > 0
@@ -73,6 +78,38 @@ def test_a_part_that_never_fits_raises_before_any_is_trained():
     assert not most
 
 
+@component
+class Careful(Hungry):
+    """Takes a tenth of what it said, it says of rows that it has seen."""
+
+    name = "careful"
+
+    def memory_like(self, sample, n_rows):
+        seen.append(sample.n_rows)
+        return 1e5 * n_rows
+
+
+seen = []
+
+
+@pytest.mark.parametrize(("limit", "at_once"), [(15e6, 100), (35e6, 300), (2e9, 400)])
+def test_parts_that_may_not_fit_are_judged_by_a_sample(monkeypatch, limit, at_once):
+    monkeypatch.setattr(subproblem, "SAMPLE_ROWS", 50)
+    seen.clear()
+    clf = DivideAndConquerClassifier(Deal(6), Careful(), Average(), random_state=0)
+    clf.fit_with(Engine(4, executor=LocalExecutor(MemoryLimit(limit))), X, y)
+    assert max(most) == at_once
+    assert set(seen) == (set() if limit == 2e9 else {50})
+
+
+def test_a_sample_may_tell_that_a_part_never_fits(monkeypatch):
+    monkeypatch.setattr(subproblem, "SAMPLE_ROWS", 50)
+    clf = DivideAndConquerClassifier(Deal(6), Careful(), Average(), random_state=0)
+    with pytest.raises(MemoryLimitError, match="is expected to take 10 MB"):
+        clf.fit_with(Engine(4, executor=LocalExecutor(MemoryLimit(8e6))), X, y)
+    assert not most
+
+
 def test_workers_of_their_own_are_counted():
     jobs = [(0, type("Job", (), {"bytes_needed": 100e6, "title": "a", "n_rows": 1}))]
     assert MemoryLimit(1e9).count_fitting(jobs, 8) == 8
@@ -85,3 +122,45 @@ def test_what_is_used_is_measured():
 
 def test_sizes_have_the_unit_that_suits_them():
     assert [format_bytes(size) for size in (4e9, 1.25e8)] == ["4 GB", "125 MB"]
+
+
+@pytest.mark.parametrize("scaling", ["none", "minmax"])
+def test_support_vectors_of_many_rows_on_disk_leave_memory(tmp_path, monkeypatch, scaling):
+    rows = np.random.default_rng(1).normal(size=(1200, 4))
+    labels = rows[:, 0] * rows[:, 1] > 0.2 * rows[:, 2]
+    np.save(tmp_path / "X.npy", rows)
+    tree = build("decomposer", "tree", ceiling=300, border=0.2, local_scaling=scaling)
+    here, there = (
+        DivideAndConquerClassifier(tree, "kernel_svm", "route", random_state=0, probability="auto")
+        for _ in range(2)
+    )
+    here.fit(rows, labels)
+    engine = Engine(2, executor=LocalExecutor(MemoryLimit(8 * 8.0 * 1300 * 4)))
+    monkeypatch.setattr(MemoryLimit, "measure_left", lambda *_: 1e9)
+    there.fit_with(engine, map_rows(tmp_path / "X.npy"), labels)
+    expansions = [
+        (one.model, other.model)
+        for one, other in zip(
+            here.model_.committee.members, there.model_.committee.members, strict=True
+        )
+        if isinstance(one.model, KernelExpansion)
+    ]
+    assert len(expansions) > 2
+    assert all(other.is_spilled and not one.is_spilled for one, other in expansions)
+    assert here.predict_proba(rows).tobytes() == there.predict_proba(rows).tobytes()
+    assert here.predict(rows[:1]) == there.predict(rows[:1])
+    for clf, name in ((here, "here"), (there, "there")):
+        save(clf, tmp_path / name)
+    assert (tmp_path / "here").read_bytes() == (tmp_path / "there").read_bytes()
+    again = pickle.loads(pickle.dumps(there))
+    assert again.predict_proba(rows).tobytes() == here.predict_proba(rows).tobytes()
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["X.npy", "here", "there"]
+
+
+def test_support_vectors_stay_in_memory_without_a_limit_or_with_a_large_one(tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    for limit in (None, MemoryLimit(1e12)):
+        clf = DivideAndConquerClassifier("chunks", "kernel_svm", "mean", random_state=0)
+        engine = Engine(executor=LocalExecutor(limit))
+        clf.fit_with(engine, map_rows(tmp_path / "X.npy"), y)
+        assert not any(member.model.is_spilled for member in clf.model_.committee.members)

@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from dcsvm import DivideAndConquerClassifier, LocalModel, build
-from dcsvm.drive.committee.lowering import MEANS, VOTES
+from dcsvm.drive.committee.strategy_plan import MEANS, VOTES
 from dcsvm.numeric import Plan, native
 from dcsvm.numeric.plan_runner import PlanRunner
 from dcsvm.toolbox import Chain, Columns, Constant, View
@@ -37,7 +37,7 @@ class Doubled(View):
 
 def compile_model(model, n_features):
     plan = Plan()
-    step = model.lower(plan, n_features)
+    step = model.add_to_plan(plan, n_features)
     return PlanRunner(plan, plan.ask(model.scores, n_features, 1) if step is None else step)
 
 
@@ -63,7 +63,7 @@ def test_numbers_that_may_overflow_are_left_to_numpy(number):
 def test_sizes_are_checked_before_c_reads_an_array():
     plan = Plan()
     with pytest.raises(ValueError, match="must hold numbers from 0 to 1"):
-        Columns(np.array([0, 2])).lower(plan, 2)
+        Columns(np.array([0, 2])).add_to_plan(plan, 2)
     with pytest.raises(ValueError, match="a step of 3 features follows one that gives 1"):
         plan.chain(plan.columns(2, np.array([0])), plan.scaling(np.ones(3)))
 
@@ -81,7 +81,9 @@ def test_trees_and_lookups_are_checked_before_c_follows_them():
 @native_only
 def test_a_view_in_python_is_asked_at_its_place_in_a_chain():
     plan = Plan()
-    step = Chain((Columns(np.array([1, 0])), Doubled(), Columns(np.array([1])))).lower(plan, 2)
+    step = Chain((Columns(np.array([1, 0])), Doubled(), Columns(np.array([1])))).add_to_plan(
+        plan, 2
+    )
     runner = PlanRunner(plan, step)
     assert [each.kind for each in plan.steps] == ["columns", "ask", "columns", "chain"]
     np.testing.assert_array_equal(runner.scores(X[:3, :2]), 2 * X[:3, :1])
@@ -101,7 +103,7 @@ def test_single_precision_changes_no_label_beside_a_border(combiner):
     )
     clf = DivideAndConquerClassifier(decomposer, learner, combiner, random_state=0).fit(X, y)
     plan = Plan()
-    strategy = plan.steps[clf.model_.lower(plan, 60)]
+    strategy = plan.steps[clf.model_.add_to_plan(plan, 60)]
     assert strategy.sizes[4] == {"mean": MEANS, "vote": VOTES}[combiner]
     low, high = X[:100].copy(), X[100:200].copy()
     labels = clf.predict(low)

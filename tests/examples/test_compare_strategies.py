@@ -4,11 +4,13 @@ import hashlib
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from warm import run_script
 
 from dcsvm.drive.registry import default_registry
 
@@ -22,18 +24,28 @@ PLUGIN = EXAMPLES / "third_party_plugin" / "dcsvm_cells.py"
 DASH = "\N{EN DASH}"
 
 
-def run(*arguments: str) -> str:
-    command = [sys.executable, str(SCRIPT), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+@pytest.fixture(scope="module")
+def run(warm: str) -> Callable[..., str]:
+    """Run the script to its end, and return what it says besides its results."""
+
+    def run_matrix(*arguments: str) -> str:
+        done = run_script(warm, SCRIPT, *arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    return run_matrix
 
 
-def refusal_of(*arguments: str) -> str:
-    command = [sys.executable, str(SCRIPT), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode != 0
-    return done.stderr
+@pytest.fixture
+def refusal_of(warm: str) -> Callable[..., str]:
+    """Run the script, and return why it ended without a result."""
+
+    def run_refused(*arguments: str) -> str:
+        done = run_script(warm, SCRIPT, *arguments)
+        assert done.returncode != 0
+        return done.stderr
+
+    return run_refused
 
 
 def read(record: Path) -> list[dict[str, Any]]:
@@ -41,7 +53,7 @@ def read(record: Path) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def matrix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def matrix(run: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the records and tables of two learners and three combiners."""
     folder = tmp_path_factory.mktemp("matrix")
     settings = ["--decomposers", "whole,tree,class_tree", "--learners", "linear_svm,krr"]
@@ -86,7 +98,7 @@ def test_tables_tell_strategies_of_two_learners_apart(matrix: Path) -> None:
 
 
 def test_the_page_has_a_line_for_each_strategy_and_dashes_where_one_is_missing(
-    matrix: Path, tmp_path: Path
+    run: Callable[..., str], matrix: Path, tmp_path: Path
 ) -> None:
     found = read(matrix / "found.jsonl")
     other = [record | {"data": "other"} for record in found[:-1]]
@@ -108,7 +120,7 @@ def test_the_page_has_a_line_for_each_strategy_and_dashes_where_one_is_missing(
     assert (tmp_path / "table.svg").read_text().count(f">{DASH}</text>") == 3
 
 
-def test_a_plugin_of_ones_own_takes_part(tmp_path: Path) -> None:
+def test_a_plugin_of_ones_own_takes_part(run: Callable[..., str], tmp_path: Path) -> None:
     record = str(tmp_path / "found.jsonl")
     names = ["--decomposers", "tree,cells", "--plugin", str(PLUGIN)]
     run(FLOWERS, *names, "--learners", "linear_svm", "--record", record)
@@ -118,15 +130,14 @@ def test_a_plugin_of_ones_own_takes_part(tmp_path: Path) -> None:
     assert found[1]["versions"] == found[0]["versions"] | {PLUGIN.name: digest}
 
 
-def test_texts_and_missing_values_are_prepared(tmp_path: Path) -> None:
+def test_texts_and_missing_values_are_prepared(run: Callable[..., str], tmp_path: Path) -> None:
     rows = [f"{n % 7},q{n % 3}_0,{'' if n % 9 == 0 else n % 2},{n % 2}" for n in range(90)]
     (tmp_path / "mixed.csv").write_text("\n".join(["a,quarter,b,label", *rows]) + "\n")
     record, out = tmp_path / "found.jsonl", tmp_path / "tables"
-    command = [sys.executable, str(SCRIPT), str(tmp_path / "mixed.csv"), "--out", str(out)]
-    command += ["--decomposers", "tree,chunks", "--combiners", "route,vote"]
-    command += ["--learners", "linear_svm", "--record", str(record)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stderr == "skipped: chunks with route, which does not fit\n"
+    asked = [str(tmp_path / "mixed.csv"), "--out", str(out), "--record", str(record)]
+    asked += ["--decomposers", "tree,chunks", "--combiners", "route,vote"]
+    said = run(*asked, "--learners", "linear_svm")
+    assert said == "skipped: chunks with route, which does not fit\n"
     assert (out / "table.md").exists()
     first, *others = read(record)
     assert len(others) == 2
@@ -135,7 +146,14 @@ def test_texts_and_missing_values_are_prepared(tmp_path: Path) -> None:
     assert set(first["versions"]) == {"dcsvm"}
 
 
-def test_an_unknown_name_is_told_in_a_sentence() -> None:
+def test_a_script_that_is_forked_is_like_any_other(refusal_of: Callable[..., str]) -> None:
+    asked = (FLOWERS, "--decomposers", "tree,chnks")
+    cold = subprocess.run([sys.executable, SCRIPT, *asked], capture_output=True, text=True)
+    assert cold.returncode != 0
+    assert refusal_of(*asked) == cold.stderr
+
+
+def test_an_unknown_name_is_told_in_a_sentence(refusal_of: Callable[..., str]) -> None:
     said = refusal_of(FLOWERS, "--decomposers", "tree,chnks")
     assert said.startswith("error: no decomposer is called 'chnks'; did you mean 'chunks'? ")
     assert refusal_of(FLOWERS, "--learners", "svmm").startswith("error: no learner is called")
@@ -152,7 +170,9 @@ def test_a_table_without_a_commit_names_versions() -> None:
     assert tell_version(record | {"commit": "3450b66"}) == "3450b66"
 
 
-def test_a_reference_that_is_absent_or_refused_is_told(matrix: Path, tmp_path: Path) -> None:
+def test_a_reference_that_is_absent_or_refused_is_told(
+    refusal_of: Callable[..., str], matrix: Path, tmp_path: Path
+) -> None:
     names = ["--decomposers", "whole,chunks", "--learners", "linear_svm"]
     assert refusal_of(FLOWERS, *names).endswith(
         "error: --against: tree is not one of --decomposers whole,chunks\n"
@@ -165,12 +185,14 @@ def test_a_reference_that_is_absent_or_refused_is_told(matrix: Path, tmp_path: P
     assert refusal_of(FLOWERS, *names).startswith("flowers: --against cascade: ")
 
 
-def test_a_decomposer_without_a_combiner_is_told() -> None:
+def test_a_decomposer_without_a_combiner_is_told(refusal_of: Callable[..., str]) -> None:
     said = refusal_of(FLOWERS, "--decomposers", "tree,chunks", "--combiners", "route")
     assert said == "chunks yields subsets: name a combiner that accepts it by --combiners\n"
 
 
-def test_the_page_is_written_from_the_records(repository: Path, tmp_path: Path) -> None:
+def test_the_page_is_written_from_the_records(
+    run: Callable[..., str], repository: Path, tmp_path: Path
+) -> None:
     records = EXAMPLES / "compare_strategies" / "measured" / "suite.jsonl"
     run("--tables", str(records), "--page", str(tmp_path / "page.md"))
     page = (repository / "docs" / "strategies.md").read_text()

@@ -6,7 +6,7 @@ import pytest
 
 from dcsvm.drive.registry import default_registry
 from dcsvm.experiments.recipe import parse
-from dcsvm.experiments.run.grid_extension import find_next, go_beyond, note_edges
+from dcsvm.experiments.run.grid_extension import extend_grid, find_next, note_edges
 from dcsvm.experiments.run.runner import run_recipe
 from dcsvm.experiments.run.search_result import ScoredCell, SearchResult
 
@@ -58,7 +58,7 @@ def searched(best):
 def test_a_search_goes_on_while_that_is_better(best, asked, chosen, note):
     run, found = searched(best)
     grid = {"C": [0.1, 1.0, 10.0]}
-    result, beyond = go_beyond(run(grid), grid, run, lambda: True)
+    result, beyond = extend_grid(run(grid), grid, run, lambda: True)
     assert found[1:] == asked
     assert result.values["C"] == chosen
     assert len(result.tried) == 3 + len(asked)
@@ -68,7 +68,7 @@ def test_a_search_goes_on_while_that_is_better(best, asked, chosen, note):
 def test_without_time_it_stays_and_says_so():
     run, _ = searched(1e9)
     grid = {"C": [0.1, 1.0, 10.0]}
-    result, beyond = go_beyond(run(grid), grid, run, lambda: False)
+    result, beyond = extend_grid(run(grid), grid, run, lambda: False)
     assert note_edges(result, grid, beyond).stopped.endswith("one beyond it may be better")
 
 

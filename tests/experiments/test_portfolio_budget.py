@@ -1,5 +1,6 @@
 """A portfolio keeps its budget, on a clock that the test moves on."""
 
+import warnings
 from types import SimpleNamespace
 
 import attrs
@@ -68,7 +69,11 @@ def search(recipes, seconds):
     evaluation = PortfolioEvaluation(context, np.arange(N), [(N, 0), (N, 0)])
     found = PortfolioSearch(evaluation, recipes, members=1).run()
     (chosen,) = [each for each in recipes if found.values["chosen"] == each.name]
-    return found, clock.now + 2 * (chosen.constant + chosen.each * N)
+    fit = chosen.constant + chosen.each * N
+    clock.now += fit
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return found, clock.now + fit * context.budget.can_learn_again(fit, 1.0)
 
 
 GOOD, FAIR, POOR = recipe("good", 0.9, 2e-4), recipe("fair", 0.85, 5e-5), recipe("poor", 0.6, 1e-5)
@@ -95,6 +100,14 @@ def test_what_could_not_learn_all_rows_in_time_is_left():
     assert spent <= 60
     (told,) = [each.outcome for each in found.leaderboard if each.recipe == "slow"]
     assert "all rows" in told
+
+
+def test_what_is_clearly_better_is_trained_once_where_the_time_lasts_for_that_only():
+    far_better = recipe("slow", 0.99, 3e-4)  # 6 s for all rows
+    found, spent = search([FAIR, far_better], 20.0)
+    assert found.chosen == "slow"
+    assert spent <= 1.1 * 20
+    assert "too slow" in next(e.outcome for e in found.leaderboard if e.recipe == "slow")
 
 
 def test_a_large_constant_is_not_taken_to_grow():

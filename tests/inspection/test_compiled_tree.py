@@ -33,7 +33,7 @@ def classifier(scaled=False, classes=2, **settings):
     X, y = moons()
     if classes > 2:
         y = np.where(X[:, 2] > 0.5, "maybe", y)
-    tree = build("decomposer", "oblique_tree", **settings)
+    tree = build("decomposer", "oblique_tree", iterations=1000, **settings)
     inner = DivideAndConquerClassifier(tree, "majority", random_state=0)
     outer = make_pipeline(TablePreparation("standard"), inner)
     return (outer if scaled else inner).fit(X[:1000], y[:1000])

@@ -108,7 +108,7 @@ def test_nested_pipelines_are_explained_down_to_the_training_rows(data) -> None:
     assert question.inside is not None
     assert question.inside.answer == explain(clf, x).answer
     assert len(question.inside.questions) == 3
-    home = clf.model_.committee.groups[0].router.home(X)
+    home = clf.model_.committee.groups[0].router.find_strip(X)
     for inner in question.inside.questions:
         for weight in inner.heaviest:
             assert weight.kernel == pytest.approx(np.exp(-0.3 * ((X[weight.row] - x) ** 2).sum()))
@@ -127,7 +127,7 @@ def test_a_node_that_is_a_pipeline_keeps_the_names_of_its_sides(data) -> None:
 def test_the_route_is_told_and_classes_get_their_names(data, monkeypatch) -> None:
     X, y = data
     monkeypatch.setattr(
-        StripRouter, "trace", lambda self, x: [f"strip {self.home(x)[0]}"], raising=False
+        StripRouter, "trace", lambda self, x: [f"strip {self.find_strip(x)[0]}"], raising=False
     )
     monkeypatch.setattr(
         Regional, "trace", lambda self, committee, x: ["class 2 was nearest"], raising=False

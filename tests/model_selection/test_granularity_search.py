@@ -30,7 +30,7 @@ from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.errors import CompositionError
 from dcsvm.drive.engine import Engine
 from dcsvm.drive.registry import default_registry
-from dcsvm.model_selection.levels import Step, Verdict
+from dcsvm.model_selection.levels import LevelScores, Step
 from dcsvm.numeric.probability_scores import LOSSES, PROBABILITY_SCORES
 from dcsvm.toolbox import Level, Repeat, parts_by
 
@@ -60,7 +60,7 @@ class NestedStrips(Strips):
         while True:
             shares = np.linspace(0, 1, strips + 1)[1:-1]
             router = StripRouter(np.quantile(problem.X[:, self.feature], shares), self.feature)
-            parts = parts_by(router.home(problem.X), strips)
+            parts = parts_by(router.find_strip(problem.X), strips)
             yield Level({"strips": strips}, parts, router)
             if strips == 1:
                 return
@@ -310,7 +310,7 @@ def test_each_part_can_take_its_own_cell():
 def test_of_equal_cells_the_one_with_fewer_kernel_evaluations_comes_first():
     scores, evaluations = np.array([0.8, 0.9, 0.9]), np.array([1.0, 30.0, 20.0])
     right = np.array([[0.4, 0.4, 0.4], [0.1, 0.3, 0.2]])
-    step = Step(Level({}), [{}] * 3, Verdict(scores, right, evaluations, np.zeros(3)))
+    step = Step(Level({}), [{}] * 3, LevelScores(scores, right, evaluations, np.zeros(3)))
     assert step.rank_cells().tolist() == [2, 1, 0]
     assert step.find_best_by_part().tolist() == [2, 1]
 

@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 
-from dcsvm.numeric import Kernel, fair_prices, kernel_kmeans
-from dcsvm.numeric.clusters import nearest
+from dcsvm.numeric import Kernel, kernel_kmeans
+from dcsvm.numeric.clusters import fair_prices, nearest
 
 
-def distortion(gram, home):
+def distortion(gram, assignment):
     """The sum of squared distances to the means in feature space, straight from the definition."""
     total = 0.0
-    for label in set(home):
-        mine = np.flatnonzero(np.asarray(home) == label)
+    for label in set(assignment):
+        mine = np.flatnonzero(np.asarray(assignment) == label)
         inside = gram[np.ix_(mine, mine)]
         total += np.trace(inside) - inside.sum() / len(mine)
     return total
@@ -37,7 +37,7 @@ def test_the_best_of_many_starts_is_the_best_of_all_ways_to_cluster(kernel, clus
         gram = kernel(generator.normal(size=(8, 2)))
         found = kernel_kmeans(gram, clusters, generator, starts=60)
         assert found.distortion == pytest.approx(least_distortion(gram, clusters), abs=1e-9)
-        assert found.distortion == pytest.approx(distortion(gram, found.home), abs=1e-9)
+        assert found.distortion == pytest.approx(distortion(gram, found.assignment), abs=1e-9)
 
 
 def test_with_the_linear_kernel_it_is_k_means():
@@ -61,12 +61,12 @@ def test_every_row_is_where_distance_and_price_are_least(seed, rows, clusters, b
     gram = Kernel("rbf", gamma=0.5)(X)
     found = kernel_kmeans(gram, clusters, generator, balance=balance)
     costs = np.diagonal(gram)[:, None] - 2.0 * gram @ found.means + found.inner
-    np.testing.assert_array_equal(found.home, nearest(costs + found.prices))
+    np.testing.assert_array_equal(found.assignment, nearest(costs + found.prices))
     np.testing.assert_allclose(found.means.sum(axis=0), 1.0)
     np.testing.assert_allclose(
         found.inner, np.diagonal(found.means.T @ gram @ found.means), atol=1e-12
     )
-    assert set(found.home) == set(range(len(found.prices)))
+    assert set(found.assignment) == set(range(len(found.prices)))
     assert len(found.prices) <= clusters
 
 
@@ -86,7 +86,7 @@ def test_columns_that_are_not_too_full_cost_nothing():
 def test_rows_that_are_alike_stay_together_whatever_the_balance():
     gram = np.ones((10, 10))
     found = kernel_kmeans(gram, 3, np.random.default_rng(0), balance=1.0)
-    assert found.home.tolist() == [0] * 10
+    assert found.assignment.tolist() == [0] * 10
     assert fair_prices(np.tile([[0.0, 1.0]], (6, 1)), 3.0).shape == (2,)
 
 
@@ -94,8 +94,8 @@ def test_balanced_clusters_are_alike_in_size():
     generator = np.random.default_rng(0)
     X = np.concatenate([generator.normal(0, 0.2, size=(180, 2)), generator.normal(5, 1, (20, 2))])
     gram = Kernel("rbf", gamma=0.5)(X)
-    free = np.bincount(kernel_kmeans(gram, 4, np.random.default_rng(1)).home)
-    fair = np.bincount(kernel_kmeans(gram, 4, np.random.default_rng(1), balance=1.2).home)
+    free = np.bincount(kernel_kmeans(gram, 4, np.random.default_rng(1)).assignment)
+    fair = np.bincount(kernel_kmeans(gram, 4, np.random.default_rng(1), balance=1.2).assignment)
     assert free.max() > 1.2 * 50
     assert fair.max() <= 1.2 * 50
 

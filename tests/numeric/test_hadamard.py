@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import hadamard
 
-from dcsvm.numeric import hadamard_transform
+from dcsvm.numeric.hadamard import hadamard_transform
 
 
 @pytest.mark.parametrize("length", [1, 2, 16])

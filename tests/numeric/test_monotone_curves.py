@@ -18,7 +18,7 @@ from dcsvm.numeric.monotone_curves import (
     place_knots,
     split_at,
 )
-from dcsvm.numeric.platt_scaling import fit_sigmoid, fit_temperature, soften
+from dcsvm.numeric.platt_scaling import compute_platt_targets, fit_sigmoid, fit_temperature
 
 
 def two_classes(n=8000):
@@ -41,7 +41,7 @@ def test_a_curve_of_two_classes_increases_and_is_close_to_the_true_one():
     found = split_at(scores, knots) @ slopes + shift
     assert (np.diff(found[np.argsort(scores)]) > 0).all()
     assert np.abs(found - odds).mean() < 0.25
-    slope, bias = fit_sigmoid(scores, soften(y, np.ones(len(y))), np.ones(len(y)))
+    slope, bias = fit_sigmoid(scores, compute_platt_targets(y, np.ones(len(y))), np.ones(len(y)))
     assert np.abs(found - odds).mean() < 0.5 * np.abs(slope * scores + bias - odds).mean()
 
 
@@ -54,9 +54,9 @@ def test_a_curve_of_two_classes_minimizes_its_loss():
     scores, y, _ = two_classes(300)
     weights = 1.0 + np.arange(len(y)) % 2
     knots, slopes, shift = fit_monotone_sigmoid(scores, y, weights)
-    slope, _ = fit_sigmoid(scores, soften(y, weights), weights)
+    slope, _ = fit_sigmoid(scores, compute_platt_targets(y, weights), weights)
     widths, pieces = place_knots(scores)[1], split_at(scores, knots)
-    wanted = soften(y, weights)
+    wanted = compute_platt_targets(y, weights)
 
     def loss(found):
         logits = pieces @ found[:-1] + found[-1]

@@ -15,9 +15,9 @@ from dual_formulas import exact_rbf, gap
 from dcsvm.numeric import Kernel, native
 from dcsvm.numeric.expansion.expansion import evaluate, prepare
 from dcsvm.numeric.expansion.pair_votes import vote, walk
+from dcsvm_plugins.learners.kernel_svm.dual_solvers import solve
 from dcsvm_plugins.learners.kernel_svm.gram import rbf_gram
 from dcsvm_plugins.learners.kernel_svm.large_solver import solve_large
-from dcsvm_plugins.learners.kernel_svm.smo import solve
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -94,7 +94,7 @@ def test_every_library_solves_and_predicts_alike(use, level):
 ASK = """
 import numpy as np
 import dcsvm.numeric as numeric
-from dcsvm_plugins.learners.kernel_svm.smo import solve
+from dcsvm_plugins.learners.kernel_svm.dual_solvers import solve
 X = np.random.default_rng(0).normal(size=(60, 3))
 y = np.where(X[:, 0] > 0, 1.0, -1.0)
 solution = solve(numeric.Kernel("rbf")(X), y, 10.0)

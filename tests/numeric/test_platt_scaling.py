@@ -11,14 +11,14 @@ from dcsvm.numeric import platt_scaling
 from dcsvm.numeric.platt_scaling import (
     ADJUSTMENT,
     LEAST_SLOPE,
+    compute_platt_targets,
     fit_adjustment,
     fit_temperature,
-    soften,
 )
 
 
 def fit_sigmoid(scores, y, weights, shifted=True):
-    return platt_scaling.fit_sigmoid(scores, soften(y, weights), weights, shifted)
+    return platt_scaling.fit_sigmoid(scores, compute_platt_targets(y, weights), weights, shifted)
 
 
 def two_classes(n=400, seed=0, slope=1.7, shift=-0.6):

@@ -30,6 +30,7 @@ def answer(composition):
     return few + model.decision_function(X).tobytes() + model.predict(X).tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(implementation() != "native", reason="asks for the compiled library")
 def test_threads_get_the_same_bits():
     expected = [answer(each) for each in COMPOSITIONS]

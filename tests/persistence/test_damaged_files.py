@@ -25,7 +25,6 @@ X, _ = blobs(60, 2)
 def registry(monkeypatch):
     registry = registry_of(*FAKES)
     monkeypatch.setattr("dcsvm.persistence.model_file.default_registry", lambda: registry)
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)  # the disk is not what is tested
 
 
 @pytest.fixture(scope="module")

@@ -37,11 +37,6 @@ import model_zoo
 X, Y, ASKED = model_zoo.X, model_zoo.Y, model_zoo.ASKED
 
 
-@pytest.fixture(autouse=True)
-def no_disk(monkeypatch):
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)  # the disk is not what is tested
-
-
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "model"

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from dcsvm import Decomposer, DivideAndConquerClassifier, build, component
-from dcsvm.base.stages import conclude
+from dcsvm.base.stages import finish_stages
 from dcsvm.toolbox import Constant
 
 
@@ -25,7 +25,7 @@ class Recorded(Decomposer):
         return self.decomposer.yields
 
     def divide(self, problem):
-        work = conclude(self.decomposer.divide(problem))
+        work = finish_stages(self.decomposer.divide(problem))
         try:
             parts = next(work)
             while True:

@@ -7,8 +7,8 @@ from sklearn.datasets import load_digits
 from dcsvm.numeric import Kernel
 from dcsvm_plugins.learners.kernel_svm import active_set
 from dcsvm_plugins.learners.kernel_svm.active_set import solve_active_set
+from dcsvm_plugins.learners.kernel_svm.dual_solvers import solve
 from dcsvm_plugins.learners.kernel_svm.size_dispatch import solve_part, suits_active_set
-from dcsvm_plugins.learners.kernel_svm.smo import solve
 
 KERNELS = {
     "rbf": Kernel("rbf", gamma=0.02),

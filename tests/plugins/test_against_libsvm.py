@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dcsvm.numeric import Kernel, native
+from dcsvm_plugins.learners.kernel_svm.dual_solvers import solve
 from dcsvm_plugins.learners.kernel_svm.gram import rbf_gram
 from dcsvm_plugins.learners.kernel_svm.large_solver import solve_large
-from dcsvm_plugins.learners.kernel_svm.smo import solve
 
 KINDS = ["plain", "repeated", "contradicting", "rounded", "constant feature", "separable"]
 TENS = [10.0**power for power in range(-6, 7)]

@@ -174,7 +174,7 @@ def test_regions_add_up_and_several_classes_are_averaged_over_pairs() -> None:
     X, y = blobs(150, seed=1)
     learner = Machine(C=2.0, kernel="rbf", gamma=0.3)
     clf = DivideAndConquerClassifier(Strips(2), learner, Regional()).fit(X, y)
-    home = clf.model_.committee.groups[0].router.home(X)
+    home = clf.model_.committee.groups[0].router.find_strip(X)
     total = 0.0
     for region in range(2):
         for i, j in combinations(range(3), 2):
@@ -200,7 +200,7 @@ def test_nested_class_tasks_count_like_those_of_one_machine(decomposer) -> None:
         flat = DivideAndConquerClassifier(Strips(2), learner, Regional()).fit(X, y)
         assert found.R.value == pytest.approx(tree_terms(flat, X, y).R.value)
     else:
-        home = clf.model_.committee.groups[0].router.home(X)
+        home = clf.model_.committee.groups[0].router.find_strip(X)
         total = sum(
             quantity(X[home == r], np.where(y[home == r] == c, 1, -1), 2.0, 0.3)
             for r in range(2)

@@ -13,8 +13,8 @@ from dcsvm_plugins.learners.kernel_svm.c_continuation import (
     mean_curvature,
     sample_rows,
 )
+from dcsvm_plugins.learners.kernel_svm.dual_solvers import solve, solve_path, solve_paths
 from dcsvm_plugins.learners.kernel_svm.multiclass import iterate_grams
-from dcsvm_plugins.learners.kernel_svm.smo import solve, solve_path, solve_paths
 from dcsvm_plugins.learners.kernel_svm.smo_numpy import Tasks
 
 
@@ -75,7 +75,9 @@ def test_the_numpy_solver_approaches_alike(monkeypatch: pytest.MonkeyPatch) -> N
     X, signs = noisy(400)
     gram = gram_of(X, 1.0)
     compiled = solve(gram, signs, 1e3)
-    monkeypatch.setattr("dcsvm_plugins.learners.kernel_svm.smo.solve_paths", reference.solve_paths)
+    monkeypatch.setattr(
+        "dcsvm_plugins.learners.kernel_svm.dual_solvers.solve_paths", reference.solve_paths
+    )
     plain = solve(gram, signs, 1e3)
     assert plain.converged
     assert plain.objective == pytest.approx(compiled.objective, rel=1e-6)

@@ -13,6 +13,8 @@ from dcsvm import DataError, DivideAndConquerClassifier, Problem, SettingError, 
 from dcsvm.testing import easy_problem
 from dcsvm.testing.problems import as_sparse
 from dcsvm_plugins.learners.kernel_svm.multiclass import iterate_grams
+from dcsvm_plugins.learners.kernel_svm.row_cache import KernelRows
+from dcsvm_plugins.learners.kernel_svm.size_dispatch import WORKING_BYTES
 
 KERNELS = {
     "rbf": {"gamma": 0.7},
@@ -374,3 +376,48 @@ def test_what_rounding_hides_is_not_asked_for():
             svm = build("learner", "kernel_svm", kernel=kernel, C=100.0)
             effort = svm.fit(Problem(X * scale, (y > 0).astype(int), 2)).effort
             assert effort["iterations"] < 1_000_000
+
+
+def flipped(n, noise, seed=0):
+    """A problem of two features, some of whose labels are those of the other class."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 2))
+    y = (X[:, 0] > 0) ^ (random.uniform(size=n) < noise)
+    return Problem(X, y.astype(int), 2)
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.1, 0.3])
+def test_the_memory_of_a_large_part_is_forecast_by_a_sample(monkeypatch, noise):
+    machine, looked_at = build("learner", "kernel_svm", C=10.0, gamma=0.5), []
+    bound, width = machine.memory(5000, 2), 2
+    forecast = machine.memory_like(flipped(1500, noise), 5000)
+    made = KernelRows.__init__
+
+    def note(self, *given):
+        made(self, *given)
+        looked_at.append(self)
+
+    monkeypatch.setattr(KernelRows, "__init__", note)
+    machine.fit(flipped(5000, noise, seed=1))
+    share = np.count_nonzero(looked_at[0].row_in >= 0) / 5000
+    kept = 4.0 * share * 5000**2 + WORKING_BYTES + 12.0 * 5000 * width
+    assert forecast == pytest.approx(kept, rel=0.2)
+    assert forecast < bound
+
+
+def test_the_memory_of_pairs_is_that_of_the_largest():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(1500, 2)), random.choice(3, 1500, p=[0.1, 0.5, 0.4])
+    machine = build("learner", "kernel_svm", C=1.0, gamma=0.5)
+    two = y > 0
+    pair = Problem(X[two], y[two] - 1, 2)
+    n_rows = round(5000 * pair.n_rows / 1500)
+    found = machine.memory_like(Problem(X, y, 3), 5000)
+    assert found == pytest.approx(machine.memory_like(pair, n_rows), rel=0.05)
+    assert found < machine.memory(5000, 2)
+
+
+def test_other_kernels_are_expected_to_take_more_memory():
+    rbf, laplacian = (build("learner", "kernel_svm", kernel=each) for each in ("rbf", "laplacian"))
+    for n_rows in (1000, 6000):
+        assert laplacian.memory(n_rows, 10) > 1.5 * rbf.memory(n_rows, 10)

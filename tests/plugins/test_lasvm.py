@@ -7,6 +7,7 @@ from sklearn.svm import SVC
 
 from dcsvm import Problem, build
 from dcsvm.base.seed import Seed
+from dcsvm.numeric import Kernel, online_svm
 from dcsvm.testing import easy_problem
 
 X, y = make_moons(300, noise=0.3, random_state=0)
@@ -47,3 +48,20 @@ def test_one_pass_is_as_accurate_as_libsvm_on_new_rows(seed):
     exact = SVC(gamma=1.0).fit(X, y)
     assert (model.labels(new) == labels).mean() > exact.score(new, labels) - 0.005
     assert len(model.support) <= len(exact.support_)
+
+
+def test_margins_are_computed_in_blocks_of_few_kernel_values(monkeypatch):
+    sizes = []
+    monkeypatch.setattr(online_svm, "BLOCK_VALUES", 2000)
+    kernel = Kernel.__call__
+
+    def ask(self, X, Y=None):
+        found = kernel(self, X, Y)
+        sizes.append(found.size)
+        return found
+
+    whole = build("learner", "lasvm", gamma=1.0).fit(Problem(X, y, 2)).scores(X)
+    monkeypatch.setattr(Kernel, "__call__", ask)
+    model = build("learner", "lasvm", gamma=1.0).fit(Problem(X, y, 2))
+    assert max(sizes) <= 2000
+    np.testing.assert_allclose(model.scores(X), whole, atol=1e-9)

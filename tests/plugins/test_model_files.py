@@ -21,11 +21,6 @@ X, Y = X[::2], Y[::2]  # enough to be divided, and quick in every combination
 NAMES = {kind: [name for each, name in components() if each == kind] for kind, _ in components()}
 
 
-@pytest.fixture(autouse=True)
-def no_disk(monkeypatch):
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)  # the disk is not what is tested
-
-
 def fitted(decomposer, learner, combiner, rows=X, labels=Y, **settings):
     classifier = DivideAndConquerClassifier(decomposer, learner, combiner, **settings)
     return classifier.fit(rows, labels)

@@ -15,6 +15,7 @@ from dcsvm.numeric.expansion.expansion import prepare
 from dcsvm.numeric.expansion.pair_votes import vote
 from dcsvm_plugins.learners.kernel_svm import large_solver as large
 from dcsvm_plugins.learners.kernel_svm import multiclass
+from dcsvm_plugins.learners.kernel_svm.dual_solvers import solve
 from dcsvm_plugins.learners.kernel_svm.gram import as_gram
 from dcsvm_plugins.learners.kernel_svm.large_solver import solve_large
 from dcsvm_plugins.learners.kernel_svm.multiclass import (
@@ -24,7 +25,6 @@ from dcsvm_plugins.learners.kernel_svm.multiclass import (
     solve_grid,
 )
 from dcsvm_plugins.learners.kernel_svm.size_dispatch import solve_pairs_large
-from dcsvm_plugins.learners.kernel_svm.smo import solve
 
 
 def classes(rows=150, count=4, features=3, seed=0):

@@ -8,7 +8,7 @@ from sklearn.svm import LinearSVC
 
 from dcsvm import DivideAndConquerClassifier, Problem, build
 from dcsvm.inspection import compile_tree
-from dcsvm_plugins.decomposers.piecewise_tree import ContestLearner, _build_tree, _minimize
+from dcsvm_plugins.decomposers.piecewise_tree import PiecewiseLinearLearner, _build_tree, _minimize
 
 X, Y = make_moons(600, noise=0.15, random_state=0)
 LEARNED, TESTED = slice(300), slice(300, None)
@@ -95,8 +95,8 @@ def test_a_row_of_weight_three_costs_as_much_as_three_rows_where_weights_have_me
     weights = np.ones(len(Y))
     weights[:50] = 3.0
     repeated = np.concatenate([np.arange(len(Y)), np.arange(50), np.arange(50)])
-    learner = ContestLearner(1, 1.0, 500)
-    heavier = ContestLearner(1, weights.mean(), 500)
+    learner = PiecewiseLinearLearner(1, 1.0, 500)
+    heavier = PiecewiseLinearLearner(1, weights.mean(), 500)
     one = heavier.fit(Problem(X, Y, 2, problem.seed, weights)).tree
     other = learner.fit(Problem(X[repeated], Y[repeated], 2)).tree
     assert np.allclose(one.weights, other.weights, rtol=1e-3, atol=1e-4)

@@ -27,7 +27,13 @@ def pipelines():
     yield "subspaces", subspaces, "linear_svm", "fusion"
 
 
-@pytest.mark.parametrize("pipeline", list(pipelines()), ids=lambda given: given[0])
+@pytest.mark.parametrize(
+    "pipeline",
+    [
+        pytest.param(each, id=each[0], marks=[pytest.mark.slow] * (each[0] == "oblique"))
+        for each in pipelines()
+    ],
+)
 def test_rows_on_disk_give_the_bits_of_rows_in_memory(pipeline, tmp_path):
     np.save(tmp_path / "X.npy", X)
     _, *pieces = pipeline

@@ -8,9 +8,9 @@ from dual_formulas import exact_rbf, gap
 from sklearn.exceptions import ConvergenceWarning
 
 from dcsvm.numeric import Kernel, native
+from dcsvm_plugins.learners.kernel_svm.dual_solvers import solve, solve_parts, solve_tasks
 from dcsvm_plugins.learners.kernel_svm.gram import rbf_gram
 from dcsvm_plugins.learners.kernel_svm.size_dispatch import solve_part
-from dcsvm_plugins.learners.kernel_svm.smo import solve, solve_parts, solve_tasks
 
 SIZES, GAMMAS = (5, 40, 2, 130), (0.5, 0.1, 3.0, 1.0)
 

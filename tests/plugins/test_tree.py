@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 import dcsvm
 from dcsvm import DivideAndConquerClassifier, GranularitySearch, Problem, SettingError, build
 from dcsvm.base.component import settings_of
+from dcsvm.datasets.mapped_tables import map_rows
 from dcsvm.inspection.explainer import explain
 from dcsvm.numeric import merge_duplicates
 from dcsvm.numeric.native import numpy_only
@@ -244,6 +245,32 @@ def test_a_border_of_everything_is_everything():
     for part in finest(tree(ceiling=100, border=100.0), X, y).parts:
         if is_mixed(part, y):
             assert np.array_equal(np.sort(part.rows), np.arange(300))
+
+
+def test_rows_around_a_leaf_come_from_its_own_branch_of_a_large_tree(monkeypatch):
+    X, y = waves(600)
+    whole = finest(tree(ceiling=30, border=0.5), X, y)
+    monkeypatch.setattr("dcsvm_plugins.decomposers.tree.NEARBY_ROWS", 250)
+    near = finest(tree(ceiling=30, border=0.5), X, y)
+    branch = homes(finest(tree(ceiling=250), X, y), X)
+    assert branch.max() > 1
+    changed = 0
+    for one, other in zip(whole.parts, near.parts, strict=True):
+        (mine,) = np.unique(branch[other.rows])
+        assert len(other.rows) == min(len(one.rows), np.count_nonzero(branch == mine))
+        changed += len(np.unique(branch[one.rows])) > 1
+    assert changed > 0
+
+
+def test_rows_of_a_file_have_the_borders_and_leaves_of_those_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr("dcsvm.numeric.mapped_rows.BLOCK_ROWS", 100)
+    X, y = waves(450)
+    np.save(tmp_path / "X.npy", X)
+    mapped = map_rows(tmp_path / "X.npy")
+    here, there = (finest(tree(ceiling=60, border=0.5), rows, y) for rows in (X, mapped))
+    for one, other in zip(here.parts, there.parts, strict=True):
+        assert np.array_equal(one.rows, other.rows)
+    assert np.array_equal(homes(here, X), homes(there, mapped))
 
 
 def test_a_border_makes_a_tree_of_machines_more_accurate():

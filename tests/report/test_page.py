@@ -51,9 +51,9 @@ class DrawnRouter(StripRouter):
         X, y = (scene.X, scene.y) if scene.learned is None else scene.learned
         counts = np.zeros((2 * n + 1, len(scene.classes)), dtype=int)
         leaf = np.array([*range(n + 1, 2 * n + 1), n])
-        np.add.at(counts, (leaf[self.home(X)], y), 1)
-        tested = np.bincount(leaf[self.home(scene.X)], minlength=2 * n + 1)
-        wrong = np.bincount(leaf[self.home(scene.X)][scene.wrong], minlength=2 * n + 1)
+        np.add.at(counts, (leaf[self.find_strip(X)], y), 1)
+        tested = np.bincount(leaf[self.find_strip(scene.X)], minlength=2 * n + 1)
+        wrong = np.bincount(leaf[self.find_strip(scene.X)][scene.wrong], minlength=2 * n + 1)
         children = [(n + 1 + i, i + 1) for i in range(n)] + [()] * (n + 1)
         questions = [scene.is_at_most(self.feature, border) for border in self.borders]
         return draw_tree(

@@ -47,7 +47,7 @@ class Strips(Decomposer):
     def divide(self, problem):
         shares = np.linspace(0, 1, self.strips + 1)[1:-1]
         router = StripRouter(np.quantile(problem.X[:, self.feature], shares), self.feature)
-        home = router.home(problem.X)
+        home = router.find_strip(problem.X)
         yield [part(np.flatnonzero(home == strip)) for strip in range(self.strips)]
         return router
 
@@ -57,11 +57,11 @@ class StripRouter(Router):
     borders: np.ndarray
     feature: int
 
-    def home(self, X):
+    def find_strip(self, X):
         return np.searchsorted(self.borders, X[:, self.feature])
 
     def route(self, X):
-        return Routing.to_one(self.home(X), hyperplanes=np.ones(X.shape[0]))
+        return Routing.to_one(self.find_strip(X), hyperplanes=np.ones(X.shape[0]))
 
 
 Strips.stored_types = (StripRouter,)

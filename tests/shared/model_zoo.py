@@ -83,7 +83,7 @@ ESTIMATORS = {
 DECOMPOSERS = ("class_pairs", "class_rest", "class_tree")
 #: Stored types that are part of ledgers and checkpoints, not of model files.
 LEDGER_ONLY = (
-    *("dcsvm:Seed", "dcsvm:Task", "decomposer:piecewise_tree/Contest"),
+    *("dcsvm:Seed", "dcsvm:Task", "decomposer:piecewise_tree/PiecewiseLinearModel"),
     *("decomposer:oblique_tree/GrowthSettings", "decomposer:oblique_tree/PegasosSettings"),
     "decomposer:oblique_tree/Subtree",
 )

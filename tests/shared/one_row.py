@@ -12,7 +12,7 @@ def vote_one(expansion, x):
         return vote(expansion, x[None])[0]
     plan = Plan()
     step = plan.expansion(expansion, len(x))
-    plan.quicken(step, least=0)
+    plan.allow_float32_labels(step, least=0)
     return _label(plan, step, x, expansion, vote)
 
 
@@ -22,7 +22,7 @@ def walk_one(expansion, x, order=None):
         return walk(expansion, x[None])[0]
     plan, k = Plan(), len(expansion.counts)
     pairs = plan.expansion(expansion, len(x), form="decisions")
-    plan.quicken(pairs, least=0)
+    plan.allow_float32_labels(pairs, least=0)
     walked = plan.walk(np.arange(k) if order is None else order, *number_pairs(k))
     ends = np.arange(1, k * (k - 1) // 2 + 1)
     unit_of = np.zeros((k, k), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""A `dcsvm` that is imported once: commands are forked from it, each in a process of its own.
+"""A `dcsvm` that is imported once: commands and scripts are forked from it, each a process.
 
 Importing takes two seconds, and some tests start dozens of commands. As a script, this is the
 server.
@@ -6,12 +6,14 @@ server.
 
 import json
 import os
+import runpy
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +23,7 @@ CLIENT = """#!{python} -IS
 import json, os, socket, sys
 server = socket.socket(socket.AF_UNIX)
 server.connect({address!r})
-request = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
+request = json.dumps([["dcsvm", *sys.argv[1:]], os.getcwd(), dict(os.environ)]).encode()
 socket.send_fds(server, [len(request).to_bytes(4, "big")], [0, 1, 2])
 server.sendall(request)
 answer = b"".join(iter(lambda: server.recv(64), b""))
@@ -38,9 +40,7 @@ class Command:
         self.server = socket.socket(socket.AF_UNIX)
         self.server.connect(address)
         said, there = os.pipe()
-        request = json.dumps([[*arguments], str(folder), dict(environment)]).encode()
-        socket.send_fds(self.server, [len(request).to_bytes(4, "big")], [0, there, there])
-        self.server.sendall(request)
+        _ask(self.server, ["dcsvm", *arguments], folder, environment, [0, there, there])
         os.close(there)
         self.said = open(said, encoding="utf-8")  # noqa: SIM115 - closed by `communicate`
         self.answer = b""
@@ -91,15 +91,45 @@ def warm_server() -> Iterator[str]:
             server.communicate()
 
 
-@contextmanager
-def warm_commands(folder: Path) -> Iterator[Path]:
-    """A folder for PATH whose `dcsvm` is forked from one that is ready."""
-    with warm_server() as address:
-        client = folder / "bin" / "dcsvm"
-        client.parent.mkdir()
-        client.write_text(CLIENT.format(python=sys.executable, address=address))
-        client.chmod(0o755)
-        yield client.parent
+def write_command(address: str, folder: Path) -> Path:
+    """Make a folder for PATH whose `dcsvm` is forked from the server."""
+    client = folder / "bin" / "dcsvm"
+    client.parent.mkdir()
+    client.write_text(CLIENT.format(python=sys.executable, address=address))
+    client.chmod(0o755)
+    return client.parent
+
+
+def run_script(address: str, script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a Python script in a fork of the server, and wait for its end."""
+    words, folder = [str(script), *arguments], Path.cwd()
+    with (
+        socket.socket(socket.AF_UNIX) as server,
+        open(os.devnull) as nothing,
+        tempfile.TemporaryFile("w+", encoding="utf-8") as output,
+        tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
+    ):
+        server.connect(address)
+        files = [each.fileno() for each in (nothing, output, errors)]
+        _ask(server, words, folder, os.environ, files)
+        answer = b"".join(iter(lambda: server.recv(64), b"")).split()
+        output.seek(0)
+        errors.seek(0)
+        code = int(answer[1]) if len(answer) > 1 else -signal.SIGKILL
+        return subprocess.CompletedProcess(words, code, output.read(), errors.read())
+
+
+def _ask(
+    server: socket.socket,
+    words: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    files: Sequence[int],
+) -> None:
+    """Send what to run, where, and with which standard files."""
+    request = json.dumps([[*words], str(folder), dict(environment)]).encode()
+    socket.send_fds(server, [len(request).to_bytes(4, "big")], files)
+    server.sendall(request)
 
 
 def serve(address: str) -> None:
@@ -127,28 +157,37 @@ def serve(address: str) -> None:
 
 
 def carry_out(connection: socket.socket) -> None:
-    """Be the command that was asked for, and end."""
+    """Be the command or script that was asked for, and end."""
     connection.sendall(f"{os.getpid()}\n".encode())
     size, files, _, _ = socket.recv_fds(connection, 4, 3)
     request = b""
     while len(request) < int.from_bytes(size, "big"):
         request += connection.recv(2**16)
-    arguments, folder, environment = json.loads(request)
+    words, folder, environment = json.loads(request)
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
-    sys.argv = ["dcsvm", *arguments]
+    sys.argv = words
     threading.Thread(target=die_with, args=(connection,), daemon=True).start()
     code = 1
     try:
-        from dcsvm.cli import main
+        if words[0] == "dcsvm":
+            from dcsvm.cli import main
 
-        main()
+            main()
+        else:
+            sys.path[0] = str(Path(words[0]).parent)
+            runpy.run_path(words[0], run_name="__main__")
+        code = 0
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+    except Exception:
+        traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -22,13 +22,13 @@ from dcsvm.drive.committee.group import (
     Group,
     build_table_code,
     check_groups,
-    exchange,
-    find_homes,
+    describe_size,
+    find_assigned_members,
     find_winners,
     merge_groups,
     one_column,
+    replace_members,
     reweigh_groups,
-    tell_sizes,
 )
 from dcsvm.drive.committee.shared_kernels import (
     MemberBlock,
@@ -62,7 +62,7 @@ class Committee(PlainState, Stored):
     )
 
     def __repr__(self) -> str:
-        return f"Committee({tell_sizes(self)}, {self.n_classes} classes)"
+        return f"Committee({describe_size(self)}, {self.n_classes} classes)"
 
     @classmethod
     def of(cls, division: Division, n_classes: int, keep_rows: bool = False) -> Committee:
@@ -104,7 +104,7 @@ class Committee(PlainState, Stored):
 
         Called by authors. Routers, weights and structures stay as they are.
         """
-        changed = exchange(self.members, members, self.n_classes)
+        changed = replace_members(self.members, members, self.n_classes)
         return Committee(changed, self.groups, self.n_classes)
 
     def reweigh(self, weights: FloatArray) -> Committee:
@@ -204,27 +204,27 @@ class Committee(PlainState, Stored):
         for start in range(0, len(rows), size):
             yield rows[start : start + size]
 
-    def mean_scores(self, X: Matrix, unseen: float | None = None) -> FloatArray:
+    def mean_scores(self, X: Matrix, missing_score: float | None = None) -> FloatArray:
         """The weighted mean score of each class over the queried members that score it.
 
-        For rows X (n, d), as (n, classes), NaN if no member does. With `unseen`, a class that
-        none of the members a row is routed to was trained on has this score in that group,
+        For rows X (n, d), as (n, classes), NaN if no member does. With `missing_score`, a class
+        that none of the members a row is routed to was trained on has this score in that group,
         instead of being ignored. Called by combiners that average.
         """
-        if unseen is None or not any(group.router for group in self.groups):
+        if missing_score is None or not any(group.router for group in self.groups):
             return mean_or_nan(*self._sums(X, self.answers(X)))
         sums = np.zeros((X.shape[0], self.n_classes))
-        known, spoken = np.zeros_like(sums), np.zeros(sums.shape, dtype=bool)
+        known, scored = np.zeros_like(sums), np.zeros(sums.shape, dtype=bool)
         for group in self.groups:
             added, met = self._sums(X, self._answers_of(X, group))
-            spoken |= met > 0
+            scored |= met > 0
             if group.router is not None:
                 missing = (met == 0) & (met > 0).any(axis=1, keepdims=True)
                 weight = met.max(axis=1, keepdims=True)
-                added, met = added + missing * weight * unseen, met + missing * weight
+                added, met = added + missing * weight * missing_score, met + missing * weight
             sums += added
             known += met
-        return mean_or_nan(sums, np.where(spoken, known, 0.0))
+        return mean_or_nan(sums, np.where(scored, known, 0.0))
 
     def mean_probabilities(self, X: Matrix) -> FloatArray | None:
         """The weighted mean of the probabilities of the members that each row is routed to.
@@ -244,11 +244,11 @@ class Committee(PlainState, Stored):
                 total[rows] += share
         return np.asarray(sums / np.where(total > 0.0, total, 1.0))
 
-    def find_homes(self, X: Matrix) -> IntArray | None:
+    def find_assigned_members(self, X: Matrix) -> IntArray | None:
         """The one member (n,) of each row of X (n, d), or None; called for probabilities."""
-        return find_homes(self.groups, X)
+        return find_assigned_members(self.groups, X)
 
-    def unseen(self, X: Matrix) -> FloatArray:
+    def missing_class_mass(self, X: Matrix) -> FloatArray:
         """The probability (n,) that a row is of a class its members lack: the least of theirs.
 
         Called by the core for the probabilities of rows X (n, d).

@@ -110,7 +110,7 @@ def check_groups(committee: "Committee", **sizes: int) -> None:
         each.check_stored(classes=committee.n_classes, **features)
 
 
-def find_words(committee: "Committee") -> set[str]:
+def find_yields(committee: "Committee") -> set[str]:
     """What members show of themselves, in the words of a decomposer's `yields`."""
     words = {GROUPS} if len(committee.groups) > 1 else set()
     for group in committee.groups:
@@ -151,7 +151,7 @@ def merge_groups(
     return tuple(member for each in committees for member in each.members), tuple(groups)
 
 
-def exchange(
+def replace_members(
     members: Sequence[Member], others: Mapping[int, Member], n_classes: int
 ) -> tuple[Member, ...]:
     """The members, with others at some numbers; raise if a number or the classes do not suit."""
@@ -181,7 +181,7 @@ def reweigh_groups(groups: Sequence[Group], weights: FloatArray) -> tuple[Group,
     return tuple(attrs.evolve(each, weights=given[each.first : each.last]) for each in groups)
 
 
-def tell_sizes(committee: "Committee") -> str:
+def describe_size(committee: "Committee") -> str:
     """How many members and groups a committee has, in words."""
     members, groups = len(committee.members), len(committee.groups)
     return f"{members} member{'s' * (members > 1)} in {groups} group{'s' * (groups > 1)}"
@@ -201,7 +201,7 @@ def find_winners(scores: FloatArray) -> IntArray:
     return np.asarray(np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1))
 
 
-def find_homes(groups: Sequence[Group], X: Matrix) -> IntArray | None:
+def find_assigned_members(groups: Sequence[Group], X: Matrix) -> IntArray | None:
     """The one member (n,) of each row of X (n, d); None if rows may ask several."""
     router = groups[0].router
     if len(groups) > 1 or router is None:

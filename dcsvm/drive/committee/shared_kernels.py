@@ -44,7 +44,7 @@ class SharedKernel:
         gram = _model(self.members[0]).kernel(seen, self.pool)
         return np.hstack([_model(m).from_gram(gram[:, _ids(m)], votes) for m in self.members])
 
-    def lower(
+    def add_to_plan(
         self, plan: Plan, view: Step | None, n_features: int
     ) -> tuple[Step, Step | None] | None:
         """Add all columns to a plan, after a view; None if single members are faster.
@@ -143,7 +143,8 @@ class MemberBlock:
         A nested strategy among its members has blocks of its own.
         """
         pools = [shared.pool.shape[0] for shared in self.shared]
-        alone = [len(each.support) for each in self.singles if _has_points(each)]
+        expansions = (each for each in self.singles if isinstance(each.model, KernelExpansion))
+        alone = [len(each.support) for each in expansions]
         return int(max(len(self.owner), *pools, *alone, 0))
 
     def scores(self, X: Matrix, votes: bool = True) -> FloatArray:
@@ -218,10 +219,6 @@ def attach_pools(members: Sequence[Member], pools: Sequence[Matrix]) -> tuple[Me
         _with_pool(member, pools[_model(member).points.pool]) if _is_pooled(member) else member
         for member in members
     )
-
-
-def _has_points(member: Member) -> bool:
-    return isinstance(member.model, KernelExpansion)
 
 
 def _is_pooled(member: Member) -> bool:

@@ -45,9 +45,9 @@ class AutoClassifier(ClassifierMixin, BaseEstimator):
 
     Recipes are tried on growing samples, and the better half goes on. The last ones are judged by
     up to five folds; a blend of several takes the place of the best one where it has less
-    log-loss and is not clearly less accurate. What was chosen then learns all rows. Rows may be arrays, sparse, or data frames with
-    text, categories and missing values. Which recipes are tried, and how far they get, depends on
-    the time that they take, so that two fits may differ.
+    log-loss and is not clearly less accurate. What was chosen then learns all rows. Rows may be
+    arrays, sparse, or data frames with text, categories and missing values. Which recipes are
+    tried, and how far they get, depends on the time that they take, so that two fits may differ.
 
     Parameters
     ----------

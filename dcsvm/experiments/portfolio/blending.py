@@ -110,9 +110,7 @@ def select_members(
             (-rate((total + several[place]) / size), place not in counts, place)
             for place in options
         ]
-        after, is_new, place = min(
-            found, key=lambda each: each[0] + each[1] * LEAST_GAIN * loss
-        )
+        after, is_new, place = min(found, key=lambda each: each[0] + each[1] * LEAST_GAIN * loss)
         if after + is_new * LEAST_GAIN * loss >= loss:
             break
         counts[place] = counts.get(place, 0) + 1

@@ -83,11 +83,28 @@ class PortfolioEvaluation:
     def forecast_hopefully(self, candidate: RecipeTrials) -> float:
         """The least time of the steps after the search.
 
-        Far from the sizes that were measured, forecasts are rough. A recipe
-        is tried on more rows by this forecast, and its next forecast is better.
+        A recipe is tried on more rows by this forecast, and its next forecast is better.
         """
-        seconds = self.forecast_final_fits(candidate)
+        return self.forecast_final_fits(candidate) / self._find_roughness(candidate)
+
+    def forecast_one_fit(self, candidate: RecipeTrials) -> float:
+        """The least time of the first fit after the search."""
+        return candidate.forecast(*self.final_fits[0]) / self._find_roughness(candidate)
+
+    def _find_roughness(self, candidate: RecipeTrials) -> float:
+        """How many times too high a forecast may be: far from the sizes that were measured."""
         is_far = (
             bool(candidate.trials) and candidate.last.n_rows * FAR_FACTOR < self.final_fits[-1][0]
         )
-        return seconds / ROUGH_FACTOR if is_far else seconds
+        return ROUGH_FACTOR if is_far else 1.0
+
+    def is_clearly_better(self, one: RecipeTrials, other: RecipeTrials) -> bool:
+        """Whether the first is clearly better on the largest sample that both were trained on."""
+        sizes = {each.sample_size for each in one.trials}
+        common = sizes & {each.sample_size for each in other.trials}
+        pair = [each.find(max(common), 0) for each in (one, other)] if common else []
+        if not pair or pair[0] is None or pair[1] is None:
+            return False
+        n_validation = min(each.n_validation for each in pair if each)
+        first, second = (each.probabilities[:n_validation] for each in pair if each)
+        return not self.build_scorer(0, n_validation).accepts(second, first)

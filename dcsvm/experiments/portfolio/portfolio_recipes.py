@@ -25,7 +25,7 @@ from dcsvm.toolbox.table_schema import TableSchema
 
 #: The keys of [data] that each recipe brings.
 DATA_KEYS = ("scale", "encode", "min_frequency")
-#: Where fewer recipes suit the data, the others are tried after them.
+#: Where fewer recipes suit the data, those for other numbers of rows are tried after them.
 MIN_SUITED = 2
 
 
@@ -106,7 +106,8 @@ def find_portfolio(registry: Registry, settings: Search, sizes: Mapping[str, int
     suited = [each for each in recipes if not find_unsuitable(_list_ranges(each), sizes)]
     if settings.recipes or len(suited) >= MIN_SUITED:
         return recipes if settings.recipes else suited
-    return suited + [each for each in recipes if each not in suited]
+    others = [each for each in recipes if find_unsuitable(_list_ranges(each), sizes) == ["rows"]]
+    return suited + others or recipes
 
 
 def count_sizes(data: Dataset, rows: Any) -> dict[str, int]:

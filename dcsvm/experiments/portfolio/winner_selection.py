@@ -60,6 +60,8 @@ class WinnerSelection:
         # Where no recipe could learn all rows in time, those that take the least.
         most = max(self.context.budget.left, ALIKE_FACTOR * min(needed))
         pool = [each for each, seconds in zip(pool, needed, strict=True) if seconds <= most]
+        pool = self._find_missed(pool) or pool
+        sample_size = min(each.last.sample_size for each in pool)
         scorer, probabilities = self._collect(pool, sample_size)
         seconds = [self.evaluation.forecast_final_fits(each) for each in pool]
         answers = [each.predict_time.forecast(sample_size) for each in pool]
@@ -86,6 +88,23 @@ class WinnerSelection:
             seconds=self.context.budget.spent,
             leaderboard=board,
         )
+
+    def _find_missed(self, pool: Sequence[RecipeTrials]) -> list[RecipeTrials]:
+        """A recipe that is clearly better than all of the pool, and can be trained once in time.
+
+        The time did not last to try it on as many rows, or to train it on all rows afterwards.
+        """
+        least = min(self.evaluation.forecast_one_fit(each) for each in pool)
+        most = max(self.context.budget.left, ALIKE_FACTOR * least)
+        missed = [
+            each
+            for each in self.candidates
+            if each not in pool
+            and each.trials
+            and self.evaluation.forecast_one_fit(each) <= most
+            and all(self.evaluation.is_clearly_better(each, other) for other in pool)
+        ]
+        return missed and [max(missed, key=lambda each: self._rate(each.last, self.context.score))]
 
     def fall_back(self) -> SearchResult:
         """Fall back to the first recipe and its own values if none could be tried."""
@@ -178,7 +197,9 @@ def _explain(
         )
     others = [place for place in range(len(probabilities)) if place != first]
     if not others:
-        return f"{alone} {judged}; no other recipe got as far"
+        return (
+            f"{alone} {judged}; there was no time to compare it with another recipe on these rows"
+        )
     second = max(others, key=lambda place: scorer.rate(probabilities[place]))
     gain, loss = scorer.measure_gain(probabilities[first], probabilities[second])
     return (

@@ -61,43 +61,27 @@ def predict_file(
     decimal: str | None = None,
     on_bytes: Callable[[int], None] = lambda _: None,
 ) -> Summary:
-    """Answer every row of a data file; memory does not depend on its size.
+    """Answer every row of a data file, or of several; memory does not depend on their size.
 
-    Parameters
-    ----------
-    model : DivideAndConquerClassifier or Pipeline
-        Fitted, as `load` returns it. What it was trained on decides which columns are needed, in
-        any order.
-    path : path or paths
-        A data file of any kind that can be read; or several, answered one after the other.
-    out : path, optional
-        Where to write the answers; the ending says how. None: CSV on standard output. A file
-        appears when it is complete, or not at all.
-    keep : sequence of str
-        Columns to copy beside the answers. Columns that name rows are copied anyway.
-    scores : bool
-        Whether to write the scores of the classes, too.
-    probabilities : bool
-        Whether to write the probabilities of the classes, too.
-    threshold : float, optional
-        Of two classes, answer the one that was rarer in training from this probability on, in
-        place of the model's own threshold or costs.
-    header : bool
-        Whether a text file begins with the names of the columns.
-    encoding, decimal : str, optional
-        How text and numbers of a text file are written; by default as those of training.
-    on_bytes : callable
-        Told how many more bytes of the file were read.
+    The model, as `load` returns it, decides which columns are needed, in any order; a text file
+    begins with their names if it has a header. Answers go to `out`, in the format of its ending,
+    or as CSV to standard output; a file appears when it is complete, or not at all. `keep` names
+    columns to copy beside the answers; columns that name rows are copied anyway. With `scores` and
+    `probabilities`, those of the classes are written, too. `threshold` is the probability from
+    which, of two classes, the one that was rarer in training is answered, in place of the model's
+    own threshold or costs. `encoding` and `decimal` say how text files are written, if
+    not as those of training. `on_bytes` is told how many more bytes of the file were read.
     """
     if (probabilities or threshold is not None) and not hasattr(model, "predict_proba"):
         raise UsageError(
             'the model has no probabilities: train it with probability = "auto" in the recipe'
         )
     rarer = None if threshold is None else _find_rarer_class(model)
-    tables = [open_rows(model, each, header, encoding, decimal) for each in _list_paths(path)]
+    paths = [path] if isinstance(path, Path) else path
+    tables = [open_rows(model, each, header, encoding, decimal) for each in paths]
     model = _drop_names(model)  # names were matched above: skip scikit-learn's check
     kept = _list_kept(tables, keep)
-    asked = _Question(scores, probabilities, threshold, rarer)
+    question = _Question(scores, probabilities, threshold, rarer)
     known = {str(each) for each in model.classes_.tolist()}
     tally = _Tally()
     waiting: deque[RowBlock] = deque()
@@ -112,15 +96,11 @@ def predict_file(
                 seen = rows.bytes_read
 
     with open_answers(out, _list_columns(model, kept, scores, probabilities)) as writer:
-        for labels, columns in choose_executor().ask(asked.answer, model, read()):
+        for labels, columns in choose_executor().ask(question.answer, model, read()):
             block = waiting.popleft()
             writer.write([*block.kept, labels, *columns])
             tally.add(labels, block, known)
     return Summary(**attrs.asdict(tally))
-
-
-def _list_paths(given: Path | Sequence[Path]) -> Sequence[Path]:
-    return [given] if isinstance(given, Path) else given
 
 
 @attrs.define
@@ -177,7 +157,7 @@ def _find_rarer_class(model: Any) -> int:
             f"a threshold decides between two classes, and the model has {len(model.classes_)}"
         )
     calibration = find_classifier(model).model_.calibration
-    return int(calibration.shares.argmin() if calibration.rarest < 0 else calibration.rarest)
+    return int(calibration.class_priors.argmin() if calibration.rarest < 0 else calibration.rarest)
 
 
 def _drop_names(model: Any) -> Any:

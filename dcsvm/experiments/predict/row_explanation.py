@@ -66,18 +66,9 @@ class RowExplanation:
 
 
 def explain_row(model: Any, path: Path, row: int, header: bool = True) -> RowExplanation:
-    """Explain the answer for one row of a data file.
+    """Explain the answer of a fitted model for one row of a data file; the first row is 1.
 
-    Parameters
-    ----------
-    model : DivideAndConquerClassifier or Pipeline
-        Fitted, as `load` returns it.
-    path : path
-        A data file with the columns of the model.
-    row : int
-        The number of the row; the first one below the header is 1.
-    header : bool
-        Whether a text file begins with the names of the columns.
+    The file has the columns of the model; a text file begins with their names if it has a header.
     """
     if row < 1:
         raise UsageError(f"rows are counted from 1, got {row}")

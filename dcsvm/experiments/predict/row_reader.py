@@ -11,10 +11,11 @@ from scipy import sparse
 
 from dcsvm.base.errors import DataError, did_you_mean
 from dcsvm.datasets.column_roles import find_column
+from dcsvm.datasets.data_file import UTF_8
 from dcsvm.datasets.date_columns import DatedTable
 from dcsvm.datasets.field_parsing import parse_field
-from dcsvm.datasets.file_formats import UTF_8, find_suffix
-from dcsvm.datasets.loading import TEXT, open_table
+from dcsvm.datasets.file_formats import TEXT, find_suffix
+from dcsvm.datasets.loading import open_table
 from dcsvm.datasets.raw_table import Block, SparseTable, Table
 from dcsvm.datasets.svmlight import set_width
 from dcsvm.numeric.array_types import FloatArray, Matrix

@@ -44,8 +44,8 @@ def describe_mismatch(name: str, suits: Ranges, sizes: Mapping[str, int]) -> str
         return ""
     meant = " and ".join(describe_range(key, suits[key]) for key in beyond)
     there = _describe_sizes(beyond, sizes)
-    asked = " ".join(f"--{key} {sizes[key]}" for key in SIZES)
-    return f"{name} is meant for {meant}, not for {there}: see dcsvm recipes {asked}"
+    options = " ".join(f"--{key} {sizes[key]}" for key in SIZES)
+    return f"{name} is meant for {meant}, not for {there}: see dcsvm recipes {options}"
 
 
 def explain(

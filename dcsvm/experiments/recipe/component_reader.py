@@ -1,4 +1,4 @@
-"""Components built from the tables of a recipe; every error names its place."""
+"""Components built from the tables of a recipe; unknown keys are refused, errors name the line."""
 
 import copy
 from collections.abc import Mapping
@@ -113,9 +113,9 @@ class ComponentReader:
     def _check_keys(self, at: Key, table: Any, known: Any, title: str) -> None:
         for key in table:
             if key not in known:
-                homes = self._suggest_keys(at, key, known)
-                meant = f"did you mean {' or '.join(map(repr, homes))}?"
-                hint = meant if homes else did_you_mean(key, known)
+                suggested = self._suggest_keys(at, key, known)
+                meant = f"did you mean {' or '.join(map(repr, suggested))}?"
+                hint = meant if suggested else did_you_mean(key, known)
                 self._complain((*at, key), RecipeError(f"{title} has no key {key!r}; {hint}"))
 
     def _suggest_keys(self, at: Key, key: str, known: Any) -> list[str]:
@@ -123,8 +123,10 @@ class ComponentReader:
         if at not in ((), (SEARCH,)):
             return []
         whole = self.layered.table, self.registry
-        homes = find_keys(key, *whole) or find_keys(find_nearest_word(key, known, *whole), *whole)
-        return [each for each in homes if not at or each.partition(".")[0] in SEARCHED]
+        suggested = find_keys(key, *whole) or find_keys(
+            find_nearest_word(key, known, *whole), *whole
+        )
+        return [each for each in suggested if not at or each.partition(".")[0] in SEARCHED]
 
     def _check_values(self, at: Key, cls: Any, table: dict[str, Any]) -> dict[str, Any]:
         good = {}

@@ -14,8 +14,7 @@ import attrs
 
 from dcsvm.base.errors import RecipeError, UsageError, did_you_mean
 from dcsvm.datasets.embedded import EMBEDDED
-from dcsvm.datasets.file_formats import find_suffix
-from dcsvm.datasets.loading import NEED_TARGET, READERS
+from dcsvm.datasets.file_formats import NEED_TARGET, READERS, find_suffix
 from dcsvm.drive.registry import KINDS, RECIPE, Registry
 from dcsvm.experiments.recipe.sections import Data
 from dcsvm.experiments.recipe.toml_lines import Key, LineIndex

@@ -1,4 +1,8 @@
-"""A recipe read from its text: every key checked, every component built."""
+"""A recipe read from its text: every key checked, every component built.
+
+Unknown keys and values of a wrong type are refused in `component_reader.py`, values that do not
+fit together here and in `sections.py`.
+"""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -70,9 +74,9 @@ class Candidate:
     table: dict[str, Any]
     registry: Registry
 
-    def uses_levels(self, asked: Search) -> bool:
+    def uses_levels(self, settings: Search) -> bool:
         """Whether its search is a granularity search."""
-        return asked.use == "granularity" and not self.lacks_levels
+        return settings.use == "granularity" and not self.lacks_levels
 
     @property
     def lacks_levels(self) -> str:
@@ -302,11 +306,11 @@ def _find_improbable_scores(
     """Find scores of probabilities, with their keys, if a candidate has no probabilities."""
     if candidate.classifier.probability != "off" or PROBABILITY in candidate.grid:
         return
-    asked: list[tuple[Key, str]] = [
+    scored: list[tuple[Key, str]] = [
         (("measure", "scores", place), score) for place, score in enumerate(measure.scores or ())
     ]
-    asked += [((SEARCH, "score"), search.score)] if candidate.grid else []
-    for key, score in asked:
+    scored += [((SEARCH, "score"), search.score)] if candidate.grid else []
+    for key, score in scored:
         if needs_probabilities(str(score)):
             yield key, score
 
@@ -335,16 +339,16 @@ def _find_learner_mistakes(candidate: Candidate) -> Iterator[Mistake]:
         cells += [{name: value} for value in values if "decomposer" in name.split(".")]
     strategies = [candidate.build_classifier(cell) for cell in cells]
     for name in candidate.grid:
-        unasked = [_find_unasked(strategy, name.split(".")) for strategy in strategies]
-        if all(unasked):
+        keys = [_find_own_learners(strategy, name.split(".")) for strategy in strategies]
+        if all(keys):
             sentence = (
-                f"{unasked[0]} brings the learners of all its parts, so that {name} in [search] "
+                f"{keys[0]} brings the learners of all its parts, so that {name} in [search] "
                 "changes nothing; search for their settings, or leave it out"
             )
-            yield (tuple(unasked[0].split(".")), (SEARCH, *name.split("."))), sentence
+            yield (tuple(keys[0].split(".")), (SEARCH, *name.split("."))), sentence
 
 
-def _find_unasked(strategy: Any, way: list[str]) -> str:
+def _find_own_learners(strategy: Any, way: list[str]) -> str:
     """Return the key of a decomposer that brings its own learners above `way`; empty if none."""
     at = ""
     while way[0] == "learner" and isinstance(strategy, DivideAndConquerClassifier):

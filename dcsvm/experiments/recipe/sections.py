@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Literal
 from dcsvm.base.component import component, setting, settings_of
 from dcsvm.base.errors import did_you_mean
 from dcsvm.datasets.embedded import EMBEDDED
-from dcsvm.datasets.file_formats import find_suffix
-from dcsvm.datasets.loading import NEED_TARGET, READERS
+from dcsvm.datasets.file_formats import NEED_TARGET, READERS, find_suffix
 from dcsvm.numeric.probability_scores import MULTILABEL, OWN_SCORES, PROBABILITY_SCORES
 from dcsvm.toolbox.level_pooling import MinFrequency
 from dcsvm.toolbox.missing_values import Missing, MissingTarget
@@ -155,9 +154,9 @@ class Search:
     )
 
 
-def change_search(asked: Search, **changed: Any) -> Search:
+def change_search(settings: Search, **changed: Any) -> Search:
     """The table with some values changed."""
-    return Search(**{name: getattr(asked, name) for name in settings_of(Search)} | changed)
+    return Search(**{name: getattr(settings, name) for name in settings_of(Search)} | changed)
 
 
 @component

@@ -16,7 +16,7 @@ Grid = Mapping[str, list[Any]]
 STEPS, FEWEST, LEAST_FACTOR, MOST_UNLIKE = 3, 3, 1.5, 1.25
 
 
-def go_beyond(
+def extend_grid(
     found: SearchResult,
     grid: Grid,
     run: Callable[[Grid], SearchResult],

@@ -30,24 +30,26 @@ JUDGES = 2000
 def search_levels(
     candidate: Candidate,
     make: Maker,
-    asked: Search,
+    settings: Search,
     X: Any,
     y: Any,
     fold: Any,
-    bench: SearchContext,
+    context: SearchContext,
 ) -> SearchResult:
     """A granularity search for every way to prepare the rows, and the best of all."""
     ways = {name: values for name, values in candidate.grid.items() if name.startswith("data.")}
     found: list[SearchResult] = []
     for place, way in enumerate(ParameterGrid({name: list(ways[name]) for name in ways})):
-        left = None if asked.seconds is None else asked.seconds - bench.spent
+        left = None if settings.seconds is None else settings.seconds - context.spent
         if found and left is not None and left <= 0:
             break
         share = None if left is None else max(left, 1e-9) / (_count_cells(ways) - place)
         numbers = range(_count_folds(fold))
         share = None if share is None else share / len(numbers)
         judged = [
-            _search_prepared(candidate, make(way), asked, X, y, fold == number, bench, way, share)
+            _search_prepared(
+                candidate, make(way), settings, X, y, fold == number, context, way, share
+            )
             for number in numbers
         ]
         found.append(judged[0] if len(judged) == 1 else _average(judged))
@@ -55,7 +57,7 @@ def search_levels(
     tried = tuple(trial for each in found for trial in each.tried)
     stopped = best.stopped
     if len(found) < _count_cells(ways) or stopped == USED_UP:
-        stopped = explain_used_up(asked.seconds or 0.0)
+        stopped = explain_used_up(settings.seconds or 0.0)
     elif all(each.stopped == describe_all_tried(len(each.tried)) for each in found):
         stopped = describe_all_tried(len(tried))
     return attrs.evolve(best, tried=tried, stopped=stopped)
@@ -64,11 +66,11 @@ def search_levels(
 def _search_prepared(
     candidate: Candidate,
     model: Pipeline,
-    asked: Search,
+    settings: Search,
     X: Any,
     y: Any,
     held: Any,
-    bench: SearchContext,
+    context: SearchContext,
     way: Mapping[str, Any],
     seconds: float | None,
 ) -> SearchResult:
@@ -86,16 +88,16 @@ def _search_prepared(
     searcher = GranularitySearch(
         classifier,
         grid or None,
-        top=asked.top,
-        factor=asked.factor,
-        min_gain=asked.min_gain,
-        levels=asked.levels,
-        scoring=asked.score,
+        top=settings.top,
+        factor=settings.factor,
+        min_gain=settings.min_gain,
+        levels=settings.levels,
+        scoring=settings.score,
         seconds=seconds,
         refit=False,
-        random_state=bench.seed,
+        random_state=context.seed,
     )
-    engine = attrs.evolve(bench.engine, observers=(_Clock(bench), *bench.engine.observers))
+    engine = attrs.evolve(context.engine, observers=(_Clock(context), *context.engine.observers))
     searcher.fit_with(
         engine,
         *(learned, y[training]),
@@ -110,13 +112,13 @@ def _search_prepared(
         )
     )
     chosen = searcher.best_params_
-    if asked.levels == 1:  # the division was not chosen
+    if settings.levels == 1:  # the division was not chosen
         chosen = {name: chosen[name] for name in chosen if not name.startswith(DECOMPOSER)}
-    elif searcher.undivided_ and asked.rows is None:
+    elif searcher.undivided_ and settings.rows is None:
         # the rows judged by are learned, too
         chosen = chosen | searcher.build_undivided_params(prepare.transform(X), y)
     best, score = {**way, **_to_recipe_keys(chosen)}, float(searcher.best_score_)
-    return SearchResult(best, score, tried, searcher.stopped_, len(y), asked.score)
+    return SearchResult(best, score, tried, searcher.stopped_, len(y), settings.score)
 
 
 def _count_folds(fold: Any) -> int:
@@ -130,7 +132,7 @@ def _average(folds: list[SearchResult]) -> SearchResult:
     n_cells = min(len(each.tried) for each in folds)
     tried = tuple(
         ScoredCell(
-            _without_division(cells[0].values),
+            {k: v for k, v in cells[0].values.items() if not k.startswith("decomposer.")},
             float(np.mean([cell.score for cell in cells])),
             sum(cell.seconds for cell in cells),
         )
@@ -141,10 +143,6 @@ def _average(folds: list[SearchResult]) -> SearchResult:
     return attrs.evolve(
         folds[0], values=best.values, score=best.score, tried=tried, stopped=stopped
     )
-
-
-def _without_division(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: values[name] for name in values if not name.startswith("decomposer.")}
 
 
 def _count_cells(grid: Mapping[str, Any]) -> int:
@@ -161,8 +159,8 @@ def _to_recipe_keys(values: Mapping[str, Any]) -> dict[str, Any]:
 class _Clock(Observer):
     """Adds up the seconds of the parts of a search."""
 
-    def __init__(self, bench: SearchContext) -> None:
-        self.bench = bench
+    def __init__(self, context: SearchContext) -> None:
+        self.context = context
 
     def on_part_done(self, job: Runnable, outcome: Done) -> None:
-        self.bench.recorded += outcome.seconds
+        self.context.recorded += outcome.seconds

@@ -15,8 +15,8 @@ from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.errors import DataError, did_you_mean
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.datasets.dataset import Dataset
-from dcsvm.datasets.file_formats import find_suffix
-from dcsvm.datasets.loading import MAPPED_BYTES, NEED_TARGET, measure_shape, open_table, read
+from dcsvm.datasets.file_formats import NEED_TARGET, find_suffix
+from dcsvm.datasets.loading import MAPPED_BYTES, measure_shape, open_table, read
 from dcsvm.datasets.raw_table import Table
 from dcsvm.drive.engine import Engine
 from dcsvm.drive.memory_limit import MemoryLimit, check_division
@@ -109,11 +109,11 @@ def build_pipeline(
     classifier: DivideAndConquerClassifier, given: Data, data: Dataset, cell: Mapping[str, Any]
 ) -> Pipeline:
     """A pipeline of the preparation of [data] and the classifier, for raw rows."""
-    asked = {
+    chosen = {
         name: cell.get(f"data.{name}", getattr(given, name))
         for name in ("scale", "encode", "missing", "min_frequency")
     }
-    prepare = TablePreparation(**asked, schema=data.schema)
+    prepare = TablePreparation(**chosen, schema=data.schema)
     return Pipeline([("prepare", prepare), ("classify", classifier)])
 
 

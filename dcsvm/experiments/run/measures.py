@@ -13,9 +13,9 @@ from sklearn.pipeline import Pipeline
 from dcsvm.base.models import Cost, KernelExpansion
 from dcsvm.base.subproblem import Record
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.drive.fitted import FittedStrategy
+from dcsvm.drive.fitted_strategy import FittedStrategy
 from dcsvm.drive.observers import Observer
-from dcsvm.inspection.parameters import size_of
+from dcsvm.inspection.parameter_count import size_of
 from dcsvm.numeric import MappedRows
 from dcsvm.numeric.array_types import FloatArray, IntArray
 
@@ -116,7 +116,7 @@ def predict_in_blocks(
     block_rows = MAPPED_BLOCK if isinstance(X, MappedRows) else BLOCK_ROWS
     for start in range(0, len(rows), block_rows):
         block = X[rows[start : start + block_rows]]
-        asked = time.perf_counter()
+        began = time.perf_counter()
         prepared = prepare.transform(block)
         if probable:
             probabilities.append(classifier.predict_proba(prepared))
@@ -125,7 +125,7 @@ def predict_in_blocks(
             )
         else:
             answers.append(classifier.predict(prepared))
-        seconds += time.perf_counter() - asked
+        seconds += time.perf_counter() - began
         if cost:
             costs.append(classifier.cost(prepared))
         observer.on_rows_done(block.shape[0])

@@ -1,4 +1,11 @@
-"""The search of a recipe: combinations of its keys scored in parallel, within a time budget."""
+"""The search of a recipe: combinations of its keys scored in parallel, within a time budget.
+
+The best mean score over the folds wins; of equal scores, the combination that was tried first,
+which is the middle of every list. Other choices have rules of their own: beyond the ends of lists
+`grid_extension.py`, among levels of a division `level_search.py` (`rank_cells` in
+`model_selection/levels.py`: fewer kernel evaluations), among recipes
+`portfolio/winner_selection.py`.
+"""
 
 import itertools
 import sys
@@ -25,7 +32,7 @@ from dcsvm.experiments.recipe.sections import (
     THRESHOLD,
     change_search,
 )
-from dcsvm.experiments.run.grid_extension import Grid, go_beyond, note_edges
+from dcsvm.experiments.run.grid_extension import Grid, extend_grid, note_edges
 from dcsvm.experiments.run.level_search import search_levels
 from dcsvm.experiments.run.load_data import fit_pipeline
 from dcsvm.experiments.run.measures import predict_in_blocks
@@ -50,63 +57,65 @@ FEW_ROWS = 10_000
 def search(
     candidate: Candidate,
     make: Maker,
-    asked: Search,
+    settings: Search,
     split: Split,
     X: Any,
     y: Any,
     train: IntArray,
-    bench: SearchContext,
+    context: SearchContext,
 ) -> SearchResult:
     """Choose a candidate's parameters using only the rows `train` of X (n, d) and y (n,)."""
-    given = (candidate, make, split, X, y, train, bench)
-    n_rows = min(asked.rows or len(train), len(train))
-    if asked.seconds is None or n_rows < 2 * FEW_ROWS:
-        return _search_rows(asked, *given)
-    found = _search_rows(change_search(asked, rows=FEW_ROWS), *given)
-    fitting = int(FEW_ROWS * (asked.seconds - bench.spent) / max(bench.spent, 1e-6))
+    given = (candidate, make, split, X, y, train, context)
+    n_rows = min(settings.rows or len(train), len(train))
+    if settings.seconds is None or n_rows < 2 * FEW_ROWS:
+        return _search_rows(settings, *given)
+    found = _search_rows(change_search(settings, rows=FEW_ROWS), *given)
+    fitting = int(FEW_ROWS * (settings.seconds - context.spent) / max(context.spent, 1e-6))
     if fitting >= n_rows:
-        return _search_rows(asked, *given)
+        return _search_rows(settings, *given)
     if fitting >= 2 * FEW_ROWS:
-        found = _search_rows(change_search(asked, rows=fitting), *given)
-    note = f"; judged on {found.n_rows:,} of {n_rows:,} rows, all that {asked.seconds:g} s allow"
+        found = _search_rows(change_search(settings, rows=fitting), *given)
+    note = (
+        f"; judged on {found.n_rows:,} of {n_rows:,} rows, all that {settings.seconds:g} s allow"
+    )
     return attrs.evolve(found, stopped=found.stopped + note)
 
 
 def _search_rows(
-    asked: Search,
+    settings: Search,
     candidate: Candidate,
     make: Maker,
     split: Split,
     X: Any,
     y: Any,
     train: IntArray,
-    bench: SearchContext,
+    context: SearchContext,
 ) -> SearchResult:
     """Search on the requested number of the rows `train`."""
     n_rows, y = len(train), y[train]
     rows: IntArray = np.arange(n_rows)
-    if asked.rows is not None and asked.rows < n_rows:
-        rows = hold_out(y, asked.rows / n_rows, split.stratified, bench.seed).test
+    if settings.rows is not None and settings.rows < n_rows:
+        rows = hold_out(y, settings.rows / n_rows, split.stratified, context.seed).test
     X, y = select_rows(X, train[rows]), y[rows]
-    if asked.folds is not None:
-        fold = deal_folds(y, asked.folds, split.stratified, bench.seed + 1)
+    if settings.folds is not None:
+        fold = deal_folds(y, settings.folds, split.stratified, context.seed + 1)
     else:
         fold = np.full(len(y), -1)
         share = VALIDATION if split.validation is None else split.validation
-        fold[hold_out(y, share, split.stratified, bench.seed + 1).test] = 0
+        fold[hold_out(y, share, split.stratified, context.seed + 1).test] = 0
     _check_learnable(y, fold)
 
     def run(grid: Grid) -> SearchResult:
         some = attrs.evolve(candidate, grid=grid)
-        if candidate.uses_levels(asked):
-            found = search_levels(some, make, asked, X, y, fold, bench)
+        if candidate.uses_levels(settings):
+            found = search_levels(some, make, settings, X, y, fold, context)
             return _note_sample(found, candidate, n_rows)
-        return _search_cells(some, make, asked, X, y, fold, bench)
+        return _search_cells(some, make, settings, X, y, fold, context)
 
     def has_time() -> bool:
-        return asked.seconds is None or bench.spent < asked.seconds
+        return settings.seconds is None or context.spent < settings.seconds
 
-    found, beyond = go_beyond(run(candidate.grid), candidate.grid, run, has_time)
+    found, beyond = extend_grid(run(candidate.grid), candidate.grid, run, has_time)
     return note_edges(found, candidate.grid, beyond)
 
 
@@ -138,14 +147,14 @@ def _check_learnable(y: Any, fold: IntArray) -> None:
 def _search_cells(
     candidate: Candidate,
     make: Maker,
-    asked: Search,
+    settings: Search,
     X: Any,
     y: Any,
     fold: Any,
-    bench: SearchContext,
+    context: SearchContext,
 ) -> SearchResult:
-    cells, n_folds = _order_cells(candidate.grid, asked, bench.seed), int(fold.max()) + 1
-    engine = attrs.evolve(bench.engine, observers=(bench,))
+    cells, n_folds = _order_cells(candidate.grid, settings, context.seed), int(fold.max()) + 1
+    engine = attrs.evolve(context.engine, observers=(context,))
     releases, at_a_time = candidate.classifier.releases_gil, 1
     if isinstance(engine.executor, LocalExecutor):  # a cluster trains the parts of one cell
         at_a_time = engine.count_cores() if releases else 1
@@ -159,14 +168,14 @@ def _search_cells(
             model[-1].set_params(probability="off")
         model = fit_pipeline(model, engine, select_rows(X, learned), y[learned])
         seconds = time.perf_counter() - began
-        bench.observer.on_count()
+        context.observer.on_count()
         said = predict_in_blocks(model, X, judging, Observer(), cost=False)
         known = Answered(y[judging], said.answers, model.classes_, said.probabilities)
-        return rate(asked.score, known), seconds
+        return rate(settings.score, known), seconds
 
-    decides = needs_decisions(asked.score, candidate)
-    batch = len(cells) if asked.seconds is None else at_a_time
-    bench.observer.on_count_begin("fits", len(cells) * n_folds, asked.seconds)
+    decides = needs_decisions(settings.score, candidate)
+    batch = len(cells) if settings.seconds is None else at_a_time
+    context.observer.on_count_begin("fits", len(cells) * n_folds, settings.seconds)
     tried: list[ScoredCell] = []
     # One thread of BLAS for all, so that cells that end do not give threads back to others.
     blas = find_blas(len(sys.modules)).limit(limits=1, user_api="blas")
@@ -177,15 +186,15 @@ def _search_cells(
             judged = Parallel(at_a_time)(delayed(judge)(*pair) for pair in pairs)
             means = np.array(judged).T.reshape(2, len(some), n_folds).mean(axis=2).tolist()
             tried += map(ScoredCell, some, *means)
-            if asked.seconds is not None and bench.spent >= asked.seconds:
+            if settings.seconds is not None and context.spent >= settings.seconds:
                 break
     stopped = describe_all_tried(len(cells))
     if len(tried) < len(cells):
         stopped = explain_used_up(
-            asked.seconds or 0.0, f" after {len(tried)} of {len(cells)} combinations"
+            settings.seconds or 0.0, f" after {len(tried)} of {len(cells)} combinations"
         )
     best = max(tried, key=lambda each: each.score)
-    return SearchResult(best.values, best.score, tuple(tried), stopped, len(y), asked.score)
+    return SearchResult(best.values, best.score, tuple(tried), stopped, len(y), settings.score)
 
 
 def needs_decisions(score: str, candidate: Candidate) -> bool:
@@ -199,11 +208,15 @@ def needs_decisions(score: str, candidate: Candidate) -> bool:
     )
 
 
-def _order_cells(grid: Mapping[str, list[Any]], asked: Search, seed: int) -> list[dict[str, Any]]:
+def _order_cells(
+    grid: Mapping[str, list[Any]], settings: Search, seed: int
+) -> list[dict[str, Any]]:
     """The cells to try, in an order that covers the grid early."""
     cells = list(ParameterGrid(dict(grid)))
-    if asked.use == "random":
-        return list(ParameterSampler(dict(grid), min(asked.tries, len(cells)), random_state=seed))
+    if settings.use == "random":
+        return list(
+            ParameterSampler(dict(grid), min(settings.tries, len(cells)), random_state=seed)
+        )
     order = np.random.default_rng(seed).permutation(len(cells))
     # A search cut short at once has tried what stands in the middle of every list.
     middle = {name: values[(len(values) - 1) // 2] for name, values in grid.items()}

@@ -103,19 +103,19 @@ class StrategyPilot:
         samples: list[IntArray] = []
 
         def fit(
-            some: IntArray, asked: Any = model, rows: Any = problem.X, way: Any = "off"
+            some: IntArray, estimator: Any = model, rows: Any = problem.X, way: Any = "off"
         ) -> float:
             samples.append(some)
             X, began = rows[some], time.perf_counter()
-            asked = clone(asked).set_params(probability=way)
-            asked.fit(X, labels[some]).predict(X[::JUDGED])
+            estimator = clone(estimator).set_params(probability=way)
+            estimator.fit(X, labels[some]).predict(X[::JUDGED])
             return max(time.perf_counter() - began, 1e-6)
 
         try:
             timed = time_samples(fit, problem)
             own, sample = timed[-1][1], samples[-1]
-            asked = model.probability
-            longer = fit(sample, way=asked) if asked != "off" else own
+            wanted = model.probability
+            longer = fit(sample, way=wanted) if wanted != "off" else own
             seconds: list[float] = []
             for other, rows in others:
                 seconds.append(fit(sample, other, rows))

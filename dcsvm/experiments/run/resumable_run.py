@@ -7,6 +7,7 @@ import sys
 import time
 import warnings
 from contextlib import closing, suppress
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, cast
@@ -86,7 +87,7 @@ class RunRequest:
     def begin(self, out: Path | None, registry: Registry) -> RunFolder:
         """Make the folder of the run and write its inputs."""
         wanted = serialize_recipe(self.recipe)
-        asked = {
+        request = {
             "recipe": self.recipe.title,
             "overrides": list(self.overrides),
             "seed": self.seed,
@@ -104,7 +105,7 @@ class RunRequest:
                 files.RESOLVED: _serialize_anchored(wanted, self.recipe),
                 files.ENVIRONMENT: format_json(describe_environment(registry)),
                 files.INPUTS: format_json({"software": describe_software(self.recipe, registry)}),
-                files.REQUEST: format_json(asked),
+                files.REQUEST: format_json(request),
             },
         )
         folder.set_state(RUNNING)
@@ -119,30 +120,30 @@ def read_request(
     checkpoints: str | None = None,
 ) -> RunRequest:
     """The request of a run; what does not change results may differ from what it was at first."""
-    asked = folder.read_json(files.REQUEST)
+    request = folder.read_json(files.REQUEST)
     text = (folder.path / files.RESOLVED).read_text(encoding="utf-8")
     recipe = parse(text, str(folder.path / files.RESOLVED), Path(), registry)
-    recipe = attrs.evolve(recipe, title=str(asked["recipe"]))
+    recipe = attrs.evolve(recipe, title=str(request["recipe"]))
     return RunRequest(
         recipe,
         (folder.path / files.RECIPE).read_text(encoding="utf-8"),
-        int(asked["seed"]),
-        n_jobs or int(asked["jobs"]),
-        tuple(asked["overrides"]),
-        tuple(asked["plugins"]),
-        tuple(asked["command"]),
-        memory or asked.get("memory"),
-        checkpoints or asked.get("checkpoints"),
+        int(request["seed"]),
+        n_jobs or int(request["jobs"]),
+        tuple(request["overrides"]),
+        tuple(request["plugins"]),
+        tuple(request["command"]),
+        memory or request.get("memory"),
+        checkpoints or request.get("checkpoints"),
     )
 
 
 def find_plugin_files(folder: RunFolder) -> list[Path]:
     """The plugin files that a run was begun with; a model file names them as they were given."""
-    asked = folder.read_json(files.REQUEST)
-    given = [Path(each) for each in asked["plugins"]]
-    if Path(asked["asked_in"]) == Path.cwd():
+    request = folder.read_json(files.REQUEST)
+    given = [Path(each) for each in request["plugins"]]
+    if Path(request["asked_in"]) == Path.cwd():
         return given
-    return [Path(asked["asked_in"]) / each for each in given]
+    return [Path(request["asked_in"]) / each for each in given]
 
 
 def update_software(
@@ -347,6 +348,7 @@ def _serialize_anchored(text: str, recipe: Recipe) -> str:
     return serialize_recipe(attrs.evolve(recipe, data=anchored))
 
 
+@cache
 def _find_version(name: str) -> str | None:
     try:
         return version(name)

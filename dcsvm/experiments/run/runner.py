@@ -166,17 +166,8 @@ def run_recipe(
 ) -> RunResult:
     """Train and measure every candidate of a recipe on the same rows.
 
-    Parameters
-    ----------
-    recipe : Recipe
-    seed : int, optional
-        Of the split and of the models, in place of the recipe's.
-    n_jobs : int
-        How many parts are trained at the same time.
-    observer : Observer, optional
-        Who is told of the progress.
-    session : Session, optional
-        In place of seed, n_jobs and observer: a run that keeps what it finishes.
+    `seed` replaces that of the recipe. A `session`, which keeps what is finished, replaces seed,
+    n_jobs and observer.
     """
     if session is None:
         session = RunContext(
@@ -255,8 +246,8 @@ class _CandidateRun:
     def is_refitted(self) -> bool:
         """Whether it learns all rows after it was measured; with folds, it has already."""
         is_own = self.candidate is self.recipe.candidates[0]
-        asked = self.session.keeps_model and self.recipe.split.refit
-        return asked and is_own and len(self.splits) == 1 and len(self.splits[0].test) > 0
+        is_wanted = self.session.keeps_model and self.recipe.split.refit
+        return is_wanted and is_own and len(self.splits) == 1 and len(self.splits[0].test) > 0
 
     def _has_time(self, fit_seconds: float) -> bool:
         """Whether a portfolio's budget lasts to learn all rows, judged by the fit before."""
@@ -301,7 +292,7 @@ class _CandidateRun:
             self.session.record_search(key, found)
             return found, found.seconds
         self.session.observer.on_step_begin(f"choosing parameters of {self.candidate.name}")
-        bench = SearchContext(self.session.engine, self.session.seed, self.session.observer)
+        context = SearchContext(self.session.engine, self.session.seed, self.session.observer)
         found = search(
             self.candidate,
             self._make,
@@ -310,9 +301,9 @@ class _CandidateRun:
             self.data.X,
             self.data.y,
             train,
-            bench,
+            context,
         )
-        found = attrs.evolve(found, seconds=bench.spent)
+        found = attrs.evolve(found, seconds=context.spent)
         self.session.record_search(key, found)
         return found, found.seconds
 
@@ -337,11 +328,11 @@ class _CandidateRun:
 
     def _pilot(self, model: Pipeline, train: Any) -> None:
         """Train on a few rows, to estimate how long all of them will take."""
-        bench = SearchContext(Engine(1), self.session.seed, self.session.observer)
+        context = SearchContext(Engine(1), self.session.seed, self.session.observer)
         some = hold_out(self.data.y[train], PILOT / len(train), True, self.session.seed).test
         y = self.data.y[train[some]]
         if len(np.unique(y)) > 1:
-            engine = Engine(1, (bench,))
+            engine = Engine(1, (context,))
             fit_pipeline(clone(model), engine, self.data.X[train[some]], y)
 
     def _predict(self, title: str, model: Pipeline, rows: Any) -> Predictions:
@@ -371,7 +362,7 @@ class _CandidateRun:
             )
             train_accuracy = float(np.mean(learned.answers == self.data.y[train]))
         cost: dict[str, Any] = said.summarize_cost()
-        asked = list_scores(self.recipe.measure, self.recipe.search, self._searches)
+        names = list_scores(self.recipe.measure, self.recipe.search, self._searches)
         return Measures(
             model=self.candidate.name,
             test_accuracy=accuracy,
@@ -385,6 +376,6 @@ class _CandidateRun:
             n_test=len(truth),
             **measure_structure(model[-1]),
             **cost,
-            more=score_classes(answered, asked),
-            by_fold=score_folds(self.data.y, tests, answered, asked),
+            more=score_classes(answered, names),
+            by_fold=score_folds(self.data.y, tests, answered, names),
         )

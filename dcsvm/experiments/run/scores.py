@@ -63,8 +63,8 @@ def list_scores(measure: Measure, search: Search, searched: bool) -> list[str]:
 
 def check_scores(recipe: Recipe, candidate: Candidate, n_classes: int) -> None:
     """Raise if a score is one of two classes, and there are more."""
-    asked = [*(recipe.measure.scores or ()), *([recipe.search.score] if candidate.grid else [])]
-    for name in asked:
+    names = [*(recipe.measure.scores or ()), *([recipe.search.score] if candidate.grid else [])]
+    for name in names:
         if n_classes > 2 and needs_two_classes(name):
             raise RecipeError(
                 f"the score {name!r} is one of two classes, and the data have {n_classes}: choose "

@@ -34,15 +34,8 @@ MOST_BYTES = 1 << 30
 class Float32Expansion:
     """An expansion in float32, with a bound of its rounding error.
 
-    Parameters
-    ----------
-    structure : ExpansionStructure
-        Its last column holds magnitudes, which error bounds are relative to.
-    bound : Float32ErrorBound
-    table : ErrorBoundStructure
-        The bound as tables, for single rows.
-    arrays : list
-        The memory that the structures point to.
+    The last column of `structure` holds magnitudes, which error bounds are relative to; `table` is
+    the bound as tables, for single rows; `arrays` is the memory that the structures point to.
     """
 
     structure: ExpansionStructure
@@ -55,17 +48,9 @@ class Float32Expansion:
 class PackedExpansion:
     """An expansion in float64, packed; with an RBF kernel, centered at the mean of the points.
 
-    Parameters
-    ----------
-    kernel, points, coefficients, sizes
-        The expansion, with the number of points of each class.
-    origin : (features,) array
-    columns : (depth,) array
-        Features in which points differ from the origin. The others add the same to the distances
-        between a row and all points, through its norm.
-    double : ExpansionStructure
-    arrays : list
-        The memory that the structure points to.
+    `columns` (depth,) are the features in which points differ from the `origin` (features,). The
+    others add the same to the distances between a row and all points, through its norm. `sizes`
+    are the points of each class, and `arrays` is the memory that the structure points to.
     """
 
     kernel: Kernel
@@ -169,12 +154,7 @@ def prepare(
     biases: npt.ArrayLike,
     counts: npt.ArrayLike | None = None,
 ) -> Expansion:
-    """Build an expansion, with its points packed for fast evaluation.
-
-    Parameters
-    ----------
-    kernel, points, coefficients, biases, counts
-        As in `Expansion`.
+    """Build an expansion, with its points packed for fast evaluation; arguments as in `Expansion`.
 
     Examples
     --------
@@ -209,19 +189,10 @@ def prepare(
 def evaluate(
     expansion: Expansion, X: Rows, *, precision: str = "float64", threads: int = 1
 ) -> Floats:
-    """Evaluate all functions; with `counts`, the decisions of all class pairs.
+    """Evaluate all functions on rows X (n, d): (n, outputs), or the decisions of all class pairs.
 
-    Parameters
-    ----------
-    expansion : Expansion
-    X : (n, features) array or CSR
-    precision : ``float64`` or ``float32``
-    threads : int
-        Blocks of rows evaluated in parallel; does not affect the result.
-
-    Returns
-    -------
-    (n, outputs) or (n, k (k - 1) / 2) array of float64
+    `precision` is "float64" or "float32". Threads evaluate blocks of rows, and do not affect the
+    result.
     """
     result = np.empty((X.shape[0], len(expansion.biases)))
 
@@ -239,32 +210,16 @@ def evaluate(
 def class_sums(expansion: Expansion, X: Rows) -> Floats:
     """Sum the terms of each class for each of its pairs, for walks over a few pairs.
 
-    Parameters
-    ----------
-    expansion : Expansion
-        With `counts`.
-    X : (n, features) array or CSR
-
-    Returns
-    -------
-    (n, k, columns) array of float64
-        The decision of the pair (a, b), a < b, is [a, b - 1] + [b, a] + its bias.
+    Returns sums (n, k, columns) for rows X (n, d): the decision of the pair (a, b), a < b, is [a,
+    b - 1] + [b, a] + its bias.
     """
     return np.asarray(sum_by_class(expansion, X, "float64")[0])
 
 
 def decisions_from_sums(sums: FloatArray, biases: FloatArray) -> Floats:
-    """The decisions of all pairs from the sums by class.
+    """The decisions (n, pairs) of all pairs from the sums (n, k, columns) by class.
 
-    Parameters
-    ----------
-    sums : (n, k, k - 1 or more) array
-        The sum of class a against b is in column b - 1 if b > a, in column b if b < a.
-    biases : (k (k - 1) / 2,) array
-
-    Returns
-    -------
-    (n, k (k - 1) / 2) array of float64
+    The sum of class a against b is in column b - 1 if b > a, in column b if b < a.
     """
     first, second = np.triu_indices(sums.shape[1], 1)
     return np.asarray(

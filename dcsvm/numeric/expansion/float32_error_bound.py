@@ -67,13 +67,7 @@ class Float32ErrorBound:
         )
 
     def shares(self, squares: Floats) -> Floats:
-        """The error bound of each row, relative to the magnitudes from `measure`.
-
-        Parameters
-        ----------
-        squares : (n,) array
-            Squared norms of the rows.
-        """
+        """The error bound of rows with squared norms (n,), relative to what `measure` gives."""
         summing = (min(self.terms, CHUNK) + self.terms // CHUNK + 12.0) * UNIT
         if self.kernel.kind == "rbf":
             size = squares + self.largest_square

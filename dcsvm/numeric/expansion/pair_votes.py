@@ -29,21 +29,10 @@ STEEPEST = 600.0
 def vote(
     expansion: Expansion, X: Rows, *, precision: str = "float64", threads: int = 1
 ) -> Integers:
-    """Labels by votes of all class pairs; ties are broken by the sum of decisions.
+    """Labels (n,) by votes of all class pairs; ties are broken by the sum of decisions.
 
-    With ``float32``, rows whose label could change by rounding, according to `Float32ErrorBound`,
+    With "float32", rows whose label could change by rounding, according to `Float32ErrorBound`,
     are evaluated again in float64, so labels are the same.
-
-    Parameters
-    ----------
-    expansion : Expansion
-        With `counts`.
-    X, precision, threads
-        As in `evaluate`.
-
-    Returns
-    -------
-    (n,) array of int
     """
     return _labels(expansion, X, precision, threads, walks=False)
 
@@ -74,21 +63,11 @@ def pair_decisions(
     biases: FloatArray,
     class_sizes: npt.NDArray[np.integer[Any]],
 ) -> FloatArray:
-    """The decision of every pair of classes (i, j), i < j; positive means i.
+    """The decision (n, pairs) of every pair of classes (i, j), i < j; positive means i.
 
-    Parameters
-    ----------
-    gram : (n, m) array
-        Kernel values of n rows and m points, sorted by class.
-    coefficients : (m, k - 1) array
-        The dual values of each point against the other classes, in order.
-    biases : (k (k - 1) / 2,) array
-    class_sizes : (k,) int array
-        The number of points of each class.
-
-    Returns
-    -------
-    (n, k (k - 1) / 2) array
+    `gram` (n, m) are kernel values of n rows and m points, sorted by class, of which there are
+    `class_sizes` (k,); `coefficients` (m, k - 1) are the dual values of each point against the
+    other classes, in order.
     """
     edges = np.concatenate([[0], np.cumsum(class_sizes)])
     sums = np.stack(
@@ -98,18 +77,10 @@ def pair_decisions(
 
 
 def pair_scores(decisions: FloatArray, k: int) -> FloatArray:
-    """Scores by votes, with ties broken by the sum of decisions.
+    """Scores (n, k) by votes from decisions (n, pairs), with ties broken by their sum.
 
-    Parameters
-    ----------
-    decisions : (n, k (k - 1) / 2) array
-    k : int
-
-    Returns
-    -------
-    (n, k) array
-        Votes, plus less than one half for the sum of decisions, scaled to about 1 for a class
-        that wins against all others and -1 for one that loses to all.
+    The sum counts less than one half: it is scaled to about 1 for a class that wins against all
+    others and -1 for one that loses to all.
     """
     first, second = np.triu_indices(k, 1)
     votes = np.zeros((len(decisions), k))
@@ -123,19 +94,10 @@ def pair_scores(decisions: FloatArray, k: int) -> FloatArray:
 
 
 def pair_margins(decisions: FloatArray, k: int) -> FloatArray:
-    """Scores without votes: how far each class is from losing to its strongest rival.
+    """Scores (n, k) without votes: how far each class is from losing to its strongest rival.
 
-    Where the probability of class i against j is 1 / (1 + exp(-STEEPNESS d_ij)), that of i
-    against all is 1 / (1 + sum_j exp(-STEEPNESS d_ij)); a score is its logarithm.
-
-    Parameters
-    ----------
-    decisions : (n, k (k - 1) / 2) array
-    k : int
-
-    Returns
-    -------
-    (n, k) array
+    Where the probability of class i against j is 1 / (1 + exp(-STEEPNESS d_ij)), that of i against
+    all is 1 / (1 + sum_j exp(-STEEPNESS d_ij)); a score is its logarithm.
 
     References
     ----------

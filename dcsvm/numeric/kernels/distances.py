@@ -25,21 +25,12 @@ BLOCK_BYTES = 64 << 20
 
 
 def squared_distances(X: Rows, Y: Rows | None = None) -> Floats:
-    """Squared Euclidean distances between the rows of X and of Y.
+    """Squared Euclidean distances (n, m) between the rows of X (n, d) and of Y (m, d).
 
     They are computed as ``|x|^2 - 2 x.y + |y|^2``, for dense rows centered at the mean of Y.
     Entries with cancellation are computed again from differences, so none is negative, equal rows
-    have distance zero, and small distances are accurate.
-
-    Parameters
-    ----------
-    X : (n, features) array or CSR
-    Y : (m, features) array or CSR, optional
-        X by default; the diagonal is then exactly zero.
-
-    Returns
-    -------
-    (n, m) array of float64
+    have distance zero, and small distances are accurate. Y is X by default; the diagonal is then
+    exactly zero.
     """
     left = as_rows(X)
     right = left if Y is None or Y is X else as_rows(Y)
@@ -61,18 +52,9 @@ def squared_distances(X: Rows, Y: Rows | None = None) -> Floats:
 
 
 def manhattan_distances(X: Rows, Y: Rows | None = None) -> Floats:
-    """Sums of absolute differences between the rows of X and of Y.
+    """Sums (n, m) of absolute differences between the rows of X (n, d) and of Y (m, d).
 
     CSR rows are made dense block by block.
-
-    Parameters
-    ----------
-    X : (n, features) array or CSR
-    Y : (m, features) array or CSR, optional
-
-    Returns
-    -------
-    (n, m) array of float64
     """
     left = as_rows(X)
     right = left if Y is None or Y is X else as_rows(Y)
@@ -88,17 +70,7 @@ def manhattan_distances(X: Rows, Y: Rows | None = None) -> Floats:
 
 
 def products(X: Rows, Y: Rows | None = None) -> Floats:
-    """Inner products of the rows of X and of Y.
-
-    Parameters
-    ----------
-    X : (n, features) array or CSR
-    Y : (m, features) array or CSR, optional
-
-    Returns
-    -------
-    (n, m) array of float64
-    """
+    """Inner products (n, m) of the rows of X (n, d) and of Y (m, d), X by default."""
     left = as_rows(X)
     right = left if Y is None or Y is X else as_rows(Y)
     if not sparse.issparse(left) and sparse.issparse(right):

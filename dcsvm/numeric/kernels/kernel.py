@@ -92,18 +92,7 @@ class Kernel(Stored):
         return sizes
 
     def __call__(self, X: Rows, Y: Rows | None = None) -> Floats:
-        """The kernel matrix of the rows of X and of Y.
-
-        Parameters
-        ----------
-        X : (n, features) array or CSR
-        Y : (m, features) array or CSR, optional
-            X by default.
-
-        Returns
-        -------
-        (n, m) array of float64
-        """
+        """The kernel matrix (n, m) of the rows of X (n, d) and of Y (m, d), X by default."""
         if self.kind == "rbf":
             return self.from_distances(squared_distances(X, Y))
         if self.kind == "laplacian":
@@ -155,19 +144,9 @@ class Kernel(Stored):
     def in_blocks(
         self, X: Rows, Y: Rows | None = None, budget_bytes: int = BLOCK_BYTES
     ) -> Iterator[tuple[slice, Floats]]:
-        """Yield the kernel matrix in blocks of rows.
+        """Yield slices of the rows of X, each with its block of the kernel matrix.
 
-        Parameters
-        ----------
-        X : (n, features) array or CSR
-        Y : (m, features) array or CSR, optional
-        budget_bytes : int
-            Memory for a block and its temporaries; a block has at least one row.
-
-        Yields
-        ------
-        (slice, (rows, m) array)
-            The rows of X, and their block of the matrix.
+        A block and its temporaries take at most `budget_bytes`; it has at least one row.
         """
         other = X if Y is None else Y
         columns = other.shape[0] if self.kind != "precomputed" else X.shape[1]
@@ -205,13 +184,9 @@ class Kernel(Stored):
         left_squares: Floats | None = None,
         right_squares: Floats | None = None,
     ) -> Floats:
-        """The matrix of a kernel that is a function of inner products.
+        """The matrix of a kernel that is a function of inner products (n, m).
 
-        Parameters
-        ----------
-        inner : (n, m) array
-        left_squares, right_squares : (n,) and (m,) arrays
-            Squared norms of the rows, for ``trbf`` only.
+        A ``trbf`` kernel also needs the squared norms (n,) and (m,) of the rows.
         """
         if self.kind == "linear":
             return np.array(inner, dtype=np.float64)
@@ -227,15 +202,9 @@ class Kernel(Stored):
         return result
 
     def feature_map(self, X: Rows) -> Floats:
-        """The explicit feature map of a ``trbf`` kernel: k(x, y) is the product of mapped rows.
+        """The explicit map of a ``trbf`` kernel: k(x, y) is the product of mapped rows.
 
-        Parameters
-        ----------
-        X : (n, features) array or CSR
-
-        Returns
-        -------
-        (n, C(features + degree, degree)) array of float64
+        Rows X (n, features) are mapped to (n, C(features + degree, degree)).
         """
         if self.kind != "trbf":
             raise ValueError(
@@ -245,12 +214,7 @@ class Kernel(Stored):
 
 
 class KernelMatrices:
-    """Gram matrices of one set of rows; those of one kind share distances or products.
-
-    Parameters
-    ----------
-    X : (n, features) array or CSR
-    """
+    """Gram matrices of one set of rows X; those of one kind share distances or products."""
 
     def __init__(self, X: Rows) -> None:
         self.X = X

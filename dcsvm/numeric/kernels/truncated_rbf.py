@@ -19,21 +19,10 @@ def truncated_exponential(values: Floats, order: int) -> Floats:
 
 
 def truncated_rbf_features(X: Floats, gamma: float, order: int) -> Floats:
-    """Rows whose inner products are the truncated RBF kernel.
+    """Rows (n, C(features + order, order)) whose inner products are the truncated RBF kernel.
 
-    The column of the monomial x^a (a multi-index with |a| <= order) is
-    ``exp(-gamma |x|^2) sqrt((2 gamma)^|a| / a!) x^a``.
-
-    Parameters
-    ----------
-    X : (n, features) array
-    gamma : float
-    order : int
-
-    Returns
-    -------
-    (n, C(features + order, order)) array of float64
-        Sorted by total degree, then lexicographically.
+    The column of the monomial x^a (a multi-index with |a| <= order) is ``exp(-gamma |x|^2) sqrt((2
+    gamma)^|a| / a!) x^a``. Columns are sorted by total degree, then lexicographically.
     """
     rows, features = X.shape
     result = np.empty((rows, comb(features + order, order)))

@@ -153,15 +153,8 @@ def fit_pegasos(
 ) -> Hyperplane:
     """Minimise lambda / 2 |w|^2 + sum(masses hinge) / sum(masses) without regularizing the bias.
 
-    Parameters
-    ----------
-    rows : Float32Rows
-    signs : (n,) array of +1 and -1
-    masses : (n,) array, optional
-        Weights of the rows, of any scale; None means 1.
-    order : (n,) int array
-        A permutation of the rows: the order of the batches in every pass.
-    settings : PegasosSettings
+    `signs` (n,) are +1 and -1, `masses` (n,) row weights of any scale, 1 by default, and `order`
+    (n,) is a permutation of the rows: the order of the batches in every pass.
 
     References
     ----------

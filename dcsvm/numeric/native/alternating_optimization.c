@@ -18,7 +18,7 @@ typedef struct {
     float *pulls, *w;                   /* n, stride */
     scored *found;                      /* n */
     double *counts;                     /* classes */
-    dual_room dual;
+    dual_workspace dual;
 } settling;
 
 INLINE double mass_of(const settling *t, int64_t row) { return t->masses ? t->masses[row] : 1.0; }

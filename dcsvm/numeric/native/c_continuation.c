@@ -32,7 +32,7 @@ static double mean(const double *values, int64_t n) {
 static double bounded_share(const problem *p, const double *y) {
     int64_t count = 0, positive = 0;
     for (int64_t t = 0; t < p->n; t++) {
-        if (p->beta[t] != 0.0 && (p->up_wall[t] != 0.0 || p->low_wall[t] != 0.0)) count++;
+        if (p->beta[t] != 0.0 && (p->up_penalty[t] != 0.0 || p->low_penalty[t] != 0.0)) count++;
         if (y[t] > 0.0) positive++;
     }
     int64_t smaller = positive < p->n - positive ? positive : p->n - positive;
@@ -47,7 +47,7 @@ static void begin_at_zero(problem *p, const double *y) {
 }
 
 /* From coefficients of zero to a start for C; what `solve` gives, or 1 where none is needed. */
-int approach(problem *p, const double *y, const double *weights, double C, effort *e) {
+int run_continuation(problem *p, const double *y, const double *weights, double C, effort *e) {
     if (p->n < LEAST_ROWS) return 1;
     double size = C * mean(weights, p->n) * mean_curvature(p), share = 1.0;
     if (size < FAR) return 1;

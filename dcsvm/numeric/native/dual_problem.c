@@ -1,4 +1,4 @@
-/* The dual problem's arrays: allocation, walls, gradient, optimality gap. */
+/* The dual problem's arrays: allocation, bound penalties, gradient, optimality gap. */
 #define _DEFAULT_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #include "numeric.h"
@@ -51,7 +51,7 @@ EXPORT uint64_t dcsvm_sources(void) {
 }
 
 /* As malloc; where it is many pages, of the large kind if the system has any. */
-void *large_room(size_t bytes) {
+void *allocate_large(size_t bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     void *room = NULL;
     if (bytes >= 2 * (size_t)HUGE_PAGE) {
@@ -64,10 +64,10 @@ void *large_room(size_t bytes) {
 }
 
 /* Room for so many values, what was there being lost; NULL where memory ran out. */
-float *buffer_room(buffer *b, size_t count) {
+float *reserve_buffer(buffer *b, size_t count) {
     if (!b->values || count > b->count) {
         free(b->values);
-        b->values = large_room(sizeof(float) * (count + 1));
+        b->values = allocate_large(sizeof(float) * (count + 1));
         b->count = b->values ? count : 0;
     }
     return b->values;
@@ -80,7 +80,7 @@ int problem_allocate(problem *p, int64_t n, float *lent) {
     p->shift = 0.0;
     p->lent = lent != NULL;
     p->spare = NULL;
-    p->K = lent ? lent : large_room(sizeof(float) * (size_t)(s * s) + 64);
+    p->K = lent ? lent : allocate_large(sizeof(float) * (size_t)(s * s) + 64);
     p->room = calloc((size_t)(7 * s), sizeof(double));
     if (!p->K || !p->room) {
         problem_release(p);
@@ -90,11 +90,11 @@ int problem_allocate(problem *p, int64_t n, float *lent) {
     p->f = p->room + s;
     p->lower = p->room + 2 * s;
     p->upper = p->room + 3 * s;
-    p->up_wall = p->room + 4 * s;
-    p->low_wall = p->room + 5 * s;
+    p->up_penalty = p->room + 4 * s;
+    p->low_penalty = p->room + 5 * s;
     p->diagonal = (float *)(p->room + 6 * s);
     p->gains = p->diagonal + s;
-    for (int64_t t = n; t < s; t++) p->up_wall[t] = p->low_wall[t] = WALL;
+    for (int64_t t = n; t < s; t++) p->up_penalty[t] = p->low_penalty[t] = BOUND_PENALTY;
     return 1;
 }
 
@@ -108,7 +108,7 @@ void problem_release(problem *p) {
 /* Take a copy of a matrix that was lent, to write to it; 0 where memory ran out. */
 int problem_own(problem *p) {
     size_t size = sizeof(float) * (size_t)(p->n * p->stride);
-    float *own = p->lent ? large_room(size) : p->K;
+    float *own = p->lent ? allocate_large(size) : p->K;
     if (!own) return 0;
     if (p->lent) memcpy(own, p->K, size);
     p->K = own;
@@ -116,9 +116,9 @@ int problem_own(problem *p) {
     return 1;
 }
 
-void problem_walls(problem *p, int64_t t) {
-    p->up_wall[t] = p->beta[t] < p->upper[t] ? 0.0 : WALL;
-    p->low_wall[t] = p->beta[t] > p->lower[t] ? 0.0 : WALL;
+void update_bound_penalties(problem *p, int64_t t) {
+    p->up_penalty[t] = p->beta[t] < p->upper[t] ? 0.0 : BOUND_PENALTY;
+    p->low_penalty[t] = p->beta[t] > p->lower[t] ? 0.0 : BOUND_PENALTY;
 }
 
 /* f += sum of steps[a] K[rows[a]], four rows at a time to read f less often */
@@ -147,9 +147,9 @@ void problem_gradient(problem *p, const double *y) {
 
 /* max of f over what can fall minus min of f over what can grow: zero or less at the optimum */
 double problem_gap(const problem *p, double *lowest, double *highest) {
-    double low = WALL, high = -WALL;
+    double low = BOUND_PENALTY, high = -BOUND_PENALTY;
     for (int64_t t = 0; t < p->n; t++) {
-        double up = p->f[t] + p->up_wall[t], down = p->f[t] - p->low_wall[t];
+        double up = p->f[t] + p->up_penalty[t], down = p->f[t] - p->low_penalty[t];
         if (up < low) low = up;
         if (down > high) high = down;
     }
@@ -181,6 +181,6 @@ void set_bounds(problem *p, const double *y, const double *weights, double C) {
         p->lower[t] = y[t] > 0.0 ? 0.0 : -bound;
         if (p->beta[t] > p->upper[t]) p->beta[t] = p->upper[t];
         if (p->beta[t] < p->lower[t]) p->beta[t] = p->lower[t];
-        problem_walls(p, t);
+        update_bound_penalties(p, t);
     }
 }

@@ -1,6 +1,6 @@
 /* A tree of hyperplanes as arrays, and the way of one row down it. */
-#ifndef DCSVM_OBLIQUE_H
-#define DCSVM_OBLIQUE_H
+#ifndef DCSVM_HYPERPLANE_TREE_H
+#define DCSVM_HYPERPLANE_TREE_H
 
 #include "rows.h"
 

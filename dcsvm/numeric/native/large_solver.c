@@ -98,7 +98,7 @@ EXPORT int64_t dcsvm_inner(float *K, int64_t n, double shift, const double *lowe
         p.upper[a] = upper[a];
         p.beta[a] = beta[a];
         p.f[a] = f[a];
-        problem_walls(&p, a);
+        update_bound_penalties(&p, a);
     }
     effort e = {tolerance, seconds > 0.0 ? seconds_now() + seconds : 0.0, iterations, 0, 0, 0};
     int status = solve(&p, &e);

@@ -150,7 +150,7 @@ static int64_t descend(problem *p, face *w) {
 static int64_t walk(problem *p, int64_t *free_rows, int64_t count, const double *exact,
                     double *steps) {
     int64_t stride = (count + 3) / 4 * 4 + 4, solves = 0;
-    double *room = large_room(sizeof(double) * (size_t)(count * stride + 3 * count));
+    double *room = allocate_large(sizeof(double) * (size_t)(count * stride + 3 * count));
     int64_t *rows = malloc(sizeof(int64_t) * (size_t)count);
     if (room && rows) {
         double *gradient = room + count * stride;
@@ -164,7 +164,7 @@ static int64_t walk(problem *p, int64_t *free_rows, int64_t count, const double 
         if (exact ? factor_exactly(p, &w) : factor_face(p, &w)) solves = descend(p, &w);
         for (int64_t a = 0; a < count; a++) {
             steps[a] += p->beta[free_rows[a]];
-            problem_walls(p, free_rows[a]);
+            update_bound_penalties(p, free_rows[a]);
         }
     }
     free(room);

@@ -1,4 +1,5 @@
-/* What the C files of the numeric core share: the dual problem, its walls, and compiler help. */
+/* What the C files of the numeric core share: the dual problem, its bound penalties, and compiler
+   help. */
 #ifndef DCSVM_NUMERIC_H
 #define DCSVM_NUMERIC_H
 
@@ -16,7 +17,7 @@
 
 /* Rows are padded to whole blocks, so that inner loops have a constant length. */
 enum { BLOCK = 64 };
-#define WALL 1e30
+#define BOUND_PENALTY 1e30
 #define SMALLEST_CURVATURE 1e-12f
 
 INLINE int64_t padded(int64_t n) { return (n + BLOCK - 1) / BLOCK * BLOCK; }
@@ -31,15 +32,15 @@ typedef struct {
 /* minimise 1/2 b'Kb - y'b over lower <= b <= upper with sum(b) unchanged; f = Kb - y.
    K is symmetric float32 with padded rows; K + shift is positive semidefinite (a constant may be
    subtracted from a Gram matrix since the coefficients sum to zero).
-   up_wall[t] is 0 where b[t] can grow and WALL where not; low_wall likewise downwards. Both are
-   WALL in the padding, so padding is never chosen. */
+   up_penalty[t] is 0 where b[t] can grow and BOUND_PENALTY where not; low_penalty likewise
+   downwards. Both are BOUND_PENALTY in the padding, so padding is never chosen. */
 typedef struct {
     int64_t n, stride;
     int lent;      /* K belongs to the caller */
     buffer *spare; /* for the matrix of a smaller problem, or NULL */
     float *K, *diagonal, *gains;
     double shift;
-    double *beta, *f, *lower, *upper, *up_wall, *low_wall;
+    double *beta, *f, *lower, *upper, *up_penalty, *low_penalty;
     double *room; /* the one allocation that holds the arrays above, but K */
 } problem;
 
@@ -81,16 +82,16 @@ void refinement_release(refinement *r);
 void refinement_begin(refinement *r);
 void refinement_rescale(refinement *r, double factor);
 int refine(problem *p, const gram *g, refinement *r, double tolerance);
-int refinement_stiffen(refinement *r, problem *p);
+int refinement_shift_diagonal(refinement *r, problem *p);
 void refinement_search(refinement *r, problem *p);
 int64_t refinement_newton(refinement *r, problem *p, const gram *g);
 
-void *large_room(size_t bytes);
-float *buffer_room(buffer *b, size_t count);
+void *allocate_large(size_t bytes);
+float *reserve_buffer(buffer *b, size_t count);
 int problem_allocate(problem *p, int64_t n, float *lent);
 int problem_own(problem *p);
 void problem_release(problem *p);
-void problem_walls(problem *p, int64_t t);
+void update_bound_penalties(problem *p, int64_t t);
 void problem_gradient(problem *p, const double *y);
 double problem_gap(const problem *p, double *lowest, double *highest);
 double rescale(problem *p, const double *y, double most);
@@ -104,7 +105,7 @@ int64_t newton_exactly(problem *p, int64_t *free_rows, int64_t count, const doub
                        double *steps);
 int64_t free_rows_of(const problem *p, int64_t *rows);
 int solve(problem *p, effort *e);
-int approach(problem *p, const double *y, const double *weights, double C, effort *e);
+int run_continuation(problem *p, const double *y, const double *weights, double C, effort *e);
 
 EXPORT int dcsvm_distances(const double *X, int64_t n, const double *Y, int64_t m, int64_t depth,
                            double gamma, int64_t symmetric, double *distances, float *values,

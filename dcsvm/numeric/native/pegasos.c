@@ -142,7 +142,7 @@ int pegasos_allocate(pegasos_room *room, const pegasos_settings *s, int64_t stri
     return 1;
 }
 
-/* As above, with room of its own; gives the iterations, or -1 where there is no memory. */
+/* As above, with a workspace of its own; gives the iterations, or -1 where there is no memory. */
 EXPORT int64_t dcsvm_pegasos(const rows *X, const int64_t *order, int64_t n, const float *pulls,
                              const pegasos_settings *s, double *w, double *bias) {
     pegasos_room room;

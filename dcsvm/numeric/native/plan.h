@@ -147,7 +147,7 @@ int find_members(const plan *p, const step *s, const double *X, int64_t n, int64
                  room *r);
 int route(const plan *p, int64_t at, const double *X, int64_t n, routing *found, room *r);
 /* Weights from logits, in place; they sum to one. */
-void soften(double *logits, int64_t count, double steepness);
+void softmax_weights(double *logits, int64_t count, double steepness);
 /* Routers that weigh several members. */
 int share_rows(const plan *p, const step *s, const double *X, int64_t n, routing *found, room *r);
 void look_up(const step *s, const double *X, int64_t n, int64_t *member);

@@ -117,7 +117,7 @@ static int map_softmax(const step *s, const double *X, int64_t n, double *out, r
     NEED(shares);
     for (int64_t i = 0; i < n; i++, X += k, out += s->outputs) {
         memcpy(shares, X, sizeof(double) * (size_t)k);
-        soften(shares, k, 1.0);
+        softmax_weights(shares, k, 1.0);
         if (s->outputs == 1) out[0] = shares[1] - shares[0];
         else
             for (int64_t j = 0; j < k; j++) out[j] = 2.0 * shares[j] - 1.0;

@@ -100,7 +100,7 @@ static float *room_for_row(refinement *r) {
     int64_t rows = RESIDUAL_BYTES / (int64_t)sizeof(float) / r->n + 1;
     rows = rows < r->n ? rows : r->n;
     int64_t block = r->residual_rows / rows, place = r->residual_rows % rows;
-    if (place == 0) r->blocks[block] = large_room(sizeof(float) * (size_t)(rows * r->n));
+    if (place == 0) r->blocks[block] = allocate_large(sizeof(float) * (size_t)(rows * r->n));
     if (!r->blocks[block]) return NULL;
     r->residual_rows++;
     return r->blocks[block] + place * r->n;
@@ -144,7 +144,7 @@ int refine(problem *p, const gram *g, refinement *r, double tolerance) {
 /* Where directions of almost no curvature follow the rounding, put a ridge of the size that
    rounding has in any direction on the diagonal: each round is then a proximal step. Gives 0 where
    memory ran out. */
-int refinement_stiffen(refinement *r, problem *p) {
+int refinement_shift_diagonal(refinement *r, problem *p) {
     float ridge = (float)(ROUNDING * sqrt((double)r->n));
     if (!problem_own(p)) return 0;
     for (int64_t a = 0; a < r->n && r->ridge == 0.0; a++) {
@@ -161,7 +161,7 @@ int refinement_stiffen(refinement *r, problem *p) {
 /* Go on from the last round's point through this one's, to where the bounds end it or to most of
    the way to the least exact value: all of the way, every time, would run in zigzag. */
 void refinement_search(refinement *r, problem *p) {
-    double slope = 0.0, curvature = 0.0, most = WALL;
+    double slope = 0.0, curvature = 0.0, most = BOUND_PENALTY;
     for (int64_t t = 0; t < r->n; t++) {
         double d = p->beta[t] - r->old_beta[t];
         slope += r->old_f[t] * d;
@@ -169,7 +169,8 @@ void refinement_search(refinement *r, problem *p) {
         double room = d > 0.0 ? p->upper[t] - r->old_beta[t] : p->lower[t] - r->old_beta[t];
         if (d != 0.0 && (room < most * d) == (d > 0.0)) most = room / d;
     }
-    double least = curvature > 0.0 ? -slope / curvature : WALL, share = least < 1.0 ? least : 1.0;
+    double least = curvature > 0.0 ? -slope / curvature : BOUND_PENALTY;
+    double share = least < 1.0 ? least : 1.0;
     if (least > 1.0) share = MOST_OF_THE_WAY * least > 1.0 ? MOST_OF_THE_WAY * least : 1.0;
     if (least >= most) share = most;
     if (slope >= 0.0) share = 1.0;
@@ -179,7 +180,7 @@ void refinement_search(refinement *r, problem *p) {
         p->f[t] = r->old_f[t] + share * (p->f[t] - r->old_f[t]);
         p->beta[t] = r->exact_for[t] = r->old_beta[t] = to;
         r->old_f[t] = p->f[t];
-        problem_walls(p, t);
+        update_bound_penalties(p, t);
     }
 }
 
@@ -189,7 +190,7 @@ int64_t refinement_newton(refinement *r, problem *p, const gram *g) {
     int64_t *rows = malloc(sizeof(int64_t) * (size_t)r->n), solves = 0;
     int64_t count = rows ? free_rows_of(p, rows) : 0;
     int fits = 2 <= count && count <= MOST_FREE;
-    double *room = fits ? large_room(sizeof(double) * (size_t)(count * (count + 1))) : NULL;
+    double *room = fits ? allocate_large(sizeof(double) * (size_t)(count * (count + 1))) : NULL;
     if (room) {
         double *steps = room + count * count;
         for (int64_t a = 0; a < count; a++) {

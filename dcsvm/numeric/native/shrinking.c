@@ -7,7 +7,7 @@ enum { FIRST_NEWTON = 500, SHRUNK_NEWTON = 200, FEW_ROWS = 300 };
 static int64_t active_rows(const problem *p, double lowest, double highest, int64_t *rows) {
     int64_t count = 0;
     for (int64_t t = 0; t < p->n; t++) {
-        int up = p->up_wall[t] == 0.0, down = p->low_wall[t] == 0.0;
+        int up = p->up_penalty[t] == 0.0, down = p->low_penalty[t] == 0.0;
         if ((up && down) || (up && p->f[t] < highest) || (down && p->f[t] > lowest))
             rows[count++] = t;
     }
@@ -16,7 +16,7 @@ static int64_t active_rows(const problem *p, double lowest, double highest, int6
 
 static int extract(const problem *p, const int64_t *rows, int64_t count, problem *small) {
     size_t size = (size_t)(padded(count) * padded(count));
-    float *lent = p->spare ? buffer_room(p->spare, size) : NULL;
+    float *lent = p->spare ? reserve_buffer(p->spare, size) : NULL;
     if (!problem_allocate(small, count, lent)) return 0;
     small->shift = p->shift;
     for (int64_t a = 0; a < count; a++) {
@@ -29,8 +29,8 @@ static int extract(const problem *p, const int64_t *rows, int64_t count, problem
         small->f[a] = p->f[t];
         small->lower[a] = p->lower[t];
         small->upper[a] = p->upper[t];
-        small->up_wall[a] = p->up_wall[t];
-        small->low_wall[a] = p->low_wall[t];
+        small->up_penalty[a] = p->up_penalty[t];
+        small->low_penalty[a] = p->low_penalty[t];
         small->diagonal[a] = p->diagonal[t];
     }
     return 1;
@@ -44,7 +44,7 @@ static void bring_back(problem *p, int64_t *rows, int64_t count, const problem *
         double step = small->beta[a] - p->beta[t];
         if (step == 0.0) continue;
         p->beta[t] = small->beta[a];
-        problem_walls(p, t);
+        update_bound_penalties(p, t);
         steps[moved] = step;
         rows[moved++] = t;
     }

@@ -7,11 +7,11 @@ INLINE void update_and_scan(const problem *p, int64_t i, int64_t j, double d, do
                             double *highest, int64_t *block) {
     const float *restrict Ki = p->K + i * p->stride, *restrict Kj = p->K + j * p->stride;
     double *restrict f = p->f;
-    const double *restrict up = p->up_wall, *restrict down = p->low_wall;
-    double low = WALL, high = -WALL;
+    const double *restrict up = p->up_penalty, *restrict down = p->low_penalty;
+    double low = BOUND_PENALTY, high = -BOUND_PENALTY;
     int64_t found = 0;
     for (int64_t s = 0; s < p->stride; s += BLOCK) {
-        double here = WALL;
+        double here = BOUND_PENALTY;
         for (int64_t t = s; t < s + BLOCK; t++) {
             double value = f[t] + d * ((double)Ki[t] - (double)Kj[t]);
             f[t] = value;
@@ -31,7 +31,7 @@ INLINE void update_and_scan(const problem *p, int64_t i, int64_t j, double d, do
 
 /* The first place of the block where that value stands; no early exit, so that it vectorises. */
 INLINE int64_t first_at_lowest(const problem *p, int64_t block, double lowest) {
-    const double *restrict f = p->f + block, *restrict up = p->up_wall + block;
+    const double *restrict f = p->f + block, *restrict up = p->up_penalty + block;
     int64_t found = BLOCK;
     for (int64_t t = 0; t < BLOCK; t++) {
         int64_t here = f[t] + up[t] == lowest ? t : BLOCK;
@@ -52,7 +52,7 @@ INLINE int64_t first_at_best(const float *restrict gains, float best) {
 /* The partner that promises the largest decrease: (f_j - f_i)^2 / (K_ii + K_jj - 2 K_ij). */
 INLINE int64_t best_partner(const problem *p, int64_t i, double lowest) {
     const float *restrict Ki = p->K + i * p->stride, *restrict D = p->diagonal;
-    const double *restrict f = p->f, *restrict down = p->low_wall;
+    const double *restrict f = p->f, *restrict down = p->low_penalty;
     float *restrict gains = p->gains;
     float best = -1.0f, own = p->diagonal[i];
     int64_t block = 0;
@@ -75,7 +75,7 @@ INLINE int64_t best_partner(const problem *p, int64_t i, double lowest) {
     return block + first_at_best(gains + block, best);
 }
 
-/* Move beta_i up and beta_j down as far as the decrease lasts and the walls allow. */
+/* Move beta_i up and beta_j down as far as the decrease lasts and the bounds allow. */
 INLINE double take_step(problem *p, int64_t i, int64_t j, double rise) {
     double curvature = (double)p->diagonal[i] + p->diagonal[j] - 2.0 * p->K[i * p->stride + j];
     if (curvature < SMALLEST_CURVATURE) curvature = SMALLEST_CURVATURE;
@@ -86,15 +86,15 @@ INLINE double take_step(problem *p, int64_t i, int64_t j, double rise) {
     if (stops_j) step = room_j;
     p->beta[i] = stops_i ? p->upper[i] : p->beta[i] + step;
     p->beta[j] = stops_j ? p->lower[j] : p->beta[j] - step;
-    problem_walls(p, i);
-    problem_walls(p, j);
+    update_bound_penalties(p, i);
+    update_bound_penalties(p, j);
     return step;
 }
 
 int64_t free_rows_of(const problem *p, int64_t *rows) {
     int64_t count = 0;
     for (int64_t t = 0; t < p->n; t++)
-        if (p->up_wall[t] == 0.0 && p->low_wall[t] == 0.0) rows[count++] = t;
+        if (p->up_penalty[t] == 0.0 && p->low_penalty[t] == 0.0) rows[count++] = t;
     return count;
 }
 

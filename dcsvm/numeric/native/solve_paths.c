@@ -11,7 +11,7 @@ typedef struct {
 
 /* The share of the tolerance to stop at, so that no answer is worse than that of a solver which
    stops just below it: the fewer the rows, the more of the objective one pair can hold. */
-static double stricter(int64_t n) {
+static double tolerance_share(int64_t n) {
     return n < 20 ? 0.01 * (double)n : n < 200 ? 0.2 : n < 500 ? 1e-3 * (double)n : 0.5;
 }
 
@@ -27,15 +27,15 @@ static void conclude(const problem *p, const double *y, const effort *e, double 
     int64_t count = 0;
     out->gap = problem_gap(p, &lowest, &highest);
     for (int64_t t = 0; t < p->n; t++) {
-        if (p->up_wall[t] == 0.0 && p->low_wall[t] == 0.0) {
+        if (p->up_penalty[t] == 0.0 && p->low_penalty[t] == 0.0) {
             sum += p->f[t];
             count++;
         }
     }
     /* as libsvm: the mean over free rows, or the middle of what the bounded ones allow */
     if (count) out->bias = -sum / (double)count;
-    else if (lowest >= WALL / 2) out->bias = -highest;
-    else if (highest <= -WALL / 2) out->bias = -lowest;
+    else if (lowest >= BOUND_PENALTY / 2) out->bias = -highest;
+    else if (highest <= -BOUND_PENALTY / 2) out->bias = -lowest;
     else out->bias = -0.5 * (lowest + highest);
     out->objective = objective(p, y);
     out->iterations = e->iterations;
@@ -60,7 +60,7 @@ static void consider(problem *p, const double *y, const double *start, refinemen
         memcpy(p->beta, r->old_beta, size);
         memcpy(p->f, r->old_f, size);
     }
-    for (int64_t t = 0; t < p->n; t++) problem_walls(p, t);
+    for (int64_t t = 0; t < p->n; t++) update_bound_penalties(p, t);
 }
 
 /* How many rows from place a on follow each other in the matrix. */
@@ -112,7 +112,7 @@ static int is_all(const gram *g, const int64_t *rows, int64_t n) {
 static int load(problem *p, const gram *g, const int64_t *rows, int64_t n, const double *start,
                 workplace *w) {
     int all = is_all(g, rows, n);
-    float *K = all ? (float *)g->G : buffer_room(&w->copy, (size_t)(padded(n) * padded(n)));
+    float *K = all ? (float *)g->G : reserve_buffer(&w->copy, (size_t)(padded(n) * padded(n)));
     if (!K || !problem_allocate(p, n, K)) return 0;
     p->shift = g->shift;
     p->spare = &w->spare;
@@ -149,7 +149,7 @@ static int solve_exactly(problem *p, effort *e, const gram *g, refinement *r) {
             e->newton_solves += refinement_newton(r, p, g);
             if (problem_gap(p, &lowest, &highest) < e->tolerance) break;
         }
-        if (round == PLAIN_ROUNDS && !refinement_stiffen(r, p)) return -1;
+        if (round == PLAIN_ROUNDS && !refinement_shift_diagonal(r, p)) return -1;
         status = round < MOST_ROUNDS ? solve(p, e) : 0;
     }
     return status;
@@ -173,10 +173,10 @@ static int solve_task(const gram *g, const int64_t *rows, int64_t n, const doubl
     problem_gradient(&p, y);
     for (int64_t c = 0; c < count && status >= 0; c++) {
         effort e = template;
-        e.tolerance *= stricter(n);
+        e.tolerance *= tolerance_share(n);
         if (seconds > 0.0) e.deadline = seconds_now() + seconds;
         if (c) refinement_rescale(r, rescale(&p, y, Cs[c] / Cs[c - 1]));
-        else if (!given || !given[0]) status = approach(&p, y, weights, Cs[0], &e);
+        else if (!given || !given[0]) status = run_continuation(&p, y, weights, Cs[0], &e);
         if (status < 0) break;
         set_bounds(&p, y, weights, Cs[c]);
         if (c && given && given[c]) consider(&p, y, starts + c * stride, r);

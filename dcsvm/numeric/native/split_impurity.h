@@ -1,6 +1,6 @@
 /* What a split is judged by, and which classes it sets apart. */
-#ifndef DCSVM_SIDES_H
-#define DCSVM_SIDES_H
+#ifndef DCSVM_SPLIT_IMPURITY_H
+#define DCSVM_SPLIT_IMPURITY_H
 
 #include "rows.h"
 

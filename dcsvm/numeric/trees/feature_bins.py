@@ -34,16 +34,9 @@ def in_turn(work: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> N
 class FeatureBins:
     """The bins of a matrix.
 
-    Parameters
-    ----------
-    codes : (n, d) uint8 array
-        The bin of each value, counted by feature.
-    starts : (d + 1,) int64 array
-        The first bin of each feature, counted over all features.
-    uppers : (bins,) float32 array
-        The largest value of each bin.
-    exact : (d,) uint8 array
-        1 for the features with a single value in each bin.
+    `codes` (n, d) are the bins of values, counted by feature, `starts` (d + 1,) the first bin of
+    each feature, counted over all features, `uppers` (bins,) the largest value of each bin, and
+    `exact` (d,) is 1 for features with a single value in each bin.
     """
 
     codes: Bytes

@@ -200,23 +200,20 @@ class PlaneTree(Stored):
         Returns the tree, and for each leaf of this tree the leaf that replaces it.
         """
         stumps = set(nodes)
-        home = np.zeros(self.n_leaves, dtype=np.intp)
+        replacement = np.zeros(self.n_leaves, dtype=np.intp)
 
         def visit(here: _Position, leaf: int) -> _Position:
             if here.at < 0 or here.at in stumps:
-                home[self._leaves_below(here.at)] = leaf
+                replacement[self._leaves_below(here.at)] = leaf
                 return attrs.evolve(here, at=~0)
             return here
 
-        return self._rebuild(visit), home
+        return self._rebuild(visit), replacement
 
     def simplify(self, masses: FloatArray) -> PlaneTree:
         """Remove sides without rows, and splits between leaves that predict the same class.
 
-        Parameters
-        ----------
-        masses : (leaves, classes) array
-            The weight of the rows of each class at each leaf.
+        `masses` (leaves, classes) are the weights of the rows of each class at each leaf.
         """
         answer, held = masses.argmax(axis=1), (masses.sum(axis=1) > 0).tolist()
         stands = np.arange(len(self.thresholds)).tolist()

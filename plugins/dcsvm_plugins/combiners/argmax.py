@@ -28,7 +28,7 @@ class Argmax(Combiner):
     name = "argmax"
     accepts = frozenset({"class codes", "groups"})
 
-    def lower(self, plan: Plan, committee: Committee) -> Step:
+    def add_to_plan(self, plan: Plan, committee: Committee) -> Step:
         return plan.argmax()
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:

@@ -45,7 +45,7 @@ class ClassPath(Combiner):
 
     steepness: float = setting(2.0, above=0, help="slope of the curve: log-odds per score")
 
-    def lower(self, plan: Plan, committee: Committee) -> Step:
+    def add_to_plan(self, plan: Plan, committee: Committee) -> Step:
         return plan.class_path(self.steepness)
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:

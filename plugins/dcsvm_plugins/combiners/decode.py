@@ -49,7 +49,7 @@ class Decode(Combiner):
         "hinge", help="loss of an answer against the code word"
     )
 
-    def lower(self, plan: Plan, committee: Committee) -> Step:
+    def add_to_plan(self, plan: Plan, committee: Committee) -> Step:
         return plan.decode(self.loss)
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:

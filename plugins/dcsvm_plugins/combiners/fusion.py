@@ -96,12 +96,12 @@ class Fused(Combination):
         self._count_cost(committee, seen)
         return scores
 
-    def lower(self, plan: Plan, committee: Committee) -> Step | None:
+    def add_to_plan(self, plan: Plan, committee: Committee) -> Step | None:
         width = len(committee.table_code)
-        scaling = self.scaling.lower(plan, width)
+        scaling = self.scaling.add_to_plan(plan, width)
         models = []
         for model, columns in zip(self.models, self.columns, strict=True):
-            step = model.lower(plan, len(columns))
+            step = model.add_to_plan(plan, len(columns))
             if step is None:
                 step = plan.ask(model.scores, len(columns), self._count_outputs())
             models.append(plan.chain(plan.columns(width, columns), step))
@@ -291,8 +291,8 @@ def standardize(table: FloatArray, masses: FloatArray | None = None) -> View:
     """
     means = np.average(table, axis=0, weights=masses)
     deviations = np.sqrt(np.average((table - means) ** 2, axis=0, weights=masses))
-    spoken = deviations > FAINT * np.abs(table).max()
-    factors = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=spoken)
+    varying = deviations > FAINT * np.abs(table).max()
+    factors = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=varying)
     return Scaling("standard", means, factors)
 
 

@@ -5,7 +5,7 @@ from dcsvm.numeric import FloatArray, Matrix, Plan, Step
 from dcsvm.toolbox import rank_classes
 
 #: The score of a class that is sure to lose.
-UNSEEN = -1.0
+MISSING_SCORE = -1.0
 
 
 @component
@@ -27,11 +27,11 @@ class Mean(Combiner):
 
     name = "mean"
 
-    def lower(self, plan: Plan, committee: Committee) -> Step:
-        return plan.mean(UNSEEN)
+    def add_to_plan(self, plan: Plan, committee: Committee) -> Step:
+        return plan.mean(MISSING_SCORE)
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:
-        return committee.mean_scores(X, unseen=UNSEEN)
+        return committee.mean_scores(X, missing_score=MISSING_SCORE)
 
     def probabilities(self, committee: Committee, X: Matrix) -> FloatArray | None:
         return committee.mean_probabilities(X)

@@ -22,7 +22,7 @@ class ProbabilityProduct(Combination):
 
     logs: FloatArray = attrs.field(metadata=axes("classes"))
 
-    def lower(self, plan: Plan, committee: Committee) -> Step | None:
+    def add_to_plan(self, plan: Plan, committee: Committee) -> Step | None:
         if any(_may_have_probabilities(member) for member in committee.members):
             return None
         return plan.product(self.logs, STEEPNESS, LEAST)
@@ -66,8 +66,8 @@ def _find_shares(member: Member, X: Matrix, values: FloatArray) -> FloatArray:
     known = np.asarray(member.code).any(axis=0)
     if own is None:
         logits = np.where(known, STEEPNESS * (values @ member.code), -np.inf)
-        own = np.exp(scipy.special.log_softmax(logits, axis=1)) * (1.0 - member.unseen)
-    return np.where(known, own, member.unseen / max(int((~known).sum()), 1))
+        own = np.exp(scipy.special.log_softmax(logits, axis=1)) * (1.0 - member.missing_class_mass)
+    return np.where(known, own, member.missing_class_mass / max(int((~known).sum()), 1))
 
 
 @component

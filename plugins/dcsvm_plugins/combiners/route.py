@@ -26,7 +26,7 @@ class Route(Combiner):
         """The winners of rows X; for a row with a single member, the label that it predicts."""
         return committee.routed_labels(X)
 
-    def lower(self, plan: Plan, committee: Committee) -> Step:
+    def add_to_plan(self, plan: Plan, committee: Committee) -> Step:
         return plan.route()
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:

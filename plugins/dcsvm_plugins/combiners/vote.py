@@ -31,7 +31,7 @@ class Vote(Combiner):
 
     name = "vote"
 
-    def lower(self, plan: Plan, committee: Committee) -> Step:
+    def add_to_plan(self, plan: Plan, committee: Committee) -> Step:
         if not plan.votes:
             return plan.couple() if are_pairs(committee) else plan.mean()
         return plan.vote()

@@ -35,7 +35,7 @@ class WeightedSum(Combiner):
 
     name = "weighted_sum"
 
-    def lower(self, plan: Plan, committee: Committee) -> Step:
+    def add_to_plan(self, plan: Plan, committee: Committee) -> Step:
         return plan.weighted_sum()
 
     def combine(self, committee: Committee, X: Matrix) -> FloatArray:

@@ -76,10 +76,10 @@ class Balls(Decomposer):
                 ball[covered[ball[covered] < 0]] = len(near)
                 near.append(rows)
         # Of equal rows the first is the nearest: all of them belong to its ball.
-        home = ball[nearest_rows(X, X, 1)[:, 0]]
-        used, home = np.unique(home, return_inverse=True)
+        nearest_ball = ball[nearest_rows(X, X, 1)[:, 0]]
+        used, nearest_ball = np.unique(nearest_ball, return_inverse=True)
         yield [
-            Part(np.union1d(near[old], np.flatnonzero(home == new)))
+            Part(np.union1d(near[old], np.flatnonzero(nearest_ball == new)))
             for new, old in enumerate(used.tolist())
         ]
         return BallRouter(X, np.searchsorted(used, ball).clip(max=len(used) - 1))

@@ -8,7 +8,7 @@ import numpy as np
 
 from dcsvm import Decomposer, Part, Problem, Task, component
 from dcsvm.drawing import Scene, class_colour, shorten
-from dcsvm.toolbox import Joined, Level, Stages
+from dcsvm.toolbox import Level, RowIdUnion, Stages
 
 FIELD, TEXT = 30, 11
 #: Classes up to which the triangle can be taken in.
@@ -52,7 +52,7 @@ class ClassPairs(Decomposer):
         present = [label for label in range(problem.n_classes) if len(rows[label])]
         alone = [(label,) for label in range(problem.n_classes)]
         yield [
-            Part(Joined((rows[i], rows[j])), None, Task(alone[i], alone[j]))
+            Part(RowIdUnion((rows[i], rows[j])), None, Task(alone[i], alone[j]))
             for i, j in combinations(present, 2)
         ]
         return None

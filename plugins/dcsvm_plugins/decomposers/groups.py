@@ -38,7 +38,7 @@ class GroupRouter(Router):
             raise ValueError("GroupRouter.values must ascend, and columns must not be empty")
         return sizes
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         if len(self.columns) > 1:
             return None
         column, n = int(self.columns[0]), len(self.values)

@@ -28,7 +28,7 @@ class BucketRouter(Router):
         differ -= 2 * bits @ self.buckets.T.astype(np.int64)
         return Routing.to_one(differ.argmin(axis=1), np.full(X.shape[0], float(len(self.borders))))
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         bits, sums = plan.affine(self.directions, -self.borders), self.buckets.sum(axis=1)
         alike = plan.affine(2.0 * self.buckets.T, -sums.astype(float))
         return plan.nearest(plan.chain(bits, plan.sides(len(self.borders)), alike))
@@ -78,8 +78,8 @@ class LSH(Decomposer):
         buckets, counts = np.unique(codes, axis=0, return_counts=True)
         kept = counts >= min(self.smallest, counts.max())
         router = BucketRouter(directions, borders, buckets[kept])
-        home = router.route(problem.X).member
-        yield parts_by(home, int(kept.sum()))
+        bucket = router.route(problem.X).member
+        yield parts_by(bucket, int(kept.sum()))
         return router
 
 

@@ -27,22 +27,22 @@ class Gate(Router):
         self.gate.check_stored(**sizes | {"classes": experts})
         return sizes
 
-    def shares(self, X: Matrix) -> FloatArray:
+    def weigh_experts(self, X: Matrix) -> FloatArray:
         """The weights (n, experts) of the experts; rows sum to one."""
         logits = self.steepness * _score_labels(self.gate, X)
         return np.asarray(scipy.special.softmax(logits, axis=1))
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
-        scores, code = self.gate.lower(plan, n_features), self.gate.code
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
+        scores, code = self.gate.add_to_plan(plan, n_features), self.gate.code
         by_label = plan.affine(code.astype(float), np.where(code.any(axis=0), 0.0, UNKNOWN))
         return plan.gate(plan.chain(scores, by_label), self.steepness)
 
     def route(self, X: Matrix) -> Routing:
-        shares, cost = self.shares(X), self.gate.model.answer(X[:1])[1]
-        row, member = np.divmod(np.arange(shares.size), shares.shape[1])
+        weights, cost = self.weigh_experts(X), self.gate.model.answer(X[:1])[1]
+        row, member = np.divmod(np.arange(weights.size), weights.shape[1])
         counts = (cost.hyperplanes, cost.unique_kernel_evaluations)
-        planes, kernels = (np.full(len(shares), float(np.mean(count))) for count in counts)
-        return Routing(row, member, shares.ravel(), planes, kernels)
+        planes, kernels = (np.full(len(weights), float(np.mean(count))) for count in counts)
+        return Routing(row, member, weights.ravel(), planes, kernels)
 
 
 @component
@@ -92,7 +92,7 @@ class Mixture(Decomposer):
             learner = NormalizedWeights(self.gate)
             (gate,) = yield [Part(everyone, labels=best, n_labels=len(experts), learner=learner)]
             router = Gate(gate.without_part(), self.steepness)
-            rows = _assign(router.shares(problem.X), int(np.ceil(limit)))
+            rows = _assign(router.weigh_experts(problem.X), int(np.ceil(limit)))
         return Division(router, experts)
 
 
@@ -110,11 +110,11 @@ def _margins(expert: Member, problem: Problem) -> FloatArray:
     return np.asarray(own - scores.max(axis=1))
 
 
-def _assign(shares: FloatArray, limit: int) -> list[IntArray]:
+def _assign(weights: FloatArray, limit: int) -> list[IntArray]:
     """Assign rows to their preferred experts with free capacity, the clearest rows first."""
-    home, room = np.full(len(shares), -1), np.full(shares.shape[1], limit)
-    for row in np.argsort(-shares.max(axis=1), kind="stable"):
-        open_to = np.where(room > 0, shares[row], -1.0)
-        home[row] = open_to.argmax()
-        room[home[row]] -= 1
-    return [np.flatnonzero(home == expert) for expert in range(shares.shape[1])]
+    expert_of, room = np.full(len(weights), -1), np.full(weights.shape[1], limit)
+    for row in np.argsort(-weights.max(axis=1), kind="stable"):
+        open_to = np.where(room > 0, weights[row], -1.0)
+        expert_of[row] = open_to.argmax()
+        room[expert_of[row]] -= 1
+    return [np.flatnonzero(expert_of == expert) for expert in range(weights.shape[1])]

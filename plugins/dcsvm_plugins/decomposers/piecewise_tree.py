@@ -34,7 +34,7 @@ STEPS = 20
 
 
 @attrs.frozen(eq=False)
-class Contest(LocalModel):
+class PiecewiseLinearModel(LocalModel):
     """The linear functions of two sides as a tree, and the winning side at each leaf: 1 or -1."""
 
     tree: PlaneTree
@@ -91,7 +91,7 @@ class PiecewiseTree(Decomposer):
     rows_held = 1.5
     sibling = "oblique_tree"
     separates_classes = True
-    stored_types = (PlaneRouter, PlaneTree, Contest)
+    stored_types = (PlaneRouter, PlaneTree, PiecewiseLinearModel)
 
     functions: int = setting(
         3, at_least=1, at_most=8, help="maximum number of linear functions per side"
@@ -104,7 +104,7 @@ class PiecewiseTree(Decomposer):
         at = [tuple(np.unique(problem.y).tolist())]
         while any(len(classes) > 1 for classes in at):
             tasks = [_split_classes(problem, group) for group in sorted(set(at)) if len(group) > 1]
-            learner = ContestLearner(self.functions, self.C, self.iterations)
+            learner = PiecewiseLinearLearner(self.functions, self.C, self.iterations)
             members = yield [
                 Part(
                     np.flatnonzero(np.isin(problem.y, task.plus + task.minus)),
@@ -112,17 +112,17 @@ class PiecewiseTree(Decomposer):
                 )
                 for task in tasks
             ]
-            contests: dict[tuple[int, ...], tuple[Task, Contest]] = {}
+            fitted: dict[tuple[int, ...], tuple[Task, PiecewiseLinearModel]] = {}
             for task, member in zip(tasks, members, strict=True):
-                assert isinstance(member.model, Contest)
-                contests[tuple(sorted(task.plus + task.minus))] = task, member.model
+                assert isinstance(member.model, PiecewiseLinearModel)
+                fitted[tuple(sorted(task.plus + task.minus))] = task, member.model
             tree, _ = tree.graft(
-                {leaf: contests[group][1].tree for leaf, group in enumerate(at) if len(group) > 1}
+                {leaf: fitted[group][1].tree for leaf, group in enumerate(at) if len(group) > 1}
             )
             at = [
                 side
                 for group in at
-                for side in ([group] if len(group) == 1 else _list_winners(*contests[group]))
+                for side in ([group] if len(group) == 1 else _list_winners(*fitted[group]))
             ]
         parts, router = _build_parts(problem, tree, np.array([label for (label,) in at]))
         yield parts
@@ -130,7 +130,7 @@ class PiecewiseTree(Decomposer):
 
 
 @component
-class ContestLearner(LocalLearner):
+class PiecewiseLinearLearner(LocalLearner):
     """Learns the functions of two sides and builds their tree."""
 
     name = "piecewise_contest"
@@ -157,7 +157,7 @@ class ContestLearner(LocalLearner):
             largest = values[mine, own].argmax(axis=1)
             masses = np.bincount(largest, costs[mine], minlength=values[:, own].shape[1])
             order.append(functions[own][np.argsort(-masses, kind="stable")])
-        return Contest(*_build_tree(*order))
+        return PiecewiseLinearModel(*_build_tree(*order))
 
     def _initialize(
         self,
@@ -169,10 +169,10 @@ class ContestLearner(LocalLearner):
     ) -> FloatArray:
         """Train a linear SVM for each cluster of a side against the other side."""
         mine, others = np.flatnonzero(signs == side), np.flatnonzero(signs != side)
-        home = _cluster(problem.X[mine], costs[mine], self.functions, generator)
+        cluster_of = _cluster(problem.X[mine], costs[mine], self.functions, generator)
         found = []
-        for cluster in np.unique(home):
-            rows = np.concatenate([mine[home == cluster], others])
+        for cluster in np.unique(cluster_of):
+            rows = np.concatenate([mine[cluster_of == cluster], others])
             ours = np.where(signs[rows] == side, 1.0, -1.0)
             nothing = np.zeros((2, problem.n_features + 1))
             pair = _minimize(problem.X[rows], ours, costs[rows], nothing, 1, self.iterations)
@@ -183,9 +183,9 @@ class ContestLearner(LocalLearner):
 def _split_classes(problem: Problem, classes: tuple[int, ...]) -> Task:
     """Split classes into two groups at the widest gap of their means on the main axis."""
     rows = np.flatnonzero(np.isin(problem.y, classes))
-    home = np.searchsorted(classes, problem.y[rows])
+    cluster_of = np.searchsorted(classes, problem.y[rows])
     weights = None if problem.weights is None else problem.weights[rows]
-    centres = means(problem.X[rows], weights, home, len(classes))
+    centres = means(problem.X[rows], weights, cluster_of, len(classes))
     centres -= centres.mean(axis=0)
     axis = np.linalg.svd(centres, full_matrices=False)[2][0]
     along = centres @ axis
@@ -196,9 +196,9 @@ def _split_classes(problem: Problem, classes: tuple[int, ...]) -> Task:
     return Task(first, second)
 
 
-def _list_winners(task: Task, contest: Contest) -> list[tuple[int, ...]]:
-    """The classes that are left at each leaf of a contest."""
-    return [task.plus if won > 0 else task.minus for won in contest.wins]
+def _list_winners(task: Task, model: PiecewiseLinearModel) -> list[tuple[int, ...]]:
+    """The classes that are left at each leaf of a model."""
+    return [task.plus if won > 0 else task.minus for won in model.wins]
 
 
 def _cluster(
@@ -207,14 +207,14 @@ def _cluster(
     """Run k-means from random rows and return the cluster of each row."""
     n = X.shape[0]
     centres = X[generator.choice(n, min(n, n_clusters), replace=False)]
-    home = np.full(n, -1, dtype=np.intp)
+    cluster_of = np.full(n, -1, dtype=np.intp)
     for _ in range(STEPS):
-        before, home = home, squared_distances(X, centres).argmin(axis=1)
-        if (home == before).all():
+        before, cluster_of = cluster_of, squared_distances(X, centres).argmin(axis=1)
+        if (cluster_of == before).all():
             break
-        used, home = np.unique(home, return_inverse=True)
-        centres = means(X, masses, home, len(used))
-    return home
+        used, cluster_of = np.unique(cluster_of, return_inverse=True)
+        centres = means(X, masses, cluster_of, len(used))
+    return cluster_of
 
 
 def _evaluate(X: Matrix, functions: FloatArray) -> FloatArray:

@@ -35,7 +35,7 @@ class SpillRouter(Router):
         check_binary_tree("SpillRouter", self.children, sizes.get("members"))
         return sizes
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         return plan.spill(self.directions, self.borders, self.widths, self.children)
 
     def route(self, X: Matrix) -> Routing:

@@ -4,6 +4,7 @@ import numpy as np
 
 from dcsvm import LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import OnlineRun
+from dcsvm.numeric.online_svm import BLOCK_VALUES
 from dcsvm.toolbox import GAMMA_HELP, Gamma, KernelExpansion
 
 
@@ -45,8 +46,8 @@ class LaSVM(LocalLearner):
     steps: int = setting(100_000, at_least=1, help="maximum number of steps after a pass")
 
     def memory(self, n_rows: int, n_features: int) -> float:
-        """The bytes of the kernel values of support vectors, if most rows are, and of blocks."""
-        return 2.2 * n_rows**2 + min(24_000.0 * n_rows, 3e7)
+        """The bytes of a block of kernel values, three times, and of support vectors."""
+        return 24.0 * BLOCK_VALUES + 8.0 * n_rows * n_features
 
     def fit(self, problem: Problem) -> LocalModel:
         kernel, draw = problem.kernel("rbf", self.gamma), problem.seed.generator()

@@ -46,7 +46,7 @@ class NystroemLogits(LocalModel):
     def logits(self, X: Matrix) -> FloatArray:
         return np.asarray(self.kernel(X, self.landmarks) @ self.coefficients + self.biases)
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         given = self.kernel, self.landmarks, self.coefficients, self.biases
         logits = plan.expansion(prepare(*given), n_features)
         return None if logits is None else plan.chain(logits, plan.softmax(len(self.biases)))

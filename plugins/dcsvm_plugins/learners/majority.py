@@ -9,8 +9,8 @@ from dcsvm.toolbox import Cost
 
 
 @attrs.frozen(eq=False)
-class Shares(LocalModel):
-    """The same scores (columns,) for every row: the shares of the classes it was learned from."""
+class ClassFrequencies(LocalModel):
+    """The same scores (columns,) for every row: the class frequencies of the training rows."""
 
     fixed_scores: FloatArray = attrs.field(metadata=axes("columns"))
 
@@ -26,7 +26,7 @@ class Shares(LocalModel):
 class Majority(LocalLearner):
     """The class with the most rows or the most weight; ties go to the lowest class.
 
-    It makes a tree decomposer a plain decision tree. Scores are the shares of the classes.
+    It makes a tree decomposer a plain decision tree. Scores are the frequencies of the classes.
     Training is one count, prediction costs nothing.
 
     Examples
@@ -42,13 +42,15 @@ class Majority(LocalLearner):
     name = "majority"
     keeps_support = False
     labels_only = True
-    stored_types = (Shares,)
+    stored_types = (ClassFrequencies,)
 
     def memory(self, n_rows: int, n_features: int) -> float:
         """None: it looks at labels only."""
         return 0.0
 
     def fit(self, problem: Problem) -> LocalModel:
-        shares = np.bincount(problem.y, problem.weights, minlength=problem.n_classes)
-        shares = shares / shares.sum()
-        return Shares(shares[1:] - shares[:1] if problem.n_classes == 2 else shares)
+        frequencies = np.bincount(problem.y, problem.weights, minlength=problem.n_classes)
+        frequencies = frequencies / frequencies.sum()
+        return ClassFrequencies(
+            frequencies[1:] - frequencies[:1] if problem.n_classes == 2 else frequencies
+        )

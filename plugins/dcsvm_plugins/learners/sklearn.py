@@ -88,7 +88,7 @@ class Sklearn(LocalLearner):
         except (ValueError, TypeError, ArithmeticError, LookupError) as error:
             raise DataError(
                 f"sklearn: {self.classifier} cannot learn from a part of {problem.n_rows} rows: "
-                f"{_flatten(error)}"
+                + " ".join(str(error).split())
             ) from error
 
 
@@ -105,10 +105,6 @@ def _wrap(machine: Any) -> LocalModel:
     """Wrap boosted trees as arrays, which are fast to store, and other models unchanged."""
     trees = BoostedTrees.take(machine) if _is_boosted(machine) else None
     return Wrapped(machine) if trees is None else trees
-
-
-def _flatten(error: Exception) -> str:
-    return " ".join(str(error).split())
 
 
 def _parse_transformer(transformer: Any) -> tuple[str, dict[str, Any]]:

@@ -28,16 +28,10 @@ STYLE = (
 
 @attrs.frozen(eq=False, slots=False)
 class DecisionGraph(PlainState, Combination):
-    """A fitted DAG: the list of classes and the member that decides between any two of them.
+    """A fitted DAG: the initial list of classes, and the member that decides between any two.
 
-    Parameters
-    ----------
-    order : (k,) int array
-        The initial list of classes.
-    node : (n_classes, n_classes) int array
-        The member for the two classes; -1 if there is none.
-    sign : (n_classes, n_classes) int array
-        +1 if the first of the two is the positive side of that member, otherwise -1.
+    `node` (n_classes, n_classes) is the member for two classes, -1 if there is none; `sign` is +1
+    if the first of the two is the positive side of that member, otherwise -1.
     """
 
     order: IntArray = attrs.field(
@@ -71,7 +65,7 @@ class DecisionGraph(PlainState, Combination):
         if any(len(committee.members[number].code) != 1 for number in used):
             raise ValueError("DecisionGraph.node must name members with one column of scores")
 
-    def lower(self, plan: Plan, committee: Committee) -> Step | None:
+    def add_to_plan(self, plan: Plan, committee: Committee) -> Step | None:
         if not plan.votes:
             return plan.couple()
         return plan.walk(self.order, self.node, self.sign)

@@ -35,12 +35,7 @@ class GraphNode:
 def draw_graph(nodes: Sequence[GraphNode], edges: Mapping[tuple[int, int], int]) -> str:
     """Draw nodes in layers from top to bottom, and edges as broad as the rows that took them.
 
-    Parameters
-    ----------
-    nodes : sequence of GraphNode
-        A layer's nodes stand side by side, centred.
-    edges : mapping from (node, node) to rows
-        By places among the nodes.
+    A layer's nodes stand side by side, centred; edges are given by the places of two nodes.
 
     Examples
     --------

@@ -40,19 +40,7 @@ def optimize_oblique(
     Leaves predict their majority class. At each node, a linear SVM is fitted to the rows that only
     one side classifies correctly, with the threshold that misdirects fewest. It replaces the
     hyperplane unless that was better, so errors never increase. Rounds end without progress.
-
-    Parameters
-    ----------
-    tree : PlaneTree
-    rows : Float32Rows
-    y : (n,) int array
-    n_classes : int
-    masses : (n,) array, optional
-        Row weights.
-    order : (n,) int array
-        A random permutation of the rows.
-    rounds : int
-    settings : DualSettings
+    `masses` (n,) are row weights, and `order` (n,) is a random permutation of the rows.
 
     References
     ----------

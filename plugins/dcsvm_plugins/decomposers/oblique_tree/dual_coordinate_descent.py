@@ -12,14 +12,9 @@ from dcsvm.numeric import Float32Rows, FloatArray, Hyperplane, address, native
 class DualSettings:
     """Settings of the dual solver.
 
-    Parameters
-    ----------
-    regularization : float
-        lambda in lambda / 2 (|w|^2 + bias^2) + mean of weight x hinge loss.
-    tolerance : float
-        Stop at this violation of optimality.
-    passes : int
-        Maximum number of passes over the rows.
+    `regularization` is lambda in lambda / 2 (|w|^2 + bias^2) + mean of weight x hinge loss. The
+    solver stops when optimality is violated by less than `tolerance`, or after `passes` over the
+    rows.
     """
 
     regularization: float = 1e-4
@@ -35,18 +30,8 @@ def fit_linear_dual(
 ) -> Hyperplane:
     """Minimise lambda / 2 (|w|^2 + bias^2) + sum(masses hinge) / sum(masses).
 
-    Parameters
-    ----------
-    rows : Float32Rows
-    signs : (n,) array of +1 and -1
-    masses : (n,) array, optional
-        Weights of the rows, of any scale; None means 1.
-    settings : DualSettings
-
-    Returns
-    -------
-    Hyperplane
-        Its iterations are passes over the rows.
+    `signs` (n,) are +1 and -1, and `masses` (n,) row weights of any scale, 1 by default. The
+    iterations of the hyperplane are passes over the rows.
 
     References
     ----------

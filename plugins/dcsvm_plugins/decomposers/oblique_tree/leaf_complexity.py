@@ -41,13 +41,9 @@ class PlaneTerms:
 def plane_terms(classifier: Any, X: Any, y: Any) -> PlaneTerms:
     """L, L'_eff, D and T of the H-LSVM paper's lemma 3.
 
-    Parameters
-    ----------
-    classifier : fitted DivideAndConquerClassifier, or a search or pipeline that ends with one
-        With a tree of hyperplanes and any learner in its leaves; d counts the features that the
-        tree sees.
-    X, y : (n, d) and (n,)
-        The training rows and labels, without rows of weight zero.
+    The classifier, or the last step of a search or pipeline, has a tree of hyperplanes and any
+    learner in its leaves; d counts the features that the tree sees. X (n, d) and y (n,) are the
+    training rows and labels, without rows of weight zero.
 
     References
     ----------

@@ -63,18 +63,9 @@ def grow_oblique(
 ) -> PlaneTree:
     """Grow an oblique tree, with a hyperplane between two groups of classes at each node.
 
-    Parameters
-    ----------
-    rows : Float32Rows
-    y : (n,) int array
-    n_classes : int
-    masses : (n,) array, optional
-        Row weights. At each node, both groups are scaled to the same total weight.
-    order : (n,) int array
-        A random permutation of the rows, the only source of randomness.
-    settings : GrowthSettings
-    fit_plane : function, optional
-        Fits the hyperplane of a node from rows, signs and weights (m,); Pegasos by default.
+    `masses` (n,) are row weights: at each node, both groups are scaled to the same total weight.
+    `order` (n,) is a random permutation of the rows, the only source of randomness. `fit_plane`
+    fits the hyperplane of a node from rows, signs and weights (m,), by default with Pegasos.
 
     References
     ----------

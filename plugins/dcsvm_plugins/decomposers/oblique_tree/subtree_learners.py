@@ -15,10 +15,10 @@ from dcsvm_plugins.decomposers.oblique_tree.oblique_growth import grow_oblique
 
 @attrs.frozen(eq=False)
 class Subtree(LocalModel):
-    """A tree grown from one part, with the class shares at each leaf."""
+    """A tree grown from one part, with the class frequencies at each leaf."""
 
     tree: PlaneTree
-    shares: FloatArray = attrs.field(metadata=axes("leaves", "columns"))
+    frequencies: FloatArray = attrs.field(metadata=axes("leaves", "columns"))
 
     def check_stored(self, **sizes: int) -> dict[str, int]:
         return super().check_stored(**sizes | self.tree.check_stored(**sizes))
@@ -26,15 +26,18 @@ class Subtree(LocalModel):
     @classmethod
     def of(cls, tree: PlaneTree, problem: Problem) -> "Subtree":
         masses = weigh_leaves(tree, problem)
-        shares = masses / masses.sum(axis=1, keepdims=True)
-        return cls(tree, shares[:, 1:] - shares[:, :1] if shares.shape[1] == 2 else shares)
+        frequencies = masses / masses.sum(axis=1, keepdims=True)
+        return cls(
+            tree,
+            frequencies[:, 1:] - frequencies[:, :1] if frequencies.shape[1] == 2 else frequencies,
+        )
 
     def scores(self, X: Matrix) -> FloatArray:
-        return self.shares[self.tree.route(X)[0]]
+        return self.frequencies[self.tree.route(X)[0]]
 
     def answer(self, X: Matrix) -> tuple[FloatArray, Cost]:
         leaf, passed = self.tree.route(X)
-        return self.shares[leaf], Cost(hyperplanes=passed.astype(float))
+        return self.frequencies[leaf], Cost(hyperplanes=passed.astype(float))
 
 
 @component

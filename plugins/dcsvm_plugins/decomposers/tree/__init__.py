@@ -33,6 +33,9 @@ from dcsvm_plugins.decomposers.tree.region_bound import tree_facts
 #: For `relevance`, splits go on below the leaves down to FEW_ROWS, and a feature that none of them
 #: uses gets the share UNSEEN of the most relevant one.
 FEW_ROWS, UNSEEN = 10, 0.02
+#: Rows around a leaf are looked for in the largest node above it of up to NEARBY_ROWS rows, or of
+#: NEARBY_LEAVES leaves if that is more: in all rows, the search would take quadratic time.
+NEARBY_ROWS, NEARBY_LEAVES = 2**19, 8
 # The place below the problem's seed whose random numbers choose the held-out rows.
 HOLDING = 2**20
 
@@ -55,8 +58,8 @@ class TreeRouter(Router):
     def route(self, X: Matrix) -> Routing:
         return Routing(np.arange(X.shape[0]), self.member[self.tree.leaves(X)])
 
-    def lower(self, plan: Plan, n_features: int) -> Step:
-        return self.tree.lower(plan, self.member, n_features)
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step:
+        return self.tree.add_to_plan(plan, self.member, n_features)
 
     def trace(self, x: Matrix) -> list[str]:
         sentences = []
@@ -86,7 +89,8 @@ class Tree(Decomposer):
 
     Hard boundaries hurt kernel models, which know nothing of the rows on the other side. With
     `border=1.0` a leaf also trains on the rows closest to its box, as many as it has; it still
-    predicts for its own region only.
+    predicts for its own region only. Above half a million rows, they come from the same large
+    branch of the tree.
 
     With `relevance=1.0` the tree goes on below its leaves, and in each leaf features are scaled by
     their gain in these splits. This changes distances, as `local_scaling` does: tune gamma again.
@@ -212,9 +216,9 @@ class Tree(Decomposer):
         tree = grown.tree()
         is_leaf = tree.left < 0
         member = np.where(is_leaf, np.cumsum(is_leaf) - 1, -1)
-        home = member[tree.leaves(problem.X)]
+        region = member[tree.leaves(problem.X)]
         view = None if self.local_scaling == "none" else Scaling(self.local_scaling)
-        parts = parts_by(home, member.max() + 1, view=view)
+        parts = parts_by(region, member.max() + 1, view=view)
         if self.relevance:
             gains = whole.sum_gains_below(ceiling, problem.n_features)
             parts = [
@@ -224,23 +228,23 @@ class Tree(Decomposer):
         for number in member[is_leaf & grown.alike]:
             parts[number] = attrs.evolve(parts[number], about={"rows": "alike"})
         if self.border:
-            parts = self._add_borders(problem, tree, parts)
+            parts = self._add_borders(problem, grown, parts)
         return Level({"ceiling": ceiling}, parts, TreeRouter(tree, member))
 
-    def _add_borders(self, problem: Problem, tree: AxisTree, parts: list[Part]) -> list[Part]:
-        """Add the closest outside rows to each leaf that is not pure."""
-        labels = [problem.y[part.rows] for part in parts]
-        mixed = np.array([(each != each[0]).any() for each in labels])
-        sizes = np.array([len(part.rows) for part in parts])
-        borders = BoxNeighbors(
-            problem.X, [part.rows for part in parts], *tree.boxes(problem.n_features)
-        )
-        wanted = np.minimum(np.round(self.border * sizes), problem.n_rows)
-        around = borders.nearest(np.where(mixed, wanted, 0).astype(np.intp))
-        return [
-            attrs.evolve(part, rows=np.concatenate([part.rows, near]))
-            for part, near in zip(parts, around, strict=True)
-        ]
+    def _add_borders(self, problem: Problem, grown: GrowingTree, parts: list[Part]) -> list[Part]:
+        """Add the closest outside rows to each leaf that is not pure, group by group."""
+        low, high = grown.tree().boxes(problem.n_features)
+        found = list(parts)
+        for leaves in grown.group_leaves(max(NEARBY_ROWS, NEARBY_LEAVES * self.ceiling)):
+            inside = [parts[leaf].rows for leaf in leaves]
+            mixed = np.array([np.ptp(problem.y[rows]) > 0 for rows in inside])
+            wanted = np.round(self.border * np.array([len(rows) for rows in inside]))
+            borders = BoxNeighbors(problem.X, inside, low[leaves], high[leaves])
+            around = borders.nearest(np.where(mixed, wanted, 0).astype(np.intp))
+            for leaf, near in zip(leaves.tolist(), around, strict=True):
+                rows = np.concatenate([parts[leaf].rows, near])
+                found[leaf] = attrs.evolve(parts[leaf], rows=rows)
+        return found
 
 
 def _scale_gains(gains: FloatArray) -> FloatArray:

@@ -15,6 +15,7 @@ from dcsvm.numeric import (
     FeatureBins,
     FloatArray,
     IntArray,
+    MappedRows,
     Matrix,
     Plan,
     Step,
@@ -70,12 +71,18 @@ class AxisTree(Stored):
             return leaf
         compiled = native.library
         if compiled is not None and not sparse.issparse(X):
-            return self._descend_compiled(compiled, X, leaf)
+            # Rows of a file are read block by block, so that they need not fit in memory.
+            blocks = X.blocks() if isinstance(X, MappedRows) else (X,)
+            first = 0
+            for block in blocks:
+                self._descend_compiled(compiled, block, leaf[first : first + len(block)])
+                first += len(block)
+            return leaf
         for first, values, column in self._blocks(X):
             leaf[first : first + len(values)] = self._descend(values, column)
         return leaf
 
-    def lower(self, plan: Plan, member: IntArray, n_features: int) -> Step:
+    def add_to_plan(self, plan: Plan, member: IntArray, n_features: int) -> Step:
         """Add the choice of `member` (nodes,) by the leaf of a row to a plan."""
         nodes = self.left, self.right, self.feature, self.threshold
         return plan.axis_tree(*nodes, member, n_features)
@@ -114,7 +121,7 @@ class AxisTree(Stored):
             block = X[first : first + BLOCK_ROWS]
             yield first, to_float32(block[:, used] if some else block), column
 
-    def _descend_compiled(self, compiled: Any, X: FloatArray, leaf: IntArray) -> IntArray:
+    def _descend_compiled(self, compiled: Any, X: FloatArray, leaf: IntArray) -> None:
         rows = np.ascontiguousarray(X, dtype=np.float64)
         nodes = [
             np.ascontiguousarray(each, dtype=np.int64)
@@ -125,7 +132,6 @@ class AxisTree(Stored):
             *(rows.ctypes, *rows.shape, *(each.ctypes for each in nodes)),
             *(threshold.ctypes, leaf.ctypes),
         )
-        return leaf
 
     def _descend(self, values: FloatArray, column: IntArray) -> IntArray:
         leaf = np.zeros(len(values), dtype=np.intp)
@@ -182,6 +188,17 @@ class GrowingTree:
     def cut(self, ceiling: int) -> GrowingTree:
         """Return the tree with all nodes of at most `ceiling` rows as leaves."""
         return self._keep((self.left >= 0) & (self.rows > ceiling))
+
+    def group_leaves(self, n_rows: int) -> list[IntArray]:
+        """The numbers of the leaves, in groups below the topmost nodes of up to `n_rows` rows."""
+        inner = self.left >= 0
+        top = np.where(~inner | (self.rows <= n_rows), np.arange(len(inner)), -1)
+        for node in np.flatnonzero(inner):
+            if top[node] >= 0:  # parents come before their children
+                top[self.left[node]] = top[self.right[node]] = top[node]
+        _, group = np.unique(top[~inner], return_inverse=True)
+        order = np.argsort(group, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(group))[:-1])
 
     def sum_gains_below(self, ceiling: int, n_features: int) -> FloatArray:
         """Sum the gain of each feature in the splits that `cut(ceiling)` removes.

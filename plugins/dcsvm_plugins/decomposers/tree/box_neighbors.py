@@ -10,15 +10,10 @@ OPEN, LARGEST = 1e300, 1e100
 
 
 class BoxNeighbors:
-    """Finds the rows nearest to each box, without computing all distances.
+    """Finds the rows of X (n, d) nearest to each box, without computing all distances.
 
-    Parameters
-    ----------
-    X : (n, d) array or CSR matrix
-    inside : list of int arrays
-        The rows of each box; every row is in one box.
-    low, high : (boxes, d) arrays
-        The corners of the boxes, infinite if a side is open.
+    `inside` are the rows of each box; every row is in one box. `low` and `high` (boxes, d) are the
+    corners of the boxes, infinite if a side is open.
     """
 
     def __init__(

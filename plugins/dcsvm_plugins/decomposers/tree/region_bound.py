@@ -86,11 +86,11 @@ def tree_terms(classifier: Any, X: Any, y: Any) -> TreeTerms:
     """
     classifier, X, labels = check_training_rows(classifier, X, y, "tree_terms")
     committee, X = _regions(classifier.model_, X)
-    home = _homes(committee, X)
+    region = _find_regions_of(committee, X)
     terms: list[_Term] = []
-    reason = "" if home is not None else "rows ask more than one region"
-    for number, member in enumerate(committee.members if home is not None else ()):
-        rows = np.flatnonzero(home == number)
+    reason = "" if region is not None else "rows ask more than one region"
+    for number, member in enumerate(committee.members if region is not None else ()):
+        rows = np.flatnonzero(region == number)
         found = _terms(member, X[rows], labels[rows], len(classifier.classes_))
         if isinstance(found, str):
             reason = f"region {number} {found}"
@@ -101,7 +101,7 @@ def tree_terms(classifier: Any, X: Any, y: Any) -> TreeTerms:
     count = _classifiers(terms, len(classifier.classes_))
     if reason:
         none = Bound(None, reason)
-        return TreeTerms(leaves, none, none, none if home is None else T2, np.nan, count)
+        return TreeTerms(leaves, none, none, none if region is None else T2, np.nan, count)
     rho_squared = max((term.rho_squared for term in terms), default=1.0)
     total = sum(rho_squared * term.norm_squared + term.slack_squared for term in terms) / count
     return TreeTerms(
@@ -150,7 +150,7 @@ def _regions(model: FittedStrategy, X: Matrix) -> tuple[Committee, Matrix]:
     return (inner, seen) if is_routed or len(inner.members) == 1 else (model.committee, X)
 
 
-def _homes(committee: Committee, X: Matrix) -> IntArray | None:
+def _find_regions_of(committee: Committee, X: Matrix) -> IntArray | None:
     """The region of each row, or None if rows have several."""
     if len(committee.groups) != 1:
         return None
@@ -160,9 +160,9 @@ def _homes(committee: Committee, X: Matrix) -> IntArray | None:
     routing = router.route(X)
     if len(routing.row) != X.shape[0] or (np.bincount(routing.row) != 1).any():
         return None
-    home = np.empty(X.shape[0], dtype=np.intp)
-    home[routing.row] = routing.member
-    return home
+    region = np.empty(X.shape[0], dtype=np.intp)
+    region[routing.row] = routing.member
+    return region
 
 
 def _terms(member: Member, X: Any, labels: IntArray, n_classes: int) -> list[_Term] | str:

@@ -11,6 +11,12 @@ import numpy as np
 from dcsvm import DataError, LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import FloatArray, IntArray, Kernel, Matrix
 from dcsvm.toolbox import GAMMA_HELP, Gamma, KernelExpansion, ProblemStack
+from dcsvm_plugins.learners.kernel_svm.dual_solvers import (
+    Solution,
+    solve,
+    solve_parts,
+    solve_tasks,
+)
 from dcsvm_plugins.learners.kernel_svm.gram import Gram
 from dcsvm_plugins.learners.kernel_svm.multiclass import (
     OneVsOneSolution,
@@ -19,11 +25,12 @@ from dcsvm_plugins.learners.kernel_svm.multiclass import (
     solve_grid,
 )
 from dcsvm_plugins.learners.kernel_svm.size_dispatch import (
+    FULL_ROWS,
     estimate_bytes,
+    estimate_share,
     solve_pairs_large,
     solve_part,
 )
-from dcsvm_plugins.learners.kernel_svm.smo import Solution, solve, solve_parts, solve_tasks
 
 #: Up to this many rows one matrix of distances serves a whole grid.
 GRID_ROWS = 6000
@@ -99,7 +106,28 @@ class KernelSVM(LocalLearner):
         return self.kernel == "precomputed"
 
     def memory(self, n_rows: int, n_features: int) -> float:
-        return estimate_bytes(n_rows, n_features, 1e6 * self.cache_size)
+        return self._estimate(n_rows, n_features, 1.0)
+
+    def memory_like(self, sample: Problem, n_rows: int) -> float:
+        """Like `memory`, with the share of rows that are support vectors of a sample."""
+        counts = np.bincount(sample.y)
+        if sample.n_classes > 2 and self.multiclass == "pairs":  # pairs are solved in turn
+            largest = np.argsort(-counts, kind="stable")[:2]
+            rows = np.flatnonzero(np.isin(sample.y, largest))
+            n_rows = round(n_rows * len(rows) / sample.n_rows)
+            first, y = int(largest.min()), sample.y
+            sample = attrs.evolve(sample, y=(y != first).astype(np.intp), n_classes=2).subset(rows)
+        if n_rows <= FULL_ROWS or sample.n_classes > 2 or self.pairwise:
+            return self.memory(n_rows, sample.n_features)
+        share = estimate_share(lambda some: self.fit(some).support, sample, n_rows)
+        return self._estimate(n_rows, sample.n_features, share)
+
+    def _estimate(self, n_rows: int, n_features: int, share: float) -> float:
+        is_rbf = self.kernel == "rbf"
+        if self.multiclass == "rest" and FULL_ROWS < n_rows <= GRID_ROWS:  # all distances
+            return (5.8 if is_rbf else 12.4) * n_rows**2
+        cache = 1e6 * self.cache_size
+        return estimate_bytes(n_rows, n_features, cache, is_rbf=is_rbf, share=share)
 
     def coarse(self) -> "KernelSVM":
         return self if self.tol != "auto" else type(self)(**self.get_params() | {"tol": COARSE})
@@ -125,15 +153,13 @@ class KernelSVM(LocalLearner):
         stack = ProblemStack.of(problems) if is_plain else None
         if stack is None or np.diff(stack.offsets).max() > SMALL_ROWS:
             return [self.fit(problem) for problem in problems]
-        asked = stack if stack.whole is None else stack[:1]
-        kernels = [self._build_kernel(problem) for problem in asked]
+        parts = stack if stack.whole is None else stack[:1]
+        kernels = [self._build_kernel(problem) for problem in parts]
         one = _Batch(self, kernels[:1], [float(self.C)], {})
-        tols = {
-            one._find_tolerance(each)
-            for each in (asked if self._has_one_tolerance(stack) else stack)
-        }
-        grams = [one._share_gram(*each) for each in zip(asked, kernels, strict=True)]
-        kernels *= len(stack) // len(asked)
+        some = parts if self._has_one_tolerance(stack) else stack
+        tols = {one._find_tolerance(each) for each in some}
+        grams = [one._share_gram(*each) for each in zip(parts, kernels, strict=True)]
+        kernels *= len(stack) // len(parts)
         if len(tols) > 1 or any(gram is not grams[0] for gram in grams):
             return [self.fit(problem) for problem in problems]
         X: Any = stack.X
@@ -185,9 +211,8 @@ class _Batch:
     def _solve_libsvm(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
         from dcsvm_plugins.learners.kernel_svm.libsvm_reference import fit_libsvm
 
-        machine = self.machine
-        tol = TOLERANCE if machine.tol == "auto" else machine.tol
-        options = tol, machine.cache_size, machine.precision
+        tol = TOLERANCE if self.machine.tol == "auto" else self.machine.tol
+        options = tol, self.machine.cache_size, self.machine.precision
         for kernel, C in product(self.kernels, self.Cs):
             yield kernel, C, fit_libsvm(kernel, C, problem, *options)
 

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dcsvm.numeric import Floats, Kernel
+from dcsvm_plugins.learners.kernel_svm.dual_solvers import Solution, solve
 from dcsvm_plugins.learners.kernel_svm.gram import Gram, as_gram, rbf_rows
-from dcsvm_plugins.learners.kernel_svm.smo import Solution, solve
 from dcsvm_plugins.learners.kernel_svm.smo_numpy import tolerance_share
 
 Places = npt.NDArray[np.intp]
@@ -34,14 +34,8 @@ def solve_active_set(
 
     Rows with alpha zero need no kernel row, only their decision value. The first rows are those
     closest to the mean of the other class. If more than half of the rows are active, the whole
-    problem is solved from the current solution.
-
-    Parameters
-    ----------
-    kernel, X, signs, C, start, tol
-        As in `solve_large`.
-    **options
-        ``max_iterations``, ``max_seconds`` of each problem, as in `solve`.
+    problem is solved from the current solution. Arguments are those of `solve_large`; limits are
+    for each problem.
     """
     y = np.asarray(signs, dtype=np.float64)
     bounds = np.array(np.broadcast_to(np.asarray(C, dtype=np.float64), y.shape))

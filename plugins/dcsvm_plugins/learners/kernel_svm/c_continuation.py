@@ -25,19 +25,10 @@ MANY = 0.25
 def run_continuation(
     problem: BoundedDual, y: Floats, bounds: Floats, curvature: float, solve: Callable[[], object]
 ) -> None:
-    """Find a starting point for the given bounds, and set them.
+    """Find a starting point for `bounds` (n,) of absolute coefficients, and set them.
 
-    Parameters
-    ----------
-    problem : BoundedDual
-        With zero coefficients; changed in place.
-    y : (n,) array of +1 and -1
-    bounds : (n,) array
-        The largest absolute value of each coefficient.
-    curvature : float
-        From `mean_curvature`.
-    solve : callable
-        Solves the problem with its current bounds to a gap of `ROUGH`.
+    The problem, which is changed in place, has zero coefficients. `curvature` is that of
+    `mean_curvature`, and `solve` solves the problem with its current bounds to a gap of `ROUGH`.
     """
     for share in _shares(len(y), float(bounds.mean()) * curvature):
         set_bounds(problem, y, share * bounds)
@@ -59,12 +50,8 @@ def sample_rows(rows: int) -> Integers:
 def mean_curvature(values: npt.NDArray[np.floating], diagonal: npt.NDArray[np.floating]) -> float:
     """Half the mean squared distance between rows in the feature space of the kernel.
 
-    Parameters
-    ----------
-    values : (sample_rows, n) array
-        Kernel values of the rows from `sample_rows`, up to an additive constant.
-    diagonal : (n,) array
-        The diagonal, less the same constant.
+    `values` (sample, n) are kernel values of the rows from `sample_rows`, and `diagonal` (n,)
+    those of all rows with themselves, both up to the same additive constant.
     """
     own = diagonal[sample_rows(len(diagonal))]
     return float(np.mean(0.5 * (own[:, None] + diagonal) - values))

@@ -60,13 +60,7 @@ class Gram:
 
 
 def as_gram(K: npt.NDArray[np.floating] | Gram) -> Gram:
-    """Convert a kernel matrix for the solvers.
-
-    Parameters
-    ----------
-    K : (n, n) array or Gram
-        Symmetric and finite.
-    """
+    """Convert a symmetric and finite kernel matrix (n, n) for the solvers."""
     if isinstance(K, Gram):
         return K
     matrix = np.ascontiguousarray(K, dtype=np.float64)
@@ -89,18 +83,7 @@ def as_gram(K: npt.NDArray[np.floating] | Gram) -> Gram:
 
 
 def rbf_rows(X: Floats, Y: Floats | None, gamma: float) -> npt.NDArray[np.float32]:
-    """exp(-gamma d) - 1 of squared distances, computed without a matrix of distances.
-
-    Parameters
-    ----------
-    X : (n, features) array of float64
-    Y : (m, features) array of float64, or None for X
-    gamma : float
-
-    Returns
-    -------
-    (n, m) array of float32
-    """
+    """exp(-gamma d) - 1 of squared distances (n, m), in float32, without a matrix of distances."""
     if native.library is None:
         return np.expm1(-gamma * squared_distances(X, Y)).astype(np.float32)
     out = np.empty((len(X), len(X if Y is None else Y)), dtype=np.float32)
@@ -111,11 +94,7 @@ def rbf_rows(X: Floats, Y: Floats | None, gamma: float) -> npt.NDArray[np.float3
 def gram_from_distances(distances: Floats, gamma: float) -> Gram:
     """The Gram matrix exp(-gamma d), stored less one to keep digits if gamma d is small.
 
-    Parameters
-    ----------
-    distances : (n, n) array
-        Squared distances (RBF kernel) or L1 distances (Laplacian kernel).
-    gamma : float
+    `distances` (n, n) are squared ones for the RBF kernel, L1 for the Laplacian kernel.
     """
     n = len(distances)
     if native.library is None:
@@ -129,13 +108,7 @@ def gram_from_distances(distances: Floats, gamma: float) -> Gram:
 
 
 def rbf_gram(X: Floats, gamma: float) -> Gram:
-    """The Gram matrix of the RBF kernel on dense rows, computed without a matrix of distances.
-
-    Parameters
-    ----------
-    X : (n, features) array
-    gamma : float
-    """
+    """The Gram matrix of the RBF kernel on dense rows, computed without a matrix of distances."""
     rows, n = np.ascontiguousarray(X, dtype=np.float64), len(X)
     if native.library is None:
         values = rbf_rows(rows, None, gamma)

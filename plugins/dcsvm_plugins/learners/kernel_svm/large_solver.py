@@ -12,15 +12,15 @@ import numpy.typing as npt
 
 from dcsvm.numeric import Floats, Kernel, Rows, address, native, row_slices
 from dcsvm_plugins.learners.kernel_svm.dual_problem import BoundedDual
-from dcsvm_plugins.learners.kernel_svm.refinement import Refinement
-from dcsvm_plugins.learners.kernel_svm.row_cache import Integers, KernelRows
-from dcsvm_plugins.learners.kernel_svm.smo import (
+from dcsvm_plugins.learners.kernel_svm.dual_solvers import (
     MAX_ITERATIONS,
     Solution,
     as_signs,
     make_feasible,
     warn_unless_converged,
 )
+from dcsvm_plugins.learners.kernel_svm.refinement import Refinement
+from dcsvm_plugins.learners.kernel_svm.row_cache import Integers, KernelRows
 from dcsvm_plugins.learners.kernel_svm.smo_numpy import (
     MOST_ROUNDS,
     OUTCOME,
@@ -50,27 +50,12 @@ def solve_large(
     max_iterations: int = MAX_ITERATIONS,
     max_seconds: float | None = None,
 ) -> Solution:
-    """Solve the dual without a full Gram matrix, for tens of thousands of rows.
+    """Solve the dual without a full Gram matrix, for tens of thousands of rows X (n, features).
 
     Each iteration solves the subproblem of the rows that violate optimality most and updates the
-    gradient from their float32 kernel rows. If rounding may affect the gap, the gradient is
-    corrected with exact kernel values, and the descent continues.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    X : (n, features) array or CSR
-    signs : (n,) array of +1 and -1
-    C : float or (n,) array
-    start : (n,) array, optional
-        Initial alphas; made feasible first.
-    tol : float
-    cache_bytes : int
-        Memory for kernel rows.
-    threads : int
-        Does not affect the result.
-    max_iterations, max_seconds
-        Limits, as in `solve`.
+    gradient from their float32 kernel rows, for which there are `cache_bytes`. If rounding may
+    affect the gap, the gradient is corrected with exact kernel values, and the descent continues.
+    The result does not depend on `threads`; other arguments are those of `solve`.
     """
     y = as_signs(signs)
     bounds = np.array(np.broadcast_to(np.asarray(C, dtype=np.float64), y.shape))
@@ -130,7 +115,7 @@ class _Descent:
             if state.gap() < self.tol or rounds == MOST_ROUNDS:
                 break
             if rounds == PLAIN_ROUNDS:
-                refinement.stiffen()
+                refinement.shift_diagonal()
             converged, rounds = self._descend(rows, state, refinement.ridge), rounds + 1
 
     def _products(self, rows: Integers, steps: Floats) -> Floats:
@@ -211,24 +196,11 @@ def solve_inner(
     tol: float,
     limits: tuple[int, float],
 ) -> tuple[Floats, int]:
-    """Minimise over some rows of a larger problem, given its gradient.
+    """Minimise over some rows of a larger problem, from its gradient and coefficients (n,).
 
-    Parameters
-    ----------
-    K : (n, padded) array of float32
-        A Gram matrix less the constant `shift`, padded with zeros to whole blocks.
-    shift : float
-    bounds : two (n,) arrays
-        Lower and upper bounds of the signed coefficients.
-    f, beta : (n,) arrays
-        Initial gradient and signed coefficients.
-    tol, limits
-        As in `solve_paths`.
-
-    Returns
-    -------
-    (n,) array, int
-        The new coefficients, and the number of iterations.
+    K (n, padded) is a Gram matrix less the constant `shift`, padded with zeros to whole blocks;
+    `bounds` are the lower and upper ones of signed coefficients. Returns the new coefficients (n,)
+    and the number of iterations.
     """
     if native.library is None:
         return solve_inner_numpy(K[:, : len(K)], shift, bounds, f, beta, tol, limits)

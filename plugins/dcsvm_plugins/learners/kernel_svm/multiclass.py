@@ -11,13 +11,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from dcsvm.numeric import Floats, Kernel, Rows, as_rows, distances_within
-from dcsvm_plugins.learners.kernel_svm.gram import Gram, as_gram, gram_from_distances, rbf_gram
-from dcsvm_plugins.learners.kernel_svm.smo import (
+from dcsvm_plugins.learners.kernel_svm.dual_solvers import (
     MAX_ITERATIONS,
     as_path,
     solve_paths,
     warn_unless_converged,
 )
+from dcsvm_plugins.learners.kernel_svm.gram import Gram, as_gram, gram_from_distances, rbf_gram
 from dcsvm_plugins.learners.kernel_svm.smo_numpy import Integers, Tasks
 
 FLAT = -0.6
@@ -39,26 +39,9 @@ def solve_grid(
 
     Distances are computed once, and a Gram matrix once per gamma. Each C starts from the solution
     for the previous C, or for the previous gamma if that is close: if all distances are small,
-    twice the gamma with half the C has almost the same solution.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Its gamma is replaced by each of `gammas`.
-    X : (n, features) array or CSR
-    labels : (n,) array of int
-    Cs : increasing values
-    gammas : values
-    scheme : ``pairs`` or ``rest``
-    weights : (n,) array, optional
-        Multiplies C, by row.
-    tol : float
-        For each problem, as in `solve`.
-
-    Yields
-    ------
-    (C, gamma, OneVsOneSolution or OneVsRestSolution)
-        All C values for the first gamma, then for the next.
+    twice the gamma with half the C has almost the same solution. `scheme` is "pairs" or "rest",
+    and `weights` (n,) multiply C by row. Yields C, gamma and the solution: all C values, in
+    increasing order, for the first gamma, then for the next.
     """
     if scheme not in ("pairs", "rest"):
         raise ValueError(f"solve_grid: scheme must be 'pairs' or 'rest', got {scheme!r}")
@@ -91,18 +74,7 @@ def _scale(Cs: Sequence[float], gamma: float, before: float, betas: Floats) -> F
 def iterate_grams(
     kernel: Kernel, X: Rows, gammas: Sequence[float]
 ) -> Iterator[tuple[float, Gram]]:
-    """Yield the Gram matrix for every gamma, from one matrix of distances or products.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    X : (n, features) array or CSR
-    gammas : values
-
-    Yields
-    ------
-    (gamma, Gram)
-    """
+    """Yield every gamma with its Gram matrix, from one matrix of distances or products."""
     if kernel.kind == "rbf" and len(gammas) == 1 and not sparse.issparse(X):
         yield gammas[0], rbf_gram(X, gammas[0])
     elif kernel.kind in ("rbf", "laplacian"):
@@ -152,20 +124,10 @@ def solve_all(
 class OneVsOneSolution:
     """Solution of the one-vs-one problems of a part, with coefficients as in libsvm.
 
-    Parameters
-    ----------
-    order : (n,) array of int
-        The rows sorted by class; coefficients are in this order.
-    counts : (k,) array of int
-        Rows of each class.
-    coefficients : (n, k - 1) array
-        The coefficient of a row of class a against class b is in column b - 1 if b > a, in column
-        b if b < a. It is nonnegative for the first class of a pair, nonpositive for the second.
-    biases : (k (k - 1) / 2,) array
-        By pair (0, 1), (0, 2), ..., (k - 2, k - 1). A positive decision is for the first class.
-    objectives, gaps : (pairs,) arrays
-    iterations : (pairs,) array of int
-    converged : (pairs,) array of bool
+    `order` (n,) are the rows sorted by class, of which there are `counts` (k,). The coefficient of
+    a row of class a against class b is in column b - 1 of `coefficients` (n, k - 1) if b > a, in
+    column b if b < a. It is nonnegative for the first class of a pair, nonpositive for the second.
+    Pairs are (0, 1), (0, 2), ..., (k - 2, k - 1); a positive decision is for the first class.
     """
 
     order: Integers
@@ -191,13 +153,7 @@ class OneVsOneSolution:
 class OneVsRestSolution:
     """Solution of the one-vs-rest problems of a part.
 
-    Parameters
-    ----------
-    coefficients : (n, k) array
-        Signed, by row of the part; column c is for class c against the others.
-    biases, objectives, gaps : (k,) arrays
-    iterations : (k,) array of int
-    converged : (k,) array of bool
+    The signed coefficients (n, k) of column c are for class c against the others.
     """
 
     coefficients: Floats

@@ -13,26 +13,12 @@ SOON = 0.2
 def newton_steps(
     problem: BoundedDual, free: Integers, A: Floats, ridge: float
 ) -> tuple[Floats, int]:
-    """Minimise over the free rows at constant sum, dropping rows that hit a bound.
+    """Minimise over the `free` rows (m,) at constant sum, dropping rows that hit a bound.
 
-    Rows about to hit a bound are dropped as well and left to pairwise steps.
-
-    Parameters
-    ----------
-    problem : BoundedDual
-        Its coefficients are updated, its gradient is not.
-    free : (m,) array of int
-    A : (m, m) array
-        The matrix of the free rows, positive semidefinite.
-    ridge : float
-        Added to its diagonal; increased if the factorisation fails.
-
-    Returns
-    -------
-    (m,) array
-        The step of each row.
-    int
-        The number of linear systems solved.
+    Rows about to hit a bound are dropped as well and left to pairwise steps. The coefficients of
+    the problem are updated, its gradient is not. A (m, m) is the positive semidefinite matrix of
+    the free rows; `ridge` is added to its diagonal, and increased if the factorisation fails.
+    Returns the steps (m,) and the number of linear systems solved.
     """
     before, gradient = problem.beta[free].copy(), problem.f[free].copy()
     rows, solves = free, 0

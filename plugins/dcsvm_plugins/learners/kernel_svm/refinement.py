@@ -19,17 +19,10 @@ MOST_OF_THE_WAY = 0.8
 class Refinement:
     """Corrects the gradient of the rounded matrix to that of the exact matrix.
 
-    Parameters
-    ----------
-    products : callable
-        Multiplies given rows of the exact matrix by a coefficient each and sums them; None if
-        exact values are unknown.
-    beta, f : (n,) arrays
-        Coefficients and their exact gradient.
-    size : float
-        The largest absolute entry of the rounded matrix.
-    ridge : float
-        The value added to its diagonal.
+    `products` multiplies given rows of the exact matrix by a coefficient each and sums them; None
+    if exact values are unknown. `beta` and `f` (n,) are coefficients and their exact gradient,
+    `size` is the largest absolute entry of the rounded matrix, and `ridge` was added to its
+    diagonal.
     """
 
     products: Callable[[Integers, Floats], Floats | None]
@@ -74,7 +67,7 @@ class Refinement:
         least = -slope / curvature if curvature > 0.0 else np.inf
         return most if least >= most else min(least, max(MOST_OF_THE_WAY * least, 1.0))
 
-    def stiffen(self) -> float:
+    def shift_diagonal(self) -> float:
         """Return what to add to the rounded diagonal: a bound on the rounding error.
 
         Rounds become proximal steps, which do not follow rounding. Zero if it was added before.

@@ -23,15 +23,8 @@ SLICE = 4096
 class KernelRows:
     """Rows of the float32 matrix ``K - shift`` of one problem; the most recently used are kept.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    X : (n, features) array or CSR
-    cache_bytes : int
-        Memory for cached rows; at least `least` rows fit in any case.
-    least : int
-    pool : Executor, optional
-        Threads that share the work.
+    They take `cache_bytes`, but at least `least` rows fit in any case. Threads of the pool share
+    the work.
     """
 
     def __init__(

@@ -1,5 +1,6 @@
 """Solvers for binary and one-vs-one problems of any size: each chooses the fastest method."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
@@ -7,8 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from dcsvm import Problem
 from dcsvm.numeric import Floats, Kernel, Rows
 from dcsvm_plugins.learners.kernel_svm.active_set import solve_active_set
+from dcsvm_plugins.learners.kernel_svm.dual_solvers import Solution, solve, solve_parts
 from dcsvm_plugins.learners.kernel_svm.gram import Gram, as_gram, rbf_gram
 from dcsvm_plugins.learners.kernel_svm.large_solver import (
     CACHE_BYTES,
@@ -16,27 +19,51 @@ from dcsvm_plugins.learners.kernel_svm.large_solver import (
     working_set_size,
 )
 from dcsvm_plugins.learners.kernel_svm.multiclass import OneVsOneSolution, PairLayout, solve_grid
-from dcsvm_plugins.learners.kernel_svm.smo import Solution, solve, solve_parts
 from dcsvm_plugins.learners.kernel_svm.smo_numpy import OUTCOME
 
 FULL_ROWS = 1500
 """Up to this many rows, a full Gram matrix is faster than computing rows on demand."""
 WORKING_BYTES = 2e7
 """What the working sets of larger problems take."""
+BLOCK_BYTES, FIRST_ROWS = 2.0**28, 1024
+"""Blocks of kernel values of larger problems: the most bytes, and rows of the first."""
+LOOKED, MORE = 1.05, 0.02
+"""Rows that a solver looks at: per support vector, and a share of all rows (15 sets)."""
 FEATURES, LEAST_ROWS, MOST_ROWS = 64, 500, 4000
 """The active set is used from this many features and for this range of rows."""
 
 
-def estimate_bytes(n_rows: int, n_features: int, cache_bytes: float) -> float:
+def estimate_bytes(
+    n_rows: int, n_features: int, cache_bytes: float, *, is_rbf: bool = True, share: float = 1.0
+) -> float:
     """What a fit takes: a kernel matrix, or the rows of it that are kept, and packed rows.
 
-    The matrix has 4 bytes for each value, and a Newton step takes some of it once more. Of easy
-    problems, fewer rows than the forecast assumes are ever looked at.
+    The matrix has 4 bytes for each value, and a Newton step takes some of it once more. For other
+    kernels than RBF, values are computed in float64 first. `share` is that of the rows that the
+    solver of a larger problem looks at.
     """
-    if working_set_size(n_rows, n_rows // 2) >= n_rows:
-        return 5.1 * n_rows**2
-    cached = min(4.0 * n_rows**2, cache_bytes)
-    return cached + WORKING_BYTES + 12.0 * n_rows * n_features
+    if n_rows <= FULL_ROWS or working_set_size(n_rows, n_rows // 2) >= n_rows:
+        return (5.8 if is_rbf else 20.0) * n_rows**2
+    cached = min(4.0 * share * n_rows**2, cache_bytes)
+    blocks = 0.0 if is_rbf else min(24.0 * n_rows * FIRST_ROWS, BLOCK_BYTES)
+    return cached + blocks + WORKING_BYTES + 12.0 * n_rows * n_features
+
+
+def estimate_share(find_support: Callable[[Problem], Any], sample: Problem, n_rows: int) -> float:
+    """The share of `n_rows` rows like those of a sample that the solver looks at.
+
+    These are the support vectors and a few others. Their share falls with the rows by a power,
+    which a third of the sample tells.
+    """
+    sizes = [max(2, sample.n_rows // 3), sample.n_rows]
+    order = np.random.default_rng(0).permutation(sample.n_rows)
+    few = np.sort(order[: sizes[0]])
+    if len(np.unique(sample.y[few])) < sample.n_classes:
+        return 1.0
+    some = len(find_support(sample.subset(few))) / sizes[0]
+    all_ = len(find_support(sample)) / sizes[1]
+    power = min(0.0, np.log(max(all_, 1e-3) / max(some, 1e-3)) / np.log(sizes[1] / sizes[0]))
+    return float(min(1.0, LOOKED * all_ * (n_rows / sizes[1]) ** power + MORE))
 
 
 def solve_part(
@@ -51,16 +78,7 @@ def solve_part(
 ) -> Solution:
     """Solve one binary problem with a full matrix, an active set or working sets.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    X : (n, features) array or CSR
-    signs : (n,) array of +1 and -1
-    C : float or (n,) array
-    cache_bytes, threads
-        As in `solve_large`.
-    **options
-        ``start``, ``tol``, ``max_iterations``, ``max_seconds``, as in `solve`.
+    Arguments are those of `solve_large`, and its results.
     """
     if not sparse.issparse(X):
         X = np.ascontiguousarray(X, dtype=np.float64)
@@ -115,25 +133,12 @@ def solve_pairs_large(
     threads: int = 1,
     **options: Any,
 ) -> OneVsOneSolution:
-    """Solve one-vs-one problems without a Gram matrix of all rows.
+    """Solve one-vs-one problems of labels 0 .. k - 1 without a Gram matrix of all rows.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    X : (n, features) array or CSR
-    labels : (n,) array of int
-        Codes 0 .. k - 1.
-    C : float
-    weights : (n,) array, optional
-        Multiplies C, by row.
-    start : OneVsOneSolution, optional
-        A solution on the same rows, not compressed.
-    cache_bytes : int
-        Memory for kernel rows, for one large pair at a time.
-    threads : int
-        Small pairs run in parallel, large ones share their work. Does not affect the result.
-    **options
-        ``tol``, ``max_iterations``, ``max_seconds`` of each pair, as in `solve`.
+    `weights` (n,) multiply C by row, and `start` is a solution on the same rows, not compressed.
+    Small pairs run in parallel, and large ones one by one, with `cache_bytes` for kernel rows and
+    threads that share their work; the result does not depend on `threads`. Tolerance and limits
+    are for each pair, as in `solve`.
     """
     codes = np.asarray(labels, dtype=np.int64)
     if len(codes) <= FULL_ROWS and start is None:

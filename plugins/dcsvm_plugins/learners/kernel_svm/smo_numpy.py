@@ -104,7 +104,7 @@ def tolerance_share(rows: int) -> float:
 def solve_paths(
     gram: Gram, tasks: Tasks, Cs: Floats, tol: float, limits: tuple[int, float]
 ) -> tuple[Floats, npt.NDArray[np.void]]:
-    """Solve every task for every value of C; see `solver.solve_paths`."""
+    """Solve every task for every value of C; see `dual_solvers.solve_paths`."""
     betas = np.empty((len(Cs), len(tasks.rows)))
     outcomes = np.zeros((len(Cs), len(tasks.offsets) - 1), dtype=OUTCOME)
     for task, (begin, end) in enumerate(zip(tasks.offsets[:-1], tasks.offsets[1:], strict=True)):
@@ -194,7 +194,7 @@ def _solve_exactly(
             if problem.gap() < effort.tol:
                 break
         if rounds == PLAIN_ROUNDS:
-            problem.K[np.diag_indices_from(problem.K)] += np.float32(refinement.stiffen())
+            problem.K[np.diag_indices_from(problem.K)] += np.float32(refinement.shift_diagonal())
         converged, rounds = _solve(problem, effort), rounds + 1
 
 

@@ -31,14 +31,7 @@ def lengths(block: FloatArray) -> FloatArray:
 class Krylov:
     """An orthonormal basis of b, Ab, AAb ..., in which every system (A + shift) x = b is small.
 
-    Parameters
-    ----------
-    matrix : (n, n) array
-        Symmetric and positive semidefinite.
-    right : (n, columns) array
-        The right-hand sides b.
-    most : int
-        The largest number of vectors.
+    A (n, n) is positive semidefinite, b has several columns, and there are at most `most` vectors.
     """
 
     def __init__(self, matrix: FloatArray, right: FloatArray, most: int) -> None:

@@ -15,14 +15,7 @@ from dcsvm_plugins.learners.krr.shifted_systems import solve_shifted
 
 @attrs.frozen(eq=False)
 class Ridge:
-    """A kernel ridge regression for one ridge value.
-
-    Parameters
-    ----------
-    ridge : float
-    coefficients : (n, outputs) array
-        Predictions are ``k(x, X) @ coefficients``.
-    """
+    """A kernel ridge regression: predictions are ``k(x, X) @ coefficients`` for n rows X."""
 
     ridge: float
     coefficients: FloatArray
@@ -98,17 +91,10 @@ def ridge_path(
     ridges: Sequence[float],
     weights: npt.ArrayLike | None = None,
 ) -> list[Ridge]:
-    """Fit regressions for several ridges on one Gram matrix.
+    """Fit regressions of targets (n, outputs) for several ridges on one Gram matrix K (n, n).
 
-    Parameters
-    ----------
-    K : (n, n) array
-        Symmetric and positive semidefinite.
-    targets : (n,) or (n, outputs) array
-    ridges : values
-        Positive; what scikit-learn's KernelRidge calls alpha.
-    weights : (n,) array, optional
-        All positive.
+    K is positive semidefinite; ridges (what scikit-learn's KernelRidge calls alpha) and row
+    weights (n,) are positive.
     """
     matrix = np.asarray(K, dtype=np.float64)
     for ridge in ridges:

@@ -22,19 +22,9 @@ def solve_shifted(
 ) -> list[FloatArray]:
     """Solve (K + ridge) x = b for every ridge, as precisely as by Cholesky factors.
 
-    Large ridges and smooth kernels are solved in one small subspace; every other ridge has its
-    own Cholesky factor, in float32 with refinement if that is faster.
-
-    Parameters
-    ----------
-    matrix : (n, n) array
-        K, symmetric and positive semidefinite.
-    right : (n, columns) array
-    ridges : positive values
-
-    Returns
-    -------
-    list of (n, columns) arrays
+    K (n, n) is positive semidefinite, and there is a solution (n, columns) for each ridge. Large
+    ridges and smooth kernels are solved in one small subspace; every other ridge has its own
+    Cholesky factor, in float32 with refinement if that is faster.
     """
     n, columns = right.shape
     space = Krylov(matrix, right, min(n, max(96, 12 * columns)))
@@ -49,12 +39,9 @@ def solve_shifted(
 
 
 class Factors:
-    """Solves by a Cholesky factor for each ridge, sharing what does not depend on the ridge.
+    """Solves a positive semidefinite matrix (n, n) plus each ridge by a Cholesky factor.
 
-    Parameters
-    ----------
-    matrix : (n, n) array
-        Symmetric and positive semidefinite.
+    What does not depend on the ridge is shared.
     """
 
     def __init__(self, matrix: FloatArray) -> None:

@@ -4,7 +4,7 @@
 #include "plan.h"
 
 /* Weights from logits, in place; they sum to one. */
-void soften(double *logits, int64_t count, double steepness) {
+void softmax_weights(double *logits, int64_t count, double steepness) {
     double most = UNKNOWN, total = 0.0;
     for (int64_t j = 0; j < count; j++) {
         logits[j] *= steepness;
@@ -49,7 +49,8 @@ static int weigh(const plan *p, const step *s, const double *X, int64_t n, doubl
         return DONE;
     }
     TRY(run(p, s->sizes[0], X, n, weights, r));
-    for (int64_t i = 0; i < n; i++) soften(weights + i * s->outputs, s->outputs, s->numbers[0]);
+    for (int64_t i = 0; i < n; i++)
+        softmax_weights(weights + i * s->outputs, s->outputs, s->numbers[0]);
     return DONE;
 }
 

@@ -16,11 +16,11 @@ from dcsvm.base.errors import CompositionError, ContractError, SettingError
 from dcsvm.base.models import Constant, Cost, Hyperplanes, KernelExpansion, LocalModel, winners
 from dcsvm.base.stored_fields import PlainState
 from dcsvm.base.threads import find_blas
-from dcsvm.drive.absent_classes import floor_masked
-from dcsvm.drive.calibration import Calibration, exponentiate, level_ties
+from dcsvm.drive.calibration import Calibration, equalize_ties, exponentiate
 from dcsvm.drive.committee.committee import Committee
-from dcsvm.drive.committee.group import find_words, tell_sizes
-from dcsvm.drive.committee.lowering import NOTHING, lower_margins, lower_strategy
+from dcsvm.drive.committee.group import describe_size, find_yields
+from dcsvm.drive.committee.strategy_plan import NOTHING, add_margins_to_plan, add_strategy_to_plan
+from dcsvm.drive.masked_scores import floor_masked
 from dcsvm.drive.validation import check_jobs
 from dcsvm.numeric import native
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
@@ -55,7 +55,9 @@ class FittedStrategy(PlainState, LocalModel):
     )
 
     def __repr__(self) -> str:
-        return f"FittedStrategy({tell_sizes(self.committee)}, {type(self.combination).__name__})"
+        return (
+            f"FittedStrategy({describe_size(self.committee)}, {type(self.combination).__name__})"
+        )
 
     def with_committee(
         self, committee: Committee, accepts: frozenset[str], n_features: int
@@ -69,7 +71,7 @@ class FittedStrategy(PlainState, LocalModel):
                 f"the committee is one of {committee.n_classes} classes, but the classifier has "
                 f"{self.committee.n_classes}"
             )
-        unfit = find_words(committee) - find_words(self.committee) - accepts
+        unfit = find_yields(committee) - find_yields(self.committee) - accepts
         if unfit:
             raise SettingError(
                 f"the committee has {', '.join(sorted(unfit))}, but the combiner of the "
@@ -143,18 +145,18 @@ class FittedStrategy(PlainState, LocalModel):
         assert committee.cost_counter is not None
         return committee.cost_counter.cost(committee.members)
 
-    def lower(self, plan: Plan, n_features: int) -> Step | None:
-        return lower_strategy(plan, self.committee, self.combination, n_features)
+    def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
+        return add_strategy_to_plan(plan, self.committee, self.combination, n_features)
 
     def compile(self, n_features: int, votes: bool = True) -> PlanRunner | None:
         """The strategy as a plan; None if its combination has Python code only.
 
-        Without votes, the plan gives margins, as `lower_margins` says.
+        Without votes, the plan gives margins, as `add_margins_to_plan` says.
         """
         if votes not in self._plans:
             plan = Plan(votes)
-            lower = lower_strategy if votes else lower_margins
-            root = lower(plan, self.committee, self.combination, n_features)
+            add = add_strategy_to_plan if votes else add_margins_to_plan
+            root = add(plan, self.committee, self.combination, n_features)
             self._plans[votes] = None if root is None else PlanRunner(plan, root)
         return self._plans[votes]
 
@@ -193,10 +195,10 @@ class FittedStrategy(PlainState, LocalModel):
         calibration = self.calibration
         assert calibration is not None
         if calibration.source == "members":
-            return level_ties(calibration.complete(self.member_probabilities(X)))
+            return equalize_ties(calibration.complete(self.member_probabilities(X)))
         effects = calibration.effects
         added = None if effects is None else effects.evaluate(X)
-        return level_ties(calibration.apply(*self._ask_margins(X), added))
+        return equalize_ties(calibration.apply(*self._ask_margins(X), added))
 
     def _ask_margins(
         self, X: Matrix
@@ -207,13 +209,17 @@ class FittedStrategy(PlainState, LocalModel):
         runner = self._plan(X, votes=False)
         told = None if runner is None else runner.scores(X)
         if told is None:
-            homes = self.committee.find_homes(X) if regional else None
-            return self.class_margins(X), lambda rows: self.committee.unseen(X[rows]), homes
-        margins, least, home = told[:, :-2], told[:, -2], told[:, -1]
+            regions = self.committee.find_assigned_members(X) if regional else None
+            return (
+                self.class_margins(X),
+                lambda rows: self.committee.missing_class_mass(X[rows]),
+                regions,
+            )
+        margins, least, region = told[:, :-2], told[:, -2], told[:, -1]
         margins[margins == NOTHING] = np.nan
-        if regional and home[0] < 0.0:
-            return margins, lambda rows: least[rows], self.committee.find_homes(X)
-        return margins, lambda rows: least[rows], home.astype(np.intp) if regional else None
+        if regional and region[0] < 0.0:
+            return margins, lambda rows: least[rows], self.committee.find_assigned_members(X)
+        return margins, lambda rows: least[rows], region.astype(np.intp) if regional else None
 
     def decide(self, X: Matrix) -> IntArray:
         """The classes (n,) of a calibrated model: the likeliest ones, or of the least cost."""
@@ -283,7 +289,8 @@ class FittedStrategy(PlainState, LocalModel):
 def _is_fast(model: LocalModel) -> bool:
     """Whether the step of a model meets many rows as fast as numpy."""
     if isinstance(model, KernelExpansion):
-        return model.kernel.kind in NATIVE_KINDS and not sparse.issparse(model.points.pool)
+        is_dense = not sparse.issparse(model.points.pool)
+        return model.kernel.kind in NATIVE_KINDS and is_dense and not model.is_spilled
     return isinstance(model, Constant | Hyperplanes)
 
 

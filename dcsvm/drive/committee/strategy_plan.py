@@ -1,4 +1,4 @@
-"""Lowering: a fitted strategy laid out as a plan, member by member."""
+"""The plan of a fitted strategy: routers, members and combination as steps for compiled code."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ class Layout:
     @classmethod
     def of(cls, plan: Plan, committee: Committee, n_features: int) -> Layout:
         """Add the routers and members of a committee to a plan."""
-        routers = [_lower_router(plan, group, n_features) for group in committee.groups]
+        routers = [_add_router(plan, group, n_features) for group in committee.groups]
         views: dict[int, Step | None] = {}
         units = [
-            tuple(_lower_units(plan, committee, group, n_features, views))
+            tuple(_add_units(plan, committee, group, n_features, views))
             for group in committee.groups
         ]
         flat = [unit for its in units for unit in its]
@@ -118,7 +118,7 @@ class Layout:
                     ]
         return weights
 
-    def unseen(self) -> FloatArray:
+    def missing_class_mass(self) -> FloatArray:
         """By column: the probability that its member gives to classes it does not know."""
         order = np.argsort(self.first)
         rows = np.array([self.committee.members[m].n_rows for m in order])
@@ -141,25 +141,25 @@ class Layout:
         return places, np.repeat(np.cumsum(blocks), blocks)
 
 
-def lower_margins(
+def add_margins_to_plan(
     plan: Plan, committee: Committee, combination: Combination, n_features: int
 ) -> Step | None:
     """Add what the probabilities of a strategy are learned from to a plan without votes.
 
     The step gives the margins of all classes, and what `Calibration.apply` must know beside.
     """
-    combined = combination.lower(plan, committee)
+    combined = combination.add_to_plan(plan, committee)
     if combined is None or plan.kind(combined) in ("walk", "stack"):
         return None
     layout = Layout.of(plan, committee, n_features)
     return _add_strategy(plan, layout, n_features, combined, AS_THEY_ARE)
 
 
-def lower_strategy(
+def add_strategy_to_plan(
     plan: Plan, committee: Committee, combination: Combination, n_features: int
 ) -> Step | None:
     """Add a committee and its combination to a plan; None if the combination cannot be added."""
-    combined = combination.lower(plan, committee)
+    combined = combination.add_to_plan(plan, committee)
     if combined is None:
         return None
     layout = Layout.of(plan, committee, n_features)
@@ -174,8 +174,8 @@ def lower_strategy(
     by_label = ONE if names is not None else _combine_by_label(plan, layout, combined)
     for step in [unit.step for unit in layout.flat] if by_label else [walked]:
         if step is not None:
-            plan.quicken(step)
-    if by_label == MEANS and not all(plan.is_quick(unit.step) for unit in layout.flat):
+            plan.allow_float32_labels(step)
+    if by_label == MEANS and not all(plan.has_float32_labels(unit.step) for unit in layout.flat):
         by_label = 0
     return _add_strategy(plan, layout, n_features, combined, by_label, names, walked)
 
@@ -204,7 +204,7 @@ def _add_strategy(
         arrays=[
             *(groups, units, as_places(starts, len(classes) + 1), as_places(classes, k)),
             *(as_floats(signs, len(classes)), as_places(layout.member_ends(), width + 1), names),
-            *(layout.weights(), layout.unseen()),
+            *(layout.weights(), layout.missing_class_mass()),
         ],
     )
 
@@ -227,11 +227,11 @@ def _place_stack(plan: Plan, stack: Step, layout: Layout) -> None:
     plan.replace_arrays(stack, *record.arrays[:4], ends, places)
 
 
-def _lower_router(plan: Plan, group: Group, n_features: int) -> Step | None:
+def _add_router(plan: Plan, group: Group, n_features: int) -> Step | None:
     if group.router is None:
         return None
     members = group.last - group.first
-    step = group.router.lower(plan, n_features)
+    step = group.router.add_to_plan(plan, n_features)
     if step is None:
         return plan.ask_router(group.router.route, n_features, members)
     if plan.outputs(step) > members:
@@ -239,30 +239,30 @@ def _lower_router(plan: Plan, group: Group, n_features: int) -> Step | None:
     return step
 
 
-def _lower_units(
+def _add_units(
     plan: Plan, committee: Committee, group: Group, n_features: int, views: dict[int, Step | None]
 ) -> Iterator[Unit]:
     members, numbers = committee.members, range(group.first, group.last)
     taken: set[int] = set()
     for shared in find_shared_kernels(members, numbers) if group.router is None else ():
-        view = _lower_view(plan, shared.members[0].view, n_features, views)
-        found = shared.lower(plan, view, n_features)
+        view = _add_view(plan, shared.members[0].view, n_features, views)
+        found = shared.add_to_plan(plan, view, n_features)
         if found is not None:
             taken.update(shared.numbers)
             yield Unit(found[0], shared.numbers, found[1])
     for number in numbers:
         if number not in taken:
-            view = _lower_view(plan, members[number].view, n_features, views)
-            yield Unit(members[number].lower(plan, n_features, view), (number,))
+            view = _add_view(plan, members[number].view, n_features, views)
+            yield Unit(members[number].add_to_plan(plan, n_features, view), (number,))
 
 
-def _lower_view(
+def _add_view(
     plan: Plan, view: View | None, n_features: int, views: dict[int, Step | None]
 ) -> Step | None:
     if view is None:
         return None
     if id(view) not in views:
-        views[id(view)] = view.lower_or_ask(plan, n_features)
+        views[id(view)] = view.add_to_plan_or_ask(plan, n_features)
     return views[id(view)]
 
 

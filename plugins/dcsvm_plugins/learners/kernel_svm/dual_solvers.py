@@ -1,6 +1,8 @@
 """Solvers for the dual of the C-SVM: one problem, a path of C values, or many at once.
 
-The iterations, and when they stop, are in `smo_numpy.py` and `dcsvm/numeric/native/smo.c`.
+They call C, or `smo_numpy.py` without a compiled library. The iterations are in
+`dcsvm/numeric/native/smo.c`, shrinking in `shrinking.c`; `solve_paths.c` and `tolerance_share`
+say when they stop.
 """
 
 from __future__ import annotations
@@ -28,19 +30,10 @@ MAX_ITERATIONS = 10_000_000
 class Solution:
     """Solution of the dual of one binary problem.
 
-    Parameters
-    ----------
-    alphas : (n,) array
-        Nonnegative, by row.
-    bias : float
-        The decision is ``K @ (signs * alphas) + bias``.
-    objective : float
-        The minimised 1/2 sum_ij alpha_i alpha_j s_i s_j K_ij - sum_i alpha_i.
-    gap : float
-        The largest violation of optimality by a pair of rows.
-    iterations : int
-    converged : bool
-        Whether the gap is below the tolerance.
+    The decision is ``K @ (signs * alphas) + bias`` with nonnegative alphas (n,). The objective is
+    the minimised 1/2 sum_ij alpha_i alpha_j s_i s_j K_ij - sum_i alpha_i, and the gap the largest
+    violation of optimality by a pair of rows; a solution that converged has one below the
+    tolerance.
     """
 
     alphas: Floats
@@ -73,22 +66,11 @@ def solve(
     max_iterations: int = MAX_ITERATIONS,
     max_seconds: float | None = None,
 ) -> Solution:
-    """Solve the dual of the C-SVM.
+    """Solve the dual of the C-SVM with the Gram matrix K (n, n) and `signs` (n,) of +1 and -1.
 
-    Parameters
-    ----------
-    K : (n, n) array or Gram
-    signs : (n,) array of +1 and -1
-    C : float or (n,) array
-        The upper bound of each alpha.
-    start : (n,) array, optional
-        Initial alphas; made feasible first.
-    rows : (n,) array of int, optional
-        Indices of the rows in a larger matrix.
-    tol : float
-        Stop when the gap is below this, as in libsvm.
-    max_iterations, max_seconds
-        Limits; reaching one raises a ConvergenceWarning.
+    C, a number or (n,), is the upper bound of each alpha. `start` (n,) are initial alphas, made
+    feasible first; `rows` (n,) are indices of the rows in a larger matrix. The solver stops when
+    the gap is below `tol`, as in libsvm; a limit that is reached raises a ConvergenceWarning.
 
     Examples
     --------
@@ -125,19 +107,8 @@ def solve_path(
 ) -> list[Solution]:
     """Solve the dual for increasing values of C, each warm-started from the previous one.
 
-    Parameters
-    ----------
-    K : (n, n) array or Gram
-    signs : (n,) array of +1 and -1
-    Cs : increasing values
-    weights : (n,) array, optional
-        Multiplies C, by row.
-    start : (n,) array, optional
-        Initial alphas for the first C.
-    rows : (n,) array of int, optional
-        Indices of the rows in a larger matrix.
-    tol, max_iterations, max_seconds
-        For each value, as in `solve`.
+    `weights` (n,) multiply C by row. The other arguments are those of `solve`; limits are for each
+    value, and `start` is for the first.
     """
     gram, y = as_gram(K), as_signs(signs)
     values = as_path(Cs) * gram.scale
@@ -171,25 +142,10 @@ def solve_parts(
 ) -> tuple[Floats, npt.NDArray[np.void]]:
     """Solve the duals of many small C-SVMs with an RBF kernel, each with rows of its own.
 
-    Parameters
-    ----------
-    X : (n, features) array
-        The rows of all problems, stacked.
-    offsets : (problems + 1,) array of int
-        Start of each problem's rows, and the end of the last.
-    gammas : (problems,) array
-    signs : (n,) array of +1 and -1
-    bounds : (n,) array
-        The upper bound of each alpha: C, or C times a weight.
-    tol, max_iterations, max_seconds
-        For each problem, as in `solve`.
-
-    Returns
-    -------
-    (n,) array
-        Signed coefficients: alpha times sign.
-    (problems,) structured array
-        Bias, objective, gap, iterations, newton, converged.
+    The rows X (n, features), `signs` (n,) and `bounds` (n,) of alphas are stacked; `offsets`
+    (problems + 1,) are the starts of the problems, and the end of the last. Tolerance and limits
+    are for each problem, as in `solve`. Returns signed coefficients (n,), alpha times sign, and
+    the `OUTCOME` (problems,) of each.
 
     Examples
     --------
@@ -231,16 +187,7 @@ def solve_tasks(
     max_iterations: int = MAX_ITERATIONS,
     max_seconds: float | None = None,
 ) -> tuple[Floats, npt.NDArray[np.void]]:
-    """Solve the duals of many C-SVMs on rows of one Gram matrix.
-
-    Parameters
-    ----------
-    gram : Gram
-    rows : (n,) array of int
-        Rows of the matrix, stacked by problem.
-    offsets, signs, bounds, tol, max_iterations, max_seconds
-        As in `solve_parts`, which returns the same.
-    """
+    """Solve the duals of many C-SVMs, stacked as for `solve_parts`, on rows of one Gram matrix."""
     tasks = Tasks(
         np.ascontiguousarray(rows, dtype=np.int64),
         np.ascontiguousarray(offsets, dtype=np.int64),
@@ -257,23 +204,10 @@ def solve_tasks(
 def solve_paths(
     gram: Gram, tasks: Tasks, Cs: Floats, tol: float, limits: tuple[int, float]
 ) -> tuple[Floats, npt.NDArray[np.void]]:
-    """Solve every task for every value of C.
+    """Solve every task for every value of C, in increasing order.
 
-    Parameters
-    ----------
-    gram : Gram
-    tasks : Tasks
-    Cs : (c,) array, increasing
-    tol : float
-    limits : (int, float)
-        Limits of iterations and seconds per problem; zero seconds means no limit.
-
-    Returns
-    -------
-    (c, total) array
-        Signed coefficients in the order of ``tasks.rows``.
-    (c, tasks) structured array
-        Bias, objective, gap, iterations, newton, converged.
+    `limits` are iterations and seconds for each problem; zero seconds is no limit. Returns signed
+    coefficients (Cs, total) in the order of ``tasks.rows``, and the `OUTCOME` (Cs, tasks).
     """
     if native.library is None:
         return solve_paths_numpy(gram, tasks, Cs, tol, limits)
@@ -291,14 +225,10 @@ def solve_paths(
 
 
 def make_feasible(alphas: Floats, signs: Floats, bounds: Floats) -> Floats:
-    """Move alphas into their bounds and make the sums of both classes equal.
+    """Move alphas (n,) into their bounds and make the sums of both classes equal.
 
     The class with the larger sum is scaled down: free alphas first, bounded ones only if
     necessary, so that a good start keeps its bounded rows.
-
-    Parameters
-    ----------
-    alphas, signs, bounds : (n,) arrays
     """
     result = np.clip(alphas, 0.0, bounds)
     excess = float(signs @ result)

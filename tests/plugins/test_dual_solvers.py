@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from dcsvm import Problem, build
 from dcsvm.base.seed import Seed
 from dcsvm.numeric import Kernel, native
+from dcsvm_plugins.learners.kernel_svm.dual_solvers import make_feasible, solve, solve_path
 from dcsvm_plugins.learners.kernel_svm.gram import as_gram, rbf_gram
-from dcsvm_plugins.learners.kernel_svm.smo import make_feasible, solve, solve_path
 
 TOL = 1e-3
 

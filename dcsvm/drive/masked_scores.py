@@ -1,4 +1,4 @@
-"""Scores of classes that are absent from a part.
+"""Masked scores: those of classes that are absent from a part.
 
 A member scores only the classes in its part: its `code` is 0 for the others. Combinations ignore
 them, and a class that no member scores is NaN. As scikit-learn expects finite scores, NaN is

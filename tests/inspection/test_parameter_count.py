@@ -6,7 +6,7 @@ from fakes import Average, Centroids, Deal, Machine, Pairs, Regional, Strips, bl
 from scipy import sparse
 
 from dcsvm import Decomposer, DivideAndConquerClassifier, Part, component
-from dcsvm.inspection.parameters import size_of
+from dcsvm.inspection.parameter_count import size_of
 from dcsvm.toolbox import Scaling
 
 

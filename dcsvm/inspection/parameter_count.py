@@ -10,7 +10,7 @@ import numpy as np
 from dcsvm.base.mapped_hyperplanes import MappedHyperplanes
 from dcsvm.base.models import Constant, Hyperplanes, KernelExpansion
 from dcsvm.classifier import DivideAndConquerClassifier
-from dcsvm.drive.fitted import FittedStrategy
+from dcsvm.drive.fitted_strategy import FittedStrategy
 from dcsvm.numeric import IntArray
 
 
@@ -18,14 +18,8 @@ from dcsvm.numeric import IntArray
 class Size:
     """The parameter counts of a classifier; NaN if a model's is unknown.
 
-    Parameters
-    ----------
-    support_vectors : float
-        Number of different support vectors.
-    coordinates : float
-        Their stored features, counted once for every view.
-    coefficients : float
-        Nonzero coefficients, weights of hyperplanes, and biases.
+    `support_vectors` are different ones, `coordinates` their stored features, counted once for
+    every view, and `coefficients` nonzero coefficients, weights of hyperplanes, and biases.
     """
 
     support_vectors: float
