@@ -13,6 +13,8 @@ from dcsvm.base.errors import SettingError
 from dcsvm.numeric import FloatArray, IntArray, Matrix
 from dcsvm.toolbox.unwrap import unwrap
 
+#: The first of two classes is shown in place of the second if it has less than this share.
+RARE = 1 / 3
 #: Rows that are asked for all features together, if the cost of an answer is not known, and the
 #: products that kernel values may take: both bound the time, and neither depends on the machine.
 ASKED_ROWS, PRODUCTS = 60_000, 2e10
@@ -114,7 +116,7 @@ def measure_features(
     ]
     order = np.argsort([-each.loss for each in importances], kind="stable").tolist()
     effects = [
-        _trace_effect(model, X, int(chosen[place]), importances[place].name, levels)
+        _trace_effect(model, X, y, int(chosen[place]), importances[place].name, levels)
         for place in order[:TRACED]
         if importances[place].loss > 0
     ]
@@ -200,7 +202,7 @@ def _judge(model: Any, y: Any, predicted: Any) -> float:
 
 
 def _trace_effect(
-    model: Any, X: Matrix, column: int, name: str, levels: Sequence[Sequence[str]]
+    model: Any, X: Matrix, y: Any, column: int, name: str, levels: Sequence[Sequence[str]]
 ) -> FeatureEffect | None:
     """Return the effect of a feature; None if it has one value."""
     own = read_column(X, column)
@@ -212,7 +214,8 @@ def _trace_effect(
     means = shares.mean(axis=1)
     errors = shares.std(axis=1) / np.sqrt(shares.shape[1])
     moved = np.ptp(means, axis=0)
-    shown = [1] if means.shape[1] == 2 else np.argsort(-moved, kind="stable")[:CLASSES].tolist()
+    rare = int(np.mean(y == model.classes_[0]) >= RARE)  # of two classes, the one of interest
+    shown = [rare] if means.shape[1] == 2 else np.argsort(-moved, kind="stable")[:CLASSES].tolist()
     return FeatureEffect(
         name,
         labels,

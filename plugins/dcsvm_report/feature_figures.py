@@ -44,7 +44,7 @@ def _draw_importances(found: FeatureReport, learned: bool) -> Drawing:
         axes.invert_yaxis()
         axes.grid(False, axis="y")
         axes.locator_params(axis="x", nbins=6)
-        axes.set_xlabel(f"{found.score} lost without it, points")
+        axes.set_xlabel(f"{found.score} lost, points")
 
     rows = "training rows" if learned else "test rows"
     words = (
@@ -100,7 +100,8 @@ def _draw_effect(axes: Any, effect: FeatureEffect, classes: Sequence[str]) -> No
             ends = [100 * max(share - 2 * error, 0), 100 * min(share + 2 * error, 1)]
             axes.plot([place] * 2, ends, color=colour, lw=0.8)
     if is_number:
-        axes.locator_params(axis="x", nbins=4)
+        whole = all(float(each).is_integer() for each in effect.values)
+        axes.locator_params(axis="x", nbins=4, integer=whole)  # a year is no 2023.5
     else:
         long = max(len(str(each)) for each in effect.values) > 3 or len(places) > 5
         names = [shorten(str(each), 10) for each in effect.values]

@@ -140,7 +140,18 @@ def _settings(table: Mapping[str, Any]) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, dict):
         return _component(value)
+    if isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        return f"[{', '.join(map(_name, value))}]"
     return json.dumps(value, default=str, ensure_ascii=False)
+
+
+def _name(value: Any) -> str:
+    """A component or strategy of a list in few words: the resolved recipe has all of it."""
+    if not isinstance(value, dict):
+        return str(value)
+    if {"decomposer", "learner"} <= value.keys():
+        return f"{_name(value['decomposer'])} with {_name(value['learner'])}"
+    return str(value["use"]) if "use" in value else f"({_settings(value)})"
 
 
 def _texts(record: RunRecord) -> Iterator[tuple[str, str]]:

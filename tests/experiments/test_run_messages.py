@@ -32,6 +32,17 @@ def test_models_are_held_against_the_undivided_one(models, ratios):
     assert compute_nsv_ratios(models) == ratios
 
 
+def test_dates_are_told_beside_the_numbers():
+    columns = [
+        {"column": "when", "kind": "date"},
+        {"column": "size", "kind": "number"},
+        {"column": "when year", "kind": "number"},
+        {"column": "when month", "kind": "number"},
+        {"column": "when day", "kind": "constant"},
+    ]
+    assert next(describe_columns(columns)) == "columns: 1 number, 1 date (when)"
+
+
 def test_words_that_counted_as_missing_are_told_with_the_setting_for_those_in_doubt():
     columns = [
         {"column": "Plan", "kind": "category", "about": "2 different, 1,373 missing"},

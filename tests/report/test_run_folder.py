@@ -9,6 +9,7 @@ from html_page import Page
 from dcsvm.base.errors import UsageError
 from dcsvm.experiments.run.reports import write_reports
 from dcsvm_report.evidence import Evidence, PartErrors, Picture
+from dcsvm_report.load_facts import _component
 
 RESOLVED = """
 [data]
@@ -299,3 +300,11 @@ def test_columns_scores_folds_and_rare_classes_are_told(run: Path) -> None:
         "deviation among folds 2.00%",
     ):
         assert sentence in text, sentence
+
+
+def test_components_of_a_blend_are_named_in_the_setup():
+    tree = {"use": "tree", "ceiling": 1500}
+    nested = {"decomposer": tree, "learner": {"use": "kernel_svm", "C": 10}, "combiner": "route"}
+    blend = {"use": "blend", "learners": [nested, {"use": "logistic"}], "weights": [0.5, 0.5]}
+    told = "blend (learners = [tree with kernel_svm, logistic], weights = [0.5, 0.5])"
+    assert _component(blend) == told

@@ -54,6 +54,13 @@ def test_the_effect_of_a_number_is_traced_from_low_to_high(rows):
     assert set(effect.errors[0]) == {0.0}
 
 
+def test_the_effect_is_that_of_the_rare_class(rows):
+    X, y = rows
+    kept = np.r_[np.flatnonzero(y == "high")[:20], np.flatnonzero(y == "low")]
+    (effect,) = measure_features(Ranker(), X[kept], y[kept], ["a", "b", "c"]).effects
+    assert effect.classes == ["high"]
+
+
 def test_the_effect_of_a_category_is_traced_by_level(rows):
     X, y = np.round(rows[0]), rows[1]
     (effect,) = measure_features(

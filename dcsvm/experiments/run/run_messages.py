@@ -15,6 +15,7 @@ from dcsvm.datasets.field_parsing import MISSING
 from dcsvm.drawing import shorten
 from dcsvm.experiments.run.search_result import SearchResult
 from dcsvm.numeric.array_types import FloatArray
+from dcsvm.toolbox.dates import name_parts
 
 #: A class with fewer rows than this is hard to learn, and harder to judge.
 RARE = 10
@@ -153,8 +154,18 @@ def describe_columns(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         kind = "counter" if counts else str(column["kind"])
         kinds.setdefault(kind, []).append(shorten(column["column"]))
     features = []
-    if "number" in kinds:
-        features.append(format_count(len(kinds["number"]), "number", "numbers"))
+    parts = {
+        shorten(part)
+        for each in columns
+        if each["kind"] == "date"
+        for part in name_parts(each["column"])
+    }
+    numbers = [name for name in kinds.get("number", ()) if name not in parts]
+    if numbers:
+        features.append(format_count(len(numbers), "number", "numbers"))
+    if "date" in kinds:
+        many = format_count(len(kinds["date"]), "date", "dates")
+        features.append(f"{many} ({join_names(kinds['date'])})")
     if "category" in kinds:
         many = format_count(len(kinds["category"]), "category", "categories")
         features.append(f"{many} ({join_names(kinds['category'])})")
