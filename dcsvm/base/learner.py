@@ -19,7 +19,8 @@ Steps: TypeAlias = "Generator[list[Any], list[Any], LocalModel]"
 class LocalLearner(Component):
     """Turns one Problem into a LocalModel.
 
-    Every problem has at least two classes, and rows of each: the core handles other cases.
+    Every problem has at least two classes, and rows of each: a part of one class gets a
+    `Constant` from `base/subproblem.py`.
     """
 
     #: Whether fitting releases the GIL; if not, parts are trained in processes.

@@ -1,6 +1,7 @@
 """The typer application and the error reporting of all commands.
 
-The commands are listed in `cli/__init__.py`; shared options are in `options.py`.
+The commands are listed in `cli/__init__.py`; shared options are in `options.py`. Exit codes are
+in `base/errors.py`, but for 5, a run with missing results (`run.py`), and 128 + signal (here).
 """
 
 from __future__ import annotations

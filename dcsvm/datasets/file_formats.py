@@ -1,4 +1,7 @@
-"""File formats: which reader a file has, as its suffix says, and what it needs to be told."""
+"""File formats: which reader a file has, as its suffix says, and what it needs to be told.
+
+Which column is the target is decided in `column_roles.py`.
+"""
 
 from collections.abc import Callable
 from pathlib import Path

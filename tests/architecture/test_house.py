@@ -16,9 +16,10 @@ SHORT = 60
 #: Short modules with a single importer that a reader would look for by their names.
 ROOMS = {
     "dcsvm.drive.out_of_fold": "scores of rows that a member was not trained on",
-    "dcsvm.experiments.recipe.key_suggestions": "what a misspelt key is answered with",
+    "dcsvm.experiments.recipe.unknown_keys": "what a misspelt key is answered with",
     "dcsvm.numeric.column_ranks": "what a preparation computes stands with the other numbers",
     "dcsvm.numeric.native.fingerprint": "the build reads it without importing numpy",
+    "dcsvm_plugins.learners.kernel_svm.tolerance": "when solvers stop is looked for by this name",
     "dcsvm_plugins.learners.kernel_svm.libsvm_reference": "another solver, imported if it is set",
     "dcsvm.numeric.kernels.truncated_rbf": "the kernel and the feature map of the FSD paper",
     "dcsvm.numeric.log_loss": "the optimization of logistic, tested against scikit-learn",

@@ -1,4 +1,4 @@
-"""Components built from the tables of a recipe; unknown keys are refused, errors name the line."""
+"""Components built from the tables of a recipe; errors name the line."""
 
 import copy
 from collections.abc import Mapping
@@ -16,16 +16,17 @@ from dcsvm.drive.validation import (
     check_method,
     check_support,
 )
-from dcsvm.experiments.recipe.key_suggestions import find_keys, find_nearest_word
 from dcsvm.experiments.recipe.layers import SEARCH, LayeredRecipe, Place
 from dcsvm.experiments.recipe.sections import (
     CLASS_WEIGHT,
     COSTS,
     PROBABILITY,
+    SECTIONS,
     THRESHOLD,
     find_class_weight_mistake,
 )
 from dcsvm.experiments.recipe.toml_lines import Key
+from dcsvm.experiments.recipe.unknown_keys import find_unknown_keys
 
 #: The keys that make a strategy.
 STRATEGY = (*KINDS, CLASS_WEIGHT, PROBABILITY, THRESHOLD, COSTS)
@@ -111,22 +112,11 @@ class ComponentReader:
         self.mistakes.setdefault(f"{place}: {error}", (place, error))
 
     def _check_keys(self, at: Key, table: Any, known: Any, title: str) -> None:
-        for key in table:
-            if key not in known:
-                suggested = self._suggest_keys(at, key, known)
-                meant = f"did you mean {' or '.join(map(repr, suggested))}?"
-                hint = meant if suggested else did_you_mean(key, known)
-                self._complain((*at, key), RecipeError(f"{title} has no key {key!r}; {hint}"))
-
-    def _suggest_keys(self, at: Key, key: str, known: Any) -> list[str]:
-        """Return the full keys that an unknown key at the top or in [search] may stand for."""
-        if at not in ((), (SEARCH,)):
-            return []
-        whole = self.layered.table, self.registry
-        suggested = find_keys(key, *whole) or find_keys(
-            find_nearest_word(key, known, *whole), *whole
-        )
-        return [each for each in suggested if not at or each.partition(".")[0] in SEARCHED]
+        whole = self.layered.table
+        sections = [*whole, *SECTIONS] if not at else SEARCHED if at == (SEARCH,) else None
+        found = find_unknown_keys(table, known, title, whole, self.registry, sections)
+        for key, error in found:
+            self._complain((*at, key), error)
 
     def _check_values(self, at: Key, cls: Any, table: dict[str, Any]) -> dict[str, Any]:
         good = {}

@@ -1,9 +1,9 @@
 """The search of a recipe: combinations of its keys scored in parallel, within a time budget.
 
-The best mean score over the folds wins; of equal scores, the combination that was tried first,
-which is the middle of every list. Other choices have rules of their own: beyond the ends of lists
-`grid_extension.py`, among levels of a division `level_search.py` (`rank_cells` in
-`model_selection/levels.py`: fewer kernel evaluations), among recipes
+The best mean score over the folds wins; of equal scores, the combination that was tried first: of
+a grid the middle of every list, then in random order. Other choices have rules of their own:
+beyond the ends of lists `grid_extension.py`, among levels of a division `level_search.py`
+(`rank_cells` in `model_selection/levels.py`: fewer kernel evaluations), among recipes
 `portfolio/winner_selection.py`.
 """
 

@@ -26,6 +26,12 @@ from dcsvm_plugins.learners.kernel_svm.multiclass import (
     solve_grid,
 )
 from dcsvm_plugins.learners.kernel_svm.size_dispatch import solve_pairs_large, solve_part
+from dcsvm_plugins.learners.kernel_svm.tolerance import (
+    COARSE,
+    FINE_ROWS,
+    TOLERANCE,
+    find_fine_tolerance,
+)
 
 #: In larger parts with fewer rows of other classes than this share, few are support vectors.
 LARGE_ROWS, FEW = 2500, 0.05
@@ -33,10 +39,6 @@ LARGE_ROWS, FEW = 2500, 0.05
 SHARED_ROWS = 4096
 #: Up to this many rows a problem is always solved with all of its kernel matrix.
 SMALL_ROWS = 400
-#: Tolerances: LIBSVM's, that of models that only score held-out rows, that of fits of few rows.
-TOLERANCE, COARSE, FINE_TOLERANCE, FINE_ROWS = 1e-3, 1e-2, 1e-8, 300
-#: The rounding errors of a gradient, relative to the largest coefficient times kernel value.
-ROUNDING = 1e-13
 #: The kernels that a setting means something to; a function of one's own is given neither.
 LOOKED_AT = {"degree": ("poly", "trbf"), "coef0": ("poly", "sigmoid")}
 
@@ -203,17 +205,11 @@ class _Batch:
         return not one_cell and problem.start is None and problem.n_rows <= GRID_ROWS
 
     def _find_tolerance(self, problem: Problem) -> float:
-        """The tolerance that is set, or a fine one if the whole fit has few rows."""
-        machine = self.machine
-        if machine.tol != "auto":
-            return float(machine.tol)
-        if problem.total_rows > FINE_ROWS or callable(machine.kernel):
+        if self.machine.tol != "auto":
+            return float(self.machine.tol)
+        if problem.total_rows > FINE_ROWS:
             return TOLERANCE
-        heaviest = 1.0 if problem.weights is None else float(problem.weights.max())
-        bounds = [kernel.bound(problem.X) for kernel in self.kernels]
-        largest = float(np.abs(problem.X).max()) if machine.pairwise else max(bounds)
-        reachable = ROUNDING * max(self.Cs) * heaviest * largest
-        return min(max(FINE_TOLERANCE, reachable), TOLERANCE)
+        return find_fine_tolerance(problem, self.kernels, self.Cs)
 
     def _solve_two_classes(self, problem: Problem) -> Iterator[tuple[Kernel, float, LocalModel]]:
         """Cell after cell, in any size; the first from the problem's start if it has one."""

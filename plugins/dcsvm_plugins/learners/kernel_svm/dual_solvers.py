@@ -2,7 +2,7 @@
 
 They call C, or `smo_numpy.py` without a compiled library. The iterations are in
 `dcsvm/numeric/native/smo.c`, shrinking in `shrinking.c`; `solve_paths.c` and `tolerance_share`
-say when they stop.
+say when they stop, and `tolerance.py` how exact they are.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class MemoryForecast:
 
     @classmethod
     def of(cls, machine: Any) -> MemoryForecast:
-        kernel, cache = machine.kernel, 1e6 * machine.cache_size
+        kernel, cache = machine.kernel, 2**20 * machine.cache_size
         return cls(kernel == "rbf", machine.multiclass == "rest", machine.pairwise, cache)
 
     def estimate(self, n_rows: int, n_features: int, share: float = 1.0) -> float:

@@ -1,4 +1,7 @@
-"""A cache of kernel rows for large problems, with a limit of memory."""
+"""A cache of kernel rows for large problems, with a limit of memory.
+
+The limit is the setting `cache_size` of KernelSVM, in `__init__.py`.
+"""
 
 from collections.abc import Callable
 from concurrent.futures import Executor

@@ -1,15 +1,40 @@
-"""Suggestions for a misspelt or misplaced key of a recipe.
-
-`component_reader.py` checks the keys and raises.
-"""
+"""Unknown keys of a recipe: which they are, and what each may have been meant to be."""
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from dcsvm.base.component import settings_of
+from dcsvm.base.errors import RecipeError, did_you_mean
 from dcsvm.drive.registry import KINDS, Registry
 from dcsvm.experiments.recipe.sections import SECTIONS
+
+
+def find_unknown_keys(
+    given: Iterable[str],
+    known: Iterable[str],
+    title: str,
+    whole: Mapping[str, Any],
+    registry: Registry,
+    sections: Iterable[str] | None,
+) -> Iterator[tuple[str, RecipeError]]:
+    """Yield each unknown key with its error.
+
+    `title` names the table of the given keys and `whole` is that of the recipe. Suggestions are
+    full keys of the recipe that begin with one of `sections`; without sections, known keys.
+    """
+    for key in given:
+        if key in known:
+            continue
+        full: list[str] = []
+        if sections is not None:
+            full = find_keys(key, whole, registry) or find_keys(
+                find_nearest_word(key, known, whole, registry), whole, registry
+            )
+        full = [each for each in full if each.partition(".")[0] in (sections or ())]
+        hint = f"did you mean {' or '.join(map(repr, full))}?"
+        hint = hint if full else did_you_mean(key, known)
+        yield key, RecipeError(f"{title} has no key {key!r}; {hint}")
 
 
 def find_keys(word: str, table: Mapping[str, Any], registry: Registry) -> list[str]:
