@@ -16,7 +16,6 @@ SHORT = 60
 #: Short modules with a single importer that a reader would look for by their names.
 ROOMS = {
     "dcsvm.drive.out_of_fold": "scores of rows that a member was not trained on",
-    "dcsvm.experiments.recipe.unknown_keys": "what a misspelt key is answered with",
     "dcsvm.numeric.column_ranks": "what a preparation computes stands with the other numbers",
     "dcsvm.numeric.native.fingerprint": "the build reads it without importing numpy",
     "dcsvm_plugins.learners.kernel_svm.tolerance": "when solvers stop is looked for by this name",
