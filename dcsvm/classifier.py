@@ -16,10 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from dcsvm.base.combiner import Combiner, fit_combination
 from dcsvm.base.component import ModelFact, component
+from dcsvm.base.cost import Cost
 from dcsvm.base.decomposer import Decomposer
 from dcsvm.base.errors import DataError, SettingError, did_you_mean
 from dcsvm.base.learner import LocalLearner, Steps
-from dcsvm.base.models import Cost, LocalModel
+from dcsvm.base.models import LocalModel
 from dcsvm.base.problem import Problem
 from dcsvm.base.routing import Division
 from dcsvm.base.seed import DIVISION, PARTS, Seed

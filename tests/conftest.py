@@ -15,15 +15,15 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 from collections.abc import Iterator
 from pathlib import Path
 
-import conformance_summary
 import fuzzing
 import hypothesis
 import numpy as np
 import pytest
-from conformance_summary import pytest_runtest_setup  # noqa: F401
 from warm import warm_server
 
 from dcsvm.numeric import native
+from dcsvm.testing import summary
+from dcsvm.testing.summary import pytest_runtest_setup  # noqa: F401
 
 # Machines that test are busy, and a failure must come back when it is looked at again.
 hypothesis.settings.register_profile("dcsvm", deadline=None, derandomize=True)
@@ -95,7 +95,7 @@ CAUGHT: list[tuple[str, str, str, str]] = []
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Keep what a test recorded; with several workers this runs in the one that prints."""
-    conformance_summary.pytest_runtest_logreport(report)
+    summary.pytest_runtest_logreport(report)
     properties = dict(report.user_properties)
     if report.when == "call" and "seeded bug caught" in properties:
         CAUGHT.append(tuple(properties["seeded bug caught"]))
@@ -103,9 +103,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """End with the conformance checks of each component and the seeded bugs caught."""
-    conformance_summary.pytest_terminal_summary(terminalreporter)
+    summary.pytest_terminal_summary(terminalreporter)
     if CAUGHT:
         terminalreporter.section(f"{len(CAUGHT)} seeded bugs caught")
         titles = ["component", "bug", "caught by the law", "with the sentence"]
-        for line in conformance_summary.table(titles, sorted(CAUGHT)):
+        for line in summary.table(titles, sorted(CAUGHT)):
             terminalreporter.write_line(line)

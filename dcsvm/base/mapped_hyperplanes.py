@@ -4,7 +4,8 @@ from math import comb
 
 import attrs
 
-from dcsvm.base.models import Cost, Hyperplanes, LocalModel
+from dcsvm.base.cost import Cost
+from dcsvm.base.models import Hyperplanes, LocalModel
 from dcsvm.numeric.array_types import FloatArray, Matrix
 from dcsvm.numeric.kernels.kernel import Kernel
 from dcsvm.numeric.row_plan import Plan, Step

@@ -3,9 +3,10 @@
 import attrs
 import numpy as np
 
+from dcsvm.base.cost import Cost
 from dcsvm.base.errors import ContractError
 from dcsvm.base.feature_views import View
-from dcsvm.base.models import Constant, Cost, LocalModel, winners
+from dcsvm.base.models import Constant, LocalModel, winners
 from dcsvm.base.problem import Part
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.row_plan import Plan, Step

@@ -13,40 +13,16 @@ import attrs
 import numpy as np
 from scipy import sparse
 
+from dcsvm.base.cost import UNKNOWN, Cost
 from dcsvm.base.stored_fields import PlainState
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.expansion.expansion import Expansion, evaluate, prepare
 from dcsvm.numeric.expansion.pair_votes import pair_decisions, pair_margins, pair_scores, vote
 from dcsvm.numeric.kernels.kernel import Kernel
 from dcsvm.numeric.row_plan import Plan, Step
-from dcsvm.numeric.spilled_rows import SPILLS, RowSpill, find_spill
+from dcsvm.numeric.spilled_rows import RowSpill, SpilledRows
 from dcsvm.numeric.stored_arrays import Stored, axes, check_array, check_arrays, check_matrix
 
-Count = float | FloatArray
-
-
-@attrs.frozen(eq=False)
-class Cost:
-    """The cost of a prediction: one number for all rows, or one per row. NaN means unknown.
-
-    `kernel_evaluations` counts a support vector once per binary classifier that uses it (the TD
-    paper's NSV), `unique_kernel_evaluations` once per row (as in the DAGSVM paper), and
-    `hyperplanes` counts inner products with hyperplanes.
-    """
-
-    kernel_evaluations: Count = 0.0
-    unique_kernel_evaluations: Count = 0.0
-    hyperplanes: Count = 0.0
-
-    def __add__(self, other: Cost) -> Cost:
-        return Cost(
-            self.kernel_evaluations + other.kernel_evaluations,
-            self.unique_kernel_evaluations + other.unique_kernel_evaluations,
-            self.hyperplanes + other.hyperplanes,
-        )
-
-
-UNKNOWN = Cost(np.nan, np.nan, np.nan)
 #: How many decisions of pairs of classes are held at a time, up to a factor of two: 32 MB.
 PAIR_VALUES = 2**22
 
@@ -259,10 +235,12 @@ class KernelExpansion(PlainState, LocalModel):
     class_sizes: IntArray | None = None
     precision: str = "float64"
     effort: Mapping[str, float] = attrs.field(factory=dict)
+    spilled: SpilledRows | None = attrs.field(default=None, metadata={"stored": False})
 
     def check_stored(self, **sizes: int) -> dict[str, int]:
         self.kernel.check_stored()
-        self._count_used()
+        if self.spilled is not None:
+            self.spilled.count_used(self.points.pool.nbytes)
         numbered = not sparse.issparse(self.points.pool) and self.points.pool.ndim == 1
         if numbered != (self.kernel.kind == "precomputed"):
             raise ValueError(
@@ -341,42 +319,25 @@ class KernelExpansion(PlainState, LocalModel):
     def add_to_plan(self, plan: Plan, n_features: int) -> Step | None:
         return plan.expansion(self.prepared, n_features)
 
+    def _pack(self) -> Expansion:
+        rows = self.points.rows()
+        return prepare(self.kernel, rows, self.coefficients, self.biases, self.class_sizes)
+
+    _packed = cached_property(_pack)
+
     @property
     def prepared(self) -> Expansion:
-        """The expansion with its points packed for the compiled loops.
-
-        It is packed once, unless the points were moved out of memory.
-        """
-        return self._pack() if self._count_used() else self._packed
-
-    @cached_property
-    def _packed(self) -> Expansion:
+        """The expansion with packed points: packed once, or each time if they left memory."""
+        if self.spilled is None:
+            return self._packed
+        self.spilled.count_used(self.points.pool.nbytes)
         return self._pack()
 
-    def _pack(self) -> Expansion:
-        return prepare(
-            self.kernel, self.points.rows(), self.coefficients, self.biases, self.class_sizes
-        )
-
-    def _count_used(self) -> bool:
-        """Tell the file of the points that they are used; whether there is one."""
-        pool = self.points.pool
-        spill = find_spill(pool) if SPILLS else None
-        if spill is not None:
-            spill.count_used(pool.nbytes)
-        return spill is not None
-
-    @property
-    def is_spilled(self) -> bool:
-        """Whether its points were moved out of memory."""
-        return find_spill(self.points.pool) is not None
-
     def spill(self, to: RowSpill) -> KernelExpansion:
-        """The same expansion with its points moved out of memory, if they can be."""
-        pool, ids = self.points.pool, self.points.ids
-        if ids is not None or not to.has_room(pool):
+        """The same expansion with its points moved out of memory, if there is room for them."""
+        if self.points.ids is not None or not to.has_room(self.points.pool):
             return self
-        return self.with_points(to.add(pool))
+        return attrs.evolve(self, points=to.add(self.points.pool), spilled=to.mapped)
 
     def from_gram(self, gram: FloatArray, votes: bool = True) -> FloatArray:
         """Scores, or margins, from the kernel values (n, m) of n rows against the points."""
@@ -400,8 +361,8 @@ class KernelExpansion(PlainState, LocalModel):
         starts = range(0, max(rows.shape[0], 1), step)
         return np.concatenate([combine(decide(rows[i : i + step]), k) for i in starts])
 
-    def with_points(self, pool: Matrix, ids: IntArray | None = None) -> KernelExpansion:
-        """The same expansion over rows `ids` (m,) of a pool, or all of them."""
+    def with_points(self, pool: Matrix, ids: IntArray) -> KernelExpansion:
+        """The same expansion over rows `ids` (m,) of a pool."""
         return KernelExpansion(
             *(Points(pool, ids), self.coefficients, self.biases, self.kernel, self.support_rows),
             *(self.class_sizes, self.precision, self.effort),

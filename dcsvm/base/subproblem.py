@@ -148,13 +148,15 @@ class Subproblem:
 
     def estimate_bytes(self) -> float:
         """A forecast of the memory that training takes: of large parts, judged by a sample."""
+        own = 8.0 * self.n_rows * (self.problem.n_features + 4)
+        if self.extract().n_classes == 1:  # nothing is learned
+            return own
         is_told = type(self.learner).memory_like is not LocalLearner.memory_like
         if not is_told or self.n_rows <= SAMPLE_ROWS or self.shares_problem:
             return self.bytes_needed
         cut = self._take_sample().extract()
         if cut.n_classes == 1:
             return self.bytes_needed
-        own = 8.0 * self.n_rows * (self.problem.n_features + 4)
         return own + self.learner.memory_like(cut.problem, self.n_rows)
 
     def _take_sample(self) -> Subproblem:

@@ -1,7 +1,5 @@
 """Names that the shell completes: recipes, their files, and components."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

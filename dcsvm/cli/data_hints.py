@@ -38,7 +38,7 @@ def _suggest_option(sentence: str) -> str:
     from dcsvm.experiments.recipe import parse_override
 
     name, key = column[1], column[2]
-    said = f"data.{key}={name}"
-    if parse_override(said).table["data"][key] != name:  # what reads as a number, or has spaces
-        said = f"data.{key}=[{json.dumps(name, ensure_ascii=False)}]"
-    return f" (--set {shlex.quote(said)})"
+    text = f"data.{key}={name}"
+    if parse_override(text).table["data"][key] != name:  # what reads as a number, or has spaces
+        text = f"data.{key}=[{json.dumps(name, ensure_ascii=False)}]"
+    return f" (--set {shlex.quote(text)})"

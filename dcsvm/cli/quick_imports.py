@@ -1,7 +1,5 @@
 """Importing scikit-learn without the packages that it seldom uses."""
 
-from __future__ import annotations
-
 import gc
 import sys
 from collections.abc import Callable, Iterator

@@ -358,7 +358,7 @@ def _check_resume_options(wanted: _Options) -> None:
         ("--out", wanted.folder),
     ):
         if given not in (None, ()):
-            raise UsageError(f"--resume goes on with what was asked before: leave out {word}")
+            raise UsageError(f"--resume continues a run with its own options: leave out {word}")
 
 
 def check_writable(path: Path) -> None:
@@ -393,7 +393,7 @@ def _print_plan(wanted: _Options, as_json: bool) -> None:
 def _describe_resumed(parts: int) -> str:
     if parts == 0:
         return "no part had been finished before: all were trained now"
-    from dcsvm.experiments.run.run_sentences import format_count
+    from dcsvm.experiments.run.run_messages import format_count
 
     return f"finished before and not trained again: {format_count(parts, 'part', 'parts')}"
 

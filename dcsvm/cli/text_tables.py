@@ -69,7 +69,7 @@ UNMEASURED = "no rows were held out (test = 0), so nothing says how good the mod
 
 def print_result(result: RunResult) -> None:
     """Print the data, the settings and the measures of a run."""
-    from dcsvm.experiments.run.run_sentences import (
+    from dcsvm.experiments.run.run_messages import (
         compute_nsv_ratios,
         describe_decision,
         describe_rarest_class,
@@ -112,7 +112,7 @@ def print_result(result: RunResult) -> None:
 
 def print_leaderboard(found: SearchResult) -> None:
     """Print the recipes of a portfolio with their scores and times, and why one was chosen."""
-    from dcsvm.experiments.run.run_sentences import list_leaderboard
+    from dcsvm.experiments.run.run_messages import list_leaderboard
 
     echo()
     print_table(*list_leaderboard(found), wrapped=1, numbers=True)
@@ -124,7 +124,7 @@ def _describe_data(result: RunResult) -> Iterator[str]:
     import attrs
     import numpy as np
 
-    from dcsvm.experiments.run.run_sentences import (
+    from dcsvm.experiments.run.run_messages import (
         describe_columns,
         describe_first_look,
         describe_rare_classes,
@@ -178,7 +178,7 @@ def _list_lines(result: RunResult) -> list[tuple[str, str, str]]:
 def _list_rare_lines(result: RunResult) -> Iterator[tuple[str, str, str]]:
     """A line for each rare class that was tested: the share of its rows that was found."""
     from dcsvm.drawing import shorten
-    from dcsvm.experiments.run.run_sentences import LISTED, format_count
+    from dcsvm.experiments.run.run_messages import LISTED, format_count
 
     for each in [rare for rare in result.rare if rare.tested][:LISTED]:
         title = f"  of the rare class {shorten(each.name)}"
@@ -192,7 +192,7 @@ def _list_rare_lines(result: RunResult) -> Iterator[tuple[str, str, str]]:
 def _list_missed_lines(result: RunResult) -> Iterator[tuple[str, str, str]]:
     """A line for each class, the largest first, that one of the models never answered rightly."""
     from dcsvm.drawing import shorten
-    from dcsvm.experiments.run.run_sentences import LISTED, format_count
+    from dcsvm.experiments.run.run_messages import LISTED, format_count
 
     rare = {each.name for each in result.rare}
     missed = [(name, tested) for name, tested in result.missed.items() if name not in rare]
@@ -249,8 +249,8 @@ def print_plan(plan: RunPlan) -> None:
         [title, *(_format_number(getattr(each, field), form) for each in plan.candidates)]
         for title, field, form in lines
     ]
-    seconds = [each.seconds for each in plan.candidates]
-    rows.append(["seconds, about", *("under 1" if n < 1 else f"{n:.0f}" for n in seconds)])
+    durations = [each.seconds for each in plan.candidates]
+    rows.append(["seconds, about", *("under 1" if n < 1 else f"{n:.0f}" for n in durations)])
     print_table(("", *(each.model for each in plan.candidates)), rows, numbers=True)
     echo("\nseconds of searching and training: measuring and the report come on top")
 

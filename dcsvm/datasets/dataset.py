@@ -64,8 +64,8 @@ def check_learnable(data: Dataset, train: IntArray) -> None:
     y = data.y[train]
     if (y == y[0]).all():
         raise DataError(
-            f"{data.title}: the {len(y)} of {data.n_rows} rows left to learn from are all of "
-            f"class {y[0]}, and other classes only among those to test on: {NEEDED}"
+            f"{data.title}: all {len(y)} training rows (of {data.n_rows}) have class {y[0]}, and "
+            f"only test rows have other classes: {NEEDED}"
         )
 
 

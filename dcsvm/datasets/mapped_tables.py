@@ -1,7 +1,5 @@
 """Rows on disk for fits from Python: of `.npy`, Parquet, Arrow and Feather files."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables in several files, and matrices in `.npy` files, read block by block."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Clusters of Dask by address, as the command line names them: connected to, or started here."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Dask's dataframes and arrays: gathered to a file to learn from, answered lazily."""
 
-from __future__ import annotations
-
 import copy
 import os
 import shutil

@@ -19,6 +19,7 @@ import attrs
 from distributed import Client, KilledWorker, get_worker, wait
 
 from dcsvm.base.errors import ClusterError, UsageError
+from dcsvm.base.malloc_thresholds import keep_memory
 from dcsvm.base.problem import Problem
 from dcsvm.base.threads import ONE_BLAS_THREAD
 from dcsvm.drive.engine import add_account, add_waiting, run_bundle, sort_jobs
@@ -362,11 +363,11 @@ def learn_parcel(content: bytes, shared: list[SharedContent], alone: bool) -> by
     """Run the jobs of a parcel; called in a worker."""
     worker = get_worker()
     cores = worker.state.nthreads if alone else 1
-    with ONE_BLAS_THREAD:
+    with ONE_BLAS_THREAD, keep_memory():
         bundles = unpack(content, [each.get() for each in shared])
         outcomes = [each for bundle in bundles for each in run_bundle(bundle, cores)]
-    jobs = [job for bundle in bundles for _, job in bundle]
-    return pack_outcomes((str(worker.name), outcomes), jobs)
+        jobs = [job for bundle in bundles for _, job in bundle]
+        return pack_outcomes((str(worker.name), outcomes), jobs)
 
 
 def answer_rows(content: bytes, shared: list[SharedContent], alone: bool) -> bytes:

@@ -12,8 +12,9 @@ import numpy as np
 from scipy import sparse
 
 from dcsvm.base.combiner import Combination
+from dcsvm.base.cost import Cost
 from dcsvm.base.errors import CompositionError, ContractError, SettingError
-from dcsvm.base.models import Constant, Cost, Hyperplanes, KernelExpansion, LocalModel, winners
+from dcsvm.base.models import Constant, Hyperplanes, KernelExpansion, LocalModel, winners
 from dcsvm.base.stored_fields import PlainState
 from dcsvm.base.threads import find_blas
 from dcsvm.drive.calibration import Calibration, equalize_ties, exponentiate
@@ -94,7 +95,7 @@ class FittedStrategy(PlainState, LocalModel):
             self.combination.check_committee(committee)
         except ValueError as error:
             raise CompositionError(
-                f"these members cannot be combined as the former ones were: {error}"
+                f"the new members cannot be combined like the old ones: {error}"
             ) from error
         return attrs.evolve(self, committee=committee)
 
@@ -207,15 +208,15 @@ class FittedStrategy(PlainState, LocalModel):
         assert self.calibration is not None
         regional = self.calibration.regions is not None
         runner = self._plan(X, votes=False)
-        told = None if runner is None else runner.scores(X)
-        if told is None:
+        scores = None if runner is None else runner.scores(X)
+        if scores is None:
             regions = self.committee.find_assigned_members(X) if regional else None
             return (
                 self.class_margins(X),
                 lambda rows: self.committee.missing_class_mass(X[rows]),
                 regions,
             )
-        margins, least, region = told[:, :-2], told[:, -2], told[:, -1]
+        margins, least, region = scores[:, :-2], scores[:, -2], scores[:, -1]
         margins[margins == NOTHING] = np.nan
         if regional and region[0] < 0.0:
             return margins, lambda rows: least[rows], self.committee.find_assigned_members(X)
@@ -290,7 +291,7 @@ def _is_fast(model: LocalModel) -> bool:
     """Whether the step of a model meets many rows as fast as numpy."""
     if isinstance(model, KernelExpansion):
         is_dense = not sparse.issparse(model.points.pool)
-        return model.kernel.kind in NATIVE_KINDS and is_dense and not model.is_spilled
+        return model.kernel.kind in NATIVE_KINDS and is_dense and model.spilled is None
     return isinstance(model, Constant | Hyperplanes)
 
 

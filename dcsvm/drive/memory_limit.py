@@ -1,7 +1,5 @@
 """A limit of memory: jobs begin once their forecast fits, and one that never can raises first."""
 
-from __future__ import annotations
-
 import math
 import operator
 import threading
@@ -23,11 +21,13 @@ from dcsvm.numeric.spilled_rows import RowSpill
 
 #: What a process takes before it is given any rows.
 PROCESS_BYTES = 150e6
-#: What a division takes is told from so many bytes on.
+#: What a division takes is reported from so many bytes on.
 TOLD_BYTES = 100e6
 
+#: Jobs of a round that are judged by samples, to find the one that takes most.
+LOOKED_AT = 50
 #: Support vectors leave memory if the rows of all parts take more than this share of the limit.
-SPILLED_SHARE = 1 / 8
+SPILLED_SHARE = 1 / 16
 
 Run = Callable[[Sequence[Numbered]], Any]
 
@@ -45,14 +45,12 @@ class MemoryLimit:
 
         `workers` are processes of their own, in which the jobs run.
         """
-        largest = max((job for _, job in jobs), key=lambda job: job.bytes_needed)
         left = self.measure_left(workers)
-        needed = largest.bytes_needed
-        if cores * needed > left:  # then it is worth a closer look at those that may not fit
-            doubtful = [job for _, job in jobs if job is largest or job.bytes_needed > left]
-            needed, largest = max(
-                ((_estimate(job), job) for job in doubtful), key=operator.itemgetter(0)
-            )
+        needed, largest = max(
+            ((job.bytes_needed, job) for _, job in jobs), key=operator.itemgetter(0)
+        )
+        if cores * needed > left:  # then it is worth a closer look
+            needed, largest = _find_largest([job for _, job in jobs])
         if needed > left:
             raise MemoryLimitError(self._explain(largest, needed, left))
         return int(min(cores, left // max(needed, 1.0)))
@@ -109,6 +107,19 @@ class MemoryLimit:
             "decomposer.parts, or what the decomposer calls it), or allow "
             f"{format_bytes(self.limit - left + needed)}"
         )
+
+
+def _find_largest(jobs: Sequence[Runnable]) -> tuple[float, Runnable]:
+    """The job that takes most memory, and how much; up to LOOKED_AT are judged by samples."""
+    ordered = sorted(jobs, key=lambda job: -job.bytes_needed)
+    needed, largest = _estimate(ordered[0]), ordered[0]
+    for place, job in enumerate(ordered[1:], 1):
+        if job.bytes_needed <= needed:
+            break
+        found = _estimate(job) if place < LOOKED_AT else job.bytes_needed
+        if found > needed:
+            needed, largest = found, job
+    return needed, largest
 
 
 def _estimate(job: Runnable) -> float:

@@ -1,7 +1,5 @@
 """Rows of parts gathered on disk: each part reads one run of a new file, not scattered rows."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from itertools import pairwise

@@ -165,8 +165,8 @@ def _check_costs(costs: Any) -> None:
         type(each) in (int, float) and 0.0 <= each < np.inf for each in numbers
     ):
         raise SettingError(
-            "costs must be a table of what it costs to miss a row of a class, or of such tables "
-            f"by the class that is answered, with finite numbers of at least 0, got {costs!r}"
+            "costs must map each class to the cost of missing it, or to a table of costs by "
+            f"predicted class, all of them finite and at least 0, got {costs!r}"
         )
 
 

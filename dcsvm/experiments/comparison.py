@@ -12,7 +12,7 @@ from dcsvm.base.errors import UsageError
 from dcsvm.drive.registry import default_registry
 from dcsvm.experiments.differences import MISSING, find_differences
 from dcsvm.experiments.run.folder import METRICS, PREDICTIONS, RESOLVED, RESULT, SEARCH, RunFolder
-from dcsvm.experiments.run.run_sentences import compute_nsv_ratios
+from dcsvm.experiments.run.run_messages import compute_nsv_ratios
 from dcsvm.experiments.run.run_status import find_status
 from dcsvm.model_selection.stop_reasons import BUDGET
 from dcsvm.toolbox.significance import mcnemar, paired_interval

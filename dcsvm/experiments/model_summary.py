@@ -9,7 +9,7 @@ from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.fitted_strategy import FittedStrategy
 from dcsvm.experiments.recipe import to_toml
 from dcsvm.experiments.recipe.toml_writer import serialize_classifier
-from dcsvm.experiments.run.run_sentences import describe_decision
+from dcsvm.experiments.run.run_messages import describe_decision
 from dcsvm.inspection.parameter_count import size_of
 from dcsvm.persistence.model_file import load
 from dcsvm.persistence.model_file_format import open_archive

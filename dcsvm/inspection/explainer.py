@@ -21,17 +21,11 @@ __all__ = ["Decision", "Explanation", "Question", "Weight", "explain"]
 
 
 def explain(classifier: Any, x: Any, heaviest: int = 3) -> Explanation:
-    """Explain the prediction of a fitted classifier for one row.
+    """Explain the prediction of a fitted classifier for one row x, (d,) or (1, d).
 
-    Parameters
-    ----------
-    classifier : fitted DivideAndConquerClassifier
-        Or a search with such a best estimator, or a scikit-learn Pipeline that ends with one. The
-        explanation undoes a TablePreparation, but no other steps.
-    x : (d,) or (1, d)
-        One row.
-    heaviest : int
-        Number of support vectors to list for each member.
+    The classifier may be that of a search or the last step of a Pipeline; the explanation undoes a
+    TablePreparation, but no other steps. Of each member, the `heaviest` support vectors are
+    listed.
 
     Examples
     --------

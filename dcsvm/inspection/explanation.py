@@ -64,18 +64,10 @@ class Question:
 class Explanation:
     """Why a row got its label; `print` it, or read its fields.
 
-    Parameters
-    ----------
-    answer : label
-    scores : mapping from label to score
-    route : tuple of str
-        The trace of the routers, in the units of the data if features were scaled one by one.
-    reasons : tuple of str
-        The trace of the combiner.
-    questions : tuple of Question
-        Every member that was asked, in order.
-    picture : str
-        An SVG of the combiner, if it draws one; notebooks show it.
+    `answer` is the label, and `scores` are those of the labels. `route` is the trace of the
+    routers, in the units of the data if features were scaled one by one, `reasons` that of the
+    combiner, and `questions` are every member that was asked, in order. `picture` is an SVG of the
+    combiner, if it draws one; notebooks show it.
     """
 
     answer: Any

@@ -5,8 +5,9 @@ from threading import Lock
 
 import numpy as np
 
+from dcsvm.base.cost import Cost
 from dcsvm.base.member import Member
-from dcsvm.base.models import Cost, KernelExpansion, LocalModel
+from dcsvm.base.models import KernelExpansion, LocalModel
 from dcsvm.base.problem import Problem
 from dcsvm.base.subproblem import LocalProblem
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix

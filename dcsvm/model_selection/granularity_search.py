@@ -14,8 +14,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dcsvm.base.component import check_value, component
+from dcsvm.base.cost import Cost
 from dcsvm.base.errors import CompositionError, SettingError, did_you_mean
-from dcsvm.base.models import Cost
 from dcsvm.base.routing import Level
 from dcsvm.base.seed import DIVISION
 from dcsvm.classifier import DivideAndConquerClassifier, Strategy
@@ -251,8 +251,9 @@ class GranularitySearch(CallbackSupport, MetaEstimatorMixin, ClassifierMixin, Ba
         strategy = Strategy.of(estimator.decomposer, estimator.learner, estimator.combiner)
         if strategy.combiner.wants_answers:
             raise CompositionError(
-                f"combiner {strategy.combiner.name!r} learns from its members' answers: a search "
-                "cannot judge parts without it; search with another, and set it afterwards"
+                f"combiner {strategy.combiner.name!r} is trained on the predictions of its "
+                "members, so a search cannot score parts without it; search with another "
+                "combiner, then set this one"
             )
         if estimator.random_state is None:
             estimator.random_state = int(random_state.randint(2**31 - 1))

@@ -161,8 +161,8 @@ class LevelScorer:
         right[places] = [outcome.right for outcome in outcomes]
         scores = right.sum(axis=0)
         if not alone:
-            told = dict(zip(places, outcomes, strict=True))
-            members = [(queried[p], told.get(p)) for p in range(len(parts))]
+            recorded = dict(zip(places, outcomes, strict=True))
+            members = [(queried[p], recorded.get(p)) for p in range(len(parts))]
             sent = [
                 (len(group.parts), group.router and RecordedRouter(routing))
                 for group, routing in zip(groups, routings, strict=True)
@@ -191,10 +191,10 @@ class LevelScorer:
         groups: Sequence[tuple[int, Router | None]],
         cell: int,
     ) -> float:
-        told, codes, sizes = [], [], []
+        recorded, codes, sizes = [], [], []
         silent = np.zeros((1, self.problem.n_classes), dtype=np.int8)
         for rows, outcome in members:
-            told.append(
+            recorded.append(
                 RecordedAnswers(
                     rows, np.zeros((0, 1)) if outcome is None else outcome.values[cell]
                 )
@@ -202,10 +202,12 @@ class LevelScorer:
             codes.append(silent if outcome is None else outcome.code)
             sizes.append(0 if outcome is None else outcome.n_rows)
         if self.scoring not in SHARES_OF_ROWS:
-            model = build_recorded(told, codes, groups, self.combiner, self.problem, sizes)
+            model = build_recorded(recorded, codes, groups, self.combiner, self.problem, sizes)
             return rate_answers(self.scoring, model, self.held_out)
         everyone = np.arange(self.held_out.n_rows)
-        winners = combine_answers(told, codes, groups, self.combiner, self.problem, len(everyone))
+        winners = combine_answers(
+            recorded, codes, groups, self.combiner, self.problem, len(everyone)
+        )
         return self.held_out.share(winners == self.held_out.y, everyone)
 
 

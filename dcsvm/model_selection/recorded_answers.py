@@ -88,7 +88,7 @@ class RecordedAnswers:
 
 
 def combine_answers(
-    told: Sequence[RecordedAnswers],
+    recorded: Sequence[RecordedAnswers],
     codes: Sequence[IntArray],
     groups: Iterable[tuple[int, Router | None]],
     combiner: Combiner,
@@ -96,12 +96,12 @@ def combine_answers(
     n_rows: int,
 ) -> IntArray:
     """The winning class of rows 0 .. n_rows - 1, from the recorded answers of the members."""
-    composite = build_recorded(told, codes, groups, combiner, problem)
+    composite = build_recorded(recorded, codes, groups, combiner, problem)
     return composite.labels(number_rows(n_rows))
 
 
 def build_recorded(
-    told: Sequence[RecordedAnswers],
+    recorded: Sequence[RecordedAnswers],
     codes: Sequence[IntArray],
     groups: Iterable[tuple[int, Router | None]],
     combiner: Combiner,
@@ -111,7 +111,7 @@ def build_recorded(
     """A strategy that repeats recorded answers, by row number, of members with `sizes` rows."""
     members = tuple(
         Member(cast(LocalModel, one), code, n_rows=size)
-        for one, code, size in zip(told, codes, sizes or [0] * len(told), strict=True)
+        for one, code, size in zip(recorded, codes, sizes or [0] * len(recorded), strict=True)
     )
     seats, first = [], 0
     for size, router in groups:

@@ -116,8 +116,8 @@ def _warn_of_unknown(y: Any, known: IntArray) -> None:
     strange = np.flatnonzero(known < 0)
     if len(strange):
         warnings.warn(
-            f"{len(strange)} of the {len(y)} rows to judge by have a class that no row to learn "
-            f"from has, such as {y[strange[:1]].tolist()[0]!r}: they count as answered wrongly",
+            f"{len(strange)} of the {len(y)} validation rows have a class without training rows, "
+            f"such as {y[strange[:1]].tolist()[0]!r}: they count as errors",
             UserWarning,
             stacklevel=2,
         )

@@ -28,6 +28,8 @@ COLUMN_BYTES = 1 << 28
 #: Pages of the file that gathering may leave in memory.
 RESIDENT_BYTES = 1 << 28
 PAGE_BYTES = 4096
+#: Rows with so many ids are read together.
+GATHERED_ROWS = RESIDENT_BYTES // PAGE_BYTES
 
 
 class MappedRows(np.memmap[Any, np.dtype[np.float64]]):
@@ -158,18 +160,34 @@ class MappedRows(np.memmap[Any, np.dtype[np.float64]]):
         """Release the file's pages to the system, which reads them again when needed."""
         release_pages(self)
 
+    def __array_finalize__(self, source: Any) -> None:
+        super().__array_finalize__(source)
+        #: Bytes of pages that were read since they were released; views of one file share it.
+        self._read = getattr(source, "_read", None) or [0]
+
     def __getitem__(self, rows: Any) -> Any:
         if isinstance(rows, np.ndarray) and rows.ndim:
+            if rows.ndim == 1 and rows.dtype.kind in "iu" and len(rows) > GATHERED_ROWS:
+                return self._gather(rows)
             self._release_when_full(len(rows))
         found = super().__getitem__(rows)
         is_copy = isinstance(found, MappedRows) and getattr(found, "_mmap", None) is None
         return found.view(np.ndarray) if is_copy else found
 
+    def _gather(self, rows: IntArray) -> FloatArray:
+        """The rows with many ids, block by block, so that few pages are in memory at a time."""
+        found = np.empty((len(rows), *self.shape[1:]))
+        for start in range(0, len(rows), GATHERED_ROWS):
+            found[start : start + GATHERED_ROWS] = self[rows[start : start + GATHERED_ROWS]]
+        self.release()
+        self._read[0] = 0
+        return found
+
     def _release_when_full(self, n_rows: int) -> None:
         """Release the pages once many rows were read, assuming one page per row."""
-        gathered = getattr(self, "_gathered", 0) + n_rows * PAGE_BYTES
-        self._gathered = 0 if gathered > RESIDENT_BYTES else gathered
-        if not self._gathered:
+        self._read[0] += n_rows * PAGE_BYTES
+        if self._read[0] > RESIDENT_BYTES:
+            self._read[0] = 0
             self.release()
 
     @property

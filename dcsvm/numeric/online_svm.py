@@ -31,6 +31,11 @@ class OnlineRun:
     slopes: FloatArray = attrs.field(factory=lambda: np.zeros(0))
     points: Matrix = None
 
+    @staticmethod
+    def estimate_bytes(n_rows: int, n_features: int) -> float:
+        """The bytes of a block of kernel values, three times, and of support vectors."""
+        return 24.0 * BLOCK_VALUES + 8.0 * n_rows * n_features
+
     def learn(self, draw: np.random.Generator, epochs: int, steps: int) -> float:
         """Pass over the rows in random order until no row violates the margin; the bias.
 

@@ -1,7 +1,5 @@
 """Execution of plans in C, with calls of Python for the steps that ask it."""
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import threading

@@ -1,7 +1,5 @@
 """The kinds of steps of a plan, and what C knows of each step."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeAlias
 

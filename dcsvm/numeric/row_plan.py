@@ -1,7 +1,5 @@
 """Plans: fitted models laid out once as flat steps, which C executes for single rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import comb

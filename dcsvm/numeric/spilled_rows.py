@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -30,18 +30,17 @@ class RowSpill:
     --------
     >>> import tempfile
     >>> import numpy as np
-    >>> from dcsvm.numeric.spilled_rows import RowSpill, find_spill
+    >>> from dcsvm.numeric.spilled_rows import RowSpill
     >>> spill = RowSpill(100, 2, tempfile.gettempdir())
-    >>> rows = spill.add(np.ones((3, 2)))
-    >>> rows.sum(), find_spill(rows) is spill.mapped, find_spill(np.ones((3, 2)))
-    (np.float64(6.0), True, None)
+    >>> spill.add(np.ones((3, 2))).sum()
+    np.float64(6.0)
     """
 
     def __init__(self, n_rows: int, n_features: int, folder: str) -> None:
         with tempfile.TemporaryFile(dir=folder) as file:
-            self.mapped = _SpilledRows(file, np.float64, "w+", shape=(n_rows, n_features))
+            self.mapped = SpilledRows(file, np.float64, "w+", shape=(n_rows, n_features))
         self.length = 0
-        SPILLS.add(self.mapped)
+        _SPILLS[id(self.mapped)] = self.mapped
 
     def add(self, rows: FloatArray) -> FloatArray:
         """Copy rows (m, n_features) to the file; the same rows, from there."""
@@ -63,11 +62,10 @@ class RowSpill:
         )
 
 
-class _SpilledRows(np.memmap[Any, np.dtype[np.float64]]):
+class SpilledRows(np.memmap[Any, np.dtype[np.float64]]):
     """The rows of a file; its pages are released once many have been used."""
 
     _used = 0
-    __hash__ = object.__hash__
 
     def count_used(self, n_bytes: int) -> None:
         with _LOCK:
@@ -79,20 +77,10 @@ class _SpilledRows(np.memmap[Any, np.dtype[np.float64]]):
 
 
 _LOCK = threading.Lock()
-#: All files of rows that are in use.
-SPILLS: WeakSet[Any] = WeakSet()
-
-
-def find_spill(rows: Any) -> _SpilledRows | None:
-    """The spilled rows that an array is a part of, if it is."""
-    found = None
-    while isinstance(rows, np.ndarray):
-        found = rows if isinstance(rows, _SpilledRows) else found
-        rows = rows.base
-    return found
+_SPILLS: WeakValueDictionary[int, SpilledRows] = WeakValueDictionary()
 
 
 def release_spills() -> None:
     """Release the pages of all spilled rows to the system, which reads them again when needed."""
-    for each in list(SPILLS):
+    for each in list(_SPILLS.values()):
         release_pages(each)

@@ -1,7 +1,5 @@
 """Arrays of the steps of a plan, checked before C reads them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

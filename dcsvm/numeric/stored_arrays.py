@@ -80,20 +80,13 @@ def axes(
 ) -> dict[str, Any]:
     """Describe the array in a field of a stored type, as `metadata` of `attrs.field`.
 
-    Parameters
-    ----------
-    shape : int or str
-        The length or the name of each axis. Axes of one name have one length. `features`,
-        `columns` (of a model), `members` (of a router), `width` (of a view) and `classes` (of a
-        combination) are those of the object's place in the classifier.
-    dtype : numpy type
-        `np.floating` accepts all real numbers, `np.integer` all integers that
-        int64 holds. Any other type, such as
-        `np.float32`, must be met exactly, with the array in C order, as compiled code needs it.
-    at_least, at_most : float, optional
-    below : int or str, optional
-        Values are less than this number, or than the length of this axis.
-    finite : bool
+    The shape is the length or the name of each axis; axes of one name have one length. `features`,
+    `columns` (of a model), `members` (of a router), `width` (of a view) and `classes` (of a
+    combination) are those of the object's place in the classifier. The dtype `np.floating` accepts
+    all real numbers, `np.integer` all integers that int64 holds. Any other type, such as
+    `np.float32`, must be met exactly, with the array in C order, as compiled code needs it. Values
+    are finite unless `finite` is False, from `at_least` to `at_most`, and less than `below`, a
+    number or the name of an axis.
 
     Examples
     --------

@@ -1,7 +1,5 @@
 """Copies of finished parts in a folder that outlives this machine, such as in an object store."""
 
-from __future__ import annotations
-
 import time
 import uuid
 import warnings

@@ -42,17 +42,11 @@ class CheckpointLog:
     A killed process loses nothing; a power failure may lose the last SYNC_SECONDS, since fsync
     after every part would take longer than training it. Truncated or damaged records are skipped
     and their parts are trained again. There is one file for all parts, as there may be thousands.
+    Only one process can open it.
 
-    Parameters
-    ----------
-    path : path
-        Created if missing. Only one process can open it.
-    registry : Registry, optional
-        Lists the types that results may hold.
-    kinds : sequence of attrs classes
-        The types of results that are kept; others are ignored.
-    mirror : CheckpointMirror, optional
-        Where results are copied to; those that it holds are taken over.
+    The registry lists the types that results may hold; results of other kinds than `kinds` are
+    ignored. Results are copied to the mirror, if there is one, and those that it holds are taken
+    over.
 
     Attributes
     ----------

@@ -8,6 +8,8 @@ A plugin's own test is three lines::
     @pytest.mark.parametrize("check", dcsvm.testing.checks_of("decomposer", "tree"), ids=str)
     def test_conforms(check):
         check()
+
+`pytest -p dcsvm.testing.summary` ends with a table of the checks run on each component.
 """
 
 try:

@@ -136,10 +136,10 @@ def refuses_row_weights_in_a_sentence(learner: LocalLearner) -> None:
 def keeps_rows_that_it_was_given(learner: LocalLearner, problem: Problem) -> None:
     """support names rows of the problem, each once, and the model's points are these rows"""
     model = learner.fit(problem)
-    support, said = model.support, learner.keeps_support
+    support, declared = model.support, learner.keeps_support
     expect(
-        said is None or said is model.tells_support,
-        f"keeps_support is {said}, and support of a {type(model).__name__} is {support!r}",
+        declared is None or declared is model.tells_support,
+        f"keeps_support is {declared}, and support of a {type(model).__name__} is {support!r}",
     )
     if support is None:
         return

@@ -3,6 +3,7 @@
 from dcsvm.base.answers import Answers, are_pairs, couple_pairs, mean_or_nan, rank_classes
 from dcsvm.base.combiner import Combination
 from dcsvm.base.component import ModelFact
+from dcsvm.base.cost import Cost
 from dcsvm.base.decomposer import Repeat, Sum
 from dcsvm.base.errors import CompositionError, UsageError, did_you_mean
 from dcsvm.base.feature_views import (
@@ -17,7 +18,6 @@ from dcsvm.base.feature_views import (
 from dcsvm.base.mapped_hyperplanes import MappedHyperplanes
 from dcsvm.base.models import (
     Constant,
-    Cost,
     Hyperplanes,
     KernelExpansion,
 )

@@ -1,7 +1,5 @@
 """Dates and times as numbers: year, month, day, weekday and seconds."""
 
-from __future__ import annotations
-
 import re
 from datetime import date, datetime, time
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Lazy models: local models that are trained at prediction, for the rows to predict."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any

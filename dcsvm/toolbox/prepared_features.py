@@ -1,7 +1,5 @@
 """Features that a TablePreparation makes of columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Literal
 

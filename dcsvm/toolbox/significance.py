@@ -74,14 +74,7 @@ class Interval:
 
 
 def mcnemar(y_true: Any, first: Any, second: Any, level: float = 0.05) -> McNemar:
-    """Test whether two classifiers' answers to the same rows differ in accuracy.
-
-    Parameters
-    ----------
-    y_true, first, second : (n,) arrays of labels
-        The truth, and what the two classifiers said.
-    level : float
-        The significance level.
+    """Test whether two classifiers' answers (n,) to the same rows differ in accuracy.
 
     Notes
     -----
@@ -113,13 +106,6 @@ def mcnemar(y_true: Any, first: Any, second: Any, level: float = 0.05) -> McNema
 
 def paired_interval(y_true: Any, first: Any, second: Any, confidence: float = 0.95) -> Interval:
     """The interval of the difference in accuracy of two classifiers on the same rows.
-
-    Parameters
-    ----------
-    y_true, first, second : (n,) arrays of labels
-        The truth, and what the two classifiers said.
-    confidence : float
-        The share of samples whose interval holds the true difference.
 
     Notes
     -----

@@ -23,17 +23,10 @@ MOST_LEVELS = 1_000_000
 class TableView(View):
     """Columns scaled and encoded for one part, so that members of a blend can differ in that.
 
-    Rows are those of a TablePreparation with `encode="codes"` and without missing values: a
-    column with levels holds their indices.
-
-    Parameters
-    ----------
-    levels : tuple of int
-        How many levels each column has, 0 for numbers. Of sparse rows: empty.
-    scale, encode, min_frequency
-        As in TablePreparation.
-    fitted : mapping
-        What a TablePreparation learned, by attribute; empty before `fit`.
+    Rows are those of a TablePreparation with `encode="codes"` and without missing values: a column
+    with levels holds their indices. `levels` says how many levels each column has, 0 for numbers;
+    it is empty for sparse rows. `scale`, `encode` and `min_frequency` are those of a
+    TablePreparation, and `fitted` is what one learned, by attribute; empty before `fit`.
     """
 
     levels: tuple[int, ...]

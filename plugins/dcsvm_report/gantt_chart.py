@@ -1,7 +1,5 @@
 """The figure of when each worker trained which parts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

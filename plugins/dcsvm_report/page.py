@@ -69,7 +69,7 @@ def render_page(facts: Facts) -> str:
     parts = facts.list_learned_parts()
     plane = facts.evidence.plane
     k = len(facts.classes)
-    return _load_template().render(
+    page: str = _load_template().render(
         facts=facts,
         cards=_cards(facts),
         verdict=_verdict(facts),
@@ -98,6 +98,7 @@ def render_page(facts: Facts) -> str:
         search=draw_search(facts.trials, facts.scored_by),
         best_trials=sorted(facts.trials, key=lambda each: -each.score)[:5],
     )
+    return page
 
 
 @functools.cache

@@ -465,9 +465,8 @@ def test_published_rows_of_one_class_to_learn_from(dcsvm, recipe, tmp_path):
     np.savez(tmp_path / "rows.npz", X_train=X, y_train=ones, X_test=X, y_test=Y)
     result = dcsvm("run", recipe(RECIPE.replace("FILE", "rows.npz")))
     assert result.stderr == (
-        f"error: rows.npz: the {len(X)} of {2 * len(X)} rows left to learn from are all of class "
-        "1, and other classes only among those to test on: a classifier needs two classes or "
-        "more\n"
+        f"error: rows.npz: all {len(X)} training rows (of {2 * len(X)}) have class 1, and only "
+        "test rows have other classes: a classifier needs two classes or more\n"
     )
     assert result.exit_code == 4
 
@@ -479,9 +478,9 @@ def test_rows_of_one_class_left_to_learn_from_in_a_search(dcsvm, recipe, tmp_pat
     text += "split = { test = 0.1, validation = 0.9, seed = 0 }\nsearch.learner.C = [1.0, 2.0]\n"
     result = dcsvm("run", recipe(text))
     assert result.stderr == (
-        "error: the search: the 4 of 38 rows left to learn from, while the others judge, are all "
-        "of class x: a classifier needs two classes or more; let fewer rows judge, by folds in "
-        "[search] or validation in [split]\n"
+        "error: the search: all 4 training rows of a fold (of 38) have class x, but a classifier "
+        "needs at least two; use fewer validation rows, by folds in [search] or validation in "
+        "[split]\n"
     )
     assert result.exit_code == 4
 

@@ -243,9 +243,9 @@ CASES = {
         pipeline() + "[search]\nlearner.C = [\n  1.0,\n  -1.0,\n]\n",
         "recipe.toml:9: kernel_svm: C must be a number above 0, got -1.0",
     ),
-    "a search that leads nowhere": (
+    "a search for a key that is none": (
         pipeline() + "[search]\nlearner.learner.C = [1.0]\n",
-        "recipe.toml:7: [search]: learner.learner.C leads nowhere: there is no 'learner'",
+        "recipe.toml:7: [search]: learner.learner.C is not a key: there is no 'learner'",
     ),
     "a search for other data": (
         pipeline() + '[search]\ndata.use = ["iris", "wine"]\n',

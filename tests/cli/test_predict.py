@@ -310,7 +310,7 @@ def test_nothing_is_printed_of_a_file_whose_first_rows_are_bad(dcsvm, model, wri
         ),
         (
             ["--out", "out.xlsx"],
-            "answers cannot be written to 'out.xlsx': the ending '.xlsx' says nothing; "
+            "answers cannot be written to 'out.xlsx': no writer has the suffix '.xlsx'; "
             "available: .csv, .tsv, .jsonl, .npz, .parquet, .feather, .arrow",
         ),
         (

@@ -298,6 +298,6 @@ def test_only_the_folder_of_a_run_can_be_resumed(dcsvm, tmp_path):
 def test_what_was_asked_cannot_be_changed_while_resuming(dcsvm, option, word):
     result = dcsvm("run", *option, "--resume", "somewhere")
     assert result.stderr == (
-        f"error: --resume goes on with what was asked before: leave out {word}\n"
+        f"error: --resume continues a run with its own options: leave out {word}\n"
     )
     assert result.exit_code == 2

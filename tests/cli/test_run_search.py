@@ -193,7 +193,7 @@ def test_rows_are_held_out_of_every_class_alike():
     ("asked", "sentence"),
     [
         ({"use": "published"}, "iris comes without test rows of its own"),
-        ({"use": "folds", "folds": 500}, "150 rows cannot be dealt into 500 folds"),
+        ({"use": "folds", "folds": 500}, "150 rows cannot be split into 500 folds"),
     ],
 )
 def test_a_split_that_cannot_be(asked, sentence):

@@ -98,6 +98,6 @@ def test_a_split_that_leaves_one_class_to_learn_from_says_so():
     with pytest.raises(DataError) as caught:
         split(labelled([0, 0, 0, 0, 0, 1]), 0.8, seed=0)
     assert str(caught.value) == (
-        "some rows: the 1 of 6 rows left to learn from are all of class 0, and other classes only "
-        "among those to test on: a classifier needs two classes or more"
+        "some rows: all 1 training rows (of 6) have class 0, and only test rows have other "
+        "classes: a classifier needs two classes or more"
     )

@@ -91,8 +91,8 @@ def test_the_rarer_class_is_known_where_weights_are_balanced():
     [
         ({"threshold": "best auc"}, "or one of 'best f1', .*, got 'best auc'"),
         ({"threshold": 1.5}, r"threshold must be None, a number from 0 to 1 .*, got 1\.5"),
-        ({"costs": {"a": -1.0}}, "costs must be a table of .* at least 0"),
-        ({"costs": {}}, "costs must be a table"),
+        ({"costs": {"a": -1.0}}, "costs must map each class .* at least 0"),
+        ({"costs": {}}, "costs must map each class"),
         ({"costs": {"0": 2.0}, "threshold": 0.5}, "both decide on labels: leave out one"),
         ({"threshold": 0.5, "probability": "off"}, "threshold needs probabilities"),
     ],

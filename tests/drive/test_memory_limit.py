@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from fakes import Average, Centroids, Deal
 
-from dcsvm import DivideAndConquerClassifier, build, component
+from dcsvm import DivideAndConquerClassifier, Part, Problem, build, component
 from dcsvm.base import subproblem
 from dcsvm.base.errors import MemoryLimitError
 from dcsvm.base.models import KernelExpansion
+from dcsvm.base.seed import Seed
+from dcsvm.base.subproblem import Subproblem
 from dcsvm.datasets.mapped_tables import map_rows
 from dcsvm.drive import memory_limit
 from dcsvm.drive.engine import Engine, LocalExecutor
@@ -102,6 +104,15 @@ def test_parts_that_may_not_fit_are_judged_by_a_sample(monkeypatch, limit, at_on
     assert set(seen) == (set() if limit == 2e9 else {50})
 
 
+def test_parts_of_one_class_take_little_memory():
+    rows, labels = np.zeros((600, 2)), np.repeat([0, 1, 0], [300, 50, 250])
+    problem = Problem(rows, labels, 2)
+    spans = np.arange(280), np.arange(290, 350)
+    jobs = [Subproblem(problem, Part(span), Hungry(), Seed(0)) for span in spans]
+    assert [job.estimate_bytes() for job in jobs] == [8.0 * 280 * 6, 60e6 + 8.0 * 60 * 6]
+    assert MemoryLimit(130e6).count_fitting(list(enumerate(jobs)), 4) == 2
+
+
 def test_a_sample_may_tell_that_a_part_never_fits(monkeypatch):
     monkeypatch.setattr(subproblem, "SAMPLE_ROWS", 50)
     clf = DivideAndConquerClassifier(Deal(6), Careful(), Average(), random_state=0)
@@ -135,7 +146,7 @@ def test_support_vectors_of_many_rows_on_disk_leave_memory(tmp_path, monkeypatch
         for _ in range(2)
     )
     here.fit(rows, labels)
-    engine = Engine(2, executor=LocalExecutor(MemoryLimit(8 * 8.0 * 1300 * 4)))
+    engine = Engine(2, executor=LocalExecutor(MemoryLimit(16 * 8.0 * 1300 * 4)))
     monkeypatch.setattr(MemoryLimit, "measure_left", lambda *_: 1e9)
     there.fit_with(engine, map_rows(tmp_path / "X.npy"), labels)
     expansions = [
@@ -146,7 +157,7 @@ def test_support_vectors_of_many_rows_on_disk_leave_memory(tmp_path, monkeypatch
         if isinstance(one.model, KernelExpansion)
     ]
     assert len(expansions) > 2
-    assert all(other.is_spilled and not one.is_spilled for one, other in expansions)
+    assert all(other.spilled is not None and one.spilled is None for one, other in expansions)
     assert here.predict_proba(rows).tobytes() == there.predict_proba(rows).tobytes()
     assert here.predict(rows[:1]) == there.predict(rows[:1])
     for clf, name in ((here, "here"), (there, "there")):
@@ -163,4 +174,4 @@ def test_support_vectors_stay_in_memory_without_a_limit_or_with_a_large_one(tmp_
         clf = DivideAndConquerClassifier("chunks", "kernel_svm", "mean", random_state=0)
         engine = Engine(executor=LocalExecutor(limit))
         clf.fit_with(engine, map_rows(tmp_path / "X.npy"), y)
-        assert not any(member.model.is_spilled for member in clf.model_.committee.members)
+        assert all(member.model.spilled is None for member in clf.model_.committee.members)

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from dcsvm.datasets.dataset import Dataset
-from dcsvm.experiments.run.run_sentences import describe_first_look, measure_repeats
+from dcsvm.experiments.run.run_messages import describe_first_look, measure_repeats
 
 
 def build(X, y):

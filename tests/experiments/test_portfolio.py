@@ -19,7 +19,7 @@ from dcsvm.experiments.portfolio.portfolio_search import choose_first_rows
 from dcsvm.experiments.portfolio.recipe_trials import TrialContext, TrialRows
 from dcsvm.experiments.portfolio.winner_selection import compare_speed
 from dcsvm.experiments.recipe import parse
-from dcsvm.experiments.run.run_sentences import list_leaderboard
+from dcsvm.experiments.run.run_messages import list_leaderboard
 from dcsvm.experiments.run.runner import run_recipe
 
 pytest.importorskip("dcsvm_plugins", reason="these pipelines are made of built-in plugins")

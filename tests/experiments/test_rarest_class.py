@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dcsvm import DivideAndConquerClassifier
-from dcsvm.experiments.run.run_sentences import describe_rarest_class, find_rarest_class
+from dcsvm.experiments.run.run_messages import describe_rarest_class, find_rarest_class
 
 CLASSES = np.array(["fine", "fraud"])
 

@@ -9,7 +9,7 @@ from dcsvm.base.errors import RecipeError
 from dcsvm.drive.registry import default_registry
 from dcsvm.experiments.recipe import parse
 from dcsvm.experiments.recipe.toml_writer import serialize_recipe
-from dcsvm.experiments.run.run_sentences import describe_decision
+from dcsvm.experiments.run.run_messages import describe_decision
 from dcsvm.experiments.run.runner import run_recipe
 
 pytest.importorskip("dcsvm_plugins", reason="the recipes are made of the built-in plugins")

@@ -257,7 +257,7 @@ def test_a_class_that_only_held_out_rows_have_is_never_right():
     X, y = rows()
     search = GranularitySearch(foreseen(), {"learner__quality": [1.0]})
     y_val = np.where(np.arange(40) < 10, 7, y[120:])
-    told = "^10 of the 40 rows to judge by have a class that no row to learn from has, such as 7:"
+    told = "^10 of the 40 validation rows have a class without training rows, such as 7:"
     with pytest.warns(UserWarning, match=told):
         search.fit(X[:120], y[:120], X_val=X[120:], y_val=y_val)
     assert search.best_score_ == 0.75
@@ -503,8 +503,8 @@ class Learning(Combiner):
         (
             {"estimator": DivideAndConquerClassifier(NestedStrips(), Foreseen(), Learning())},
             CompositionError,
-            "combiner 'learning' learns from its members' answers: a search cannot judge parts "
-            "without it; search with another, and set it afterwards",
+            "combiner 'learning' is trained on the predictions of its members, so a search cannot "
+            "score parts without it; search with another combiner, then set this one",
         ),
         (
             {"top": 0},

@@ -104,3 +104,24 @@ def test_columns_are_read_in_groups_in_one_pass_over_the_rows(mapped, monkeypatc
     assert [first for first, _ in groups] == list(range(0, 7, columns))
     np.testing.assert_array_equal(np.hstack([values for _, values in groups]), ROWS)
     assert [each.name for each in Path(mapped.filename).parent.iterdir()] == ["X.npy"]
+
+
+def test_views_of_a_file_release_their_pages_together(mapped, monkeypatch):
+    released = []
+    monkeypatch.setattr(MappedRows, "release", lambda self: released.append(len(self)))
+    monkeypatch.setattr(mapped_rows, "RESIDENT_BYTES", 5 * mapped_rows.PAGE_BYTES)
+    parts = [mapped[start : start + 3] for start in range(0, 12, 3)]
+    for part in parts:
+        part[np.arange(2)]
+    assert released == [3]
+
+
+def test_many_rows_are_gathered_block_by_block(mapped, monkeypatch):
+    released = []
+    monkeypatch.setattr(MappedRows, "release", lambda self: released.append(len(self)))
+    monkeypatch.setattr(mapped_rows, "GATHERED_ROWS", 4)
+    rows = np.random.default_rng(0).integers(len(ROWS), size=11)
+    found = mapped[rows]
+    assert type(found) is np.ndarray
+    np.testing.assert_array_equal(found, ROWS[rows])
+    assert released == [len(ROWS)]

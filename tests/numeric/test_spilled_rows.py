@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dcsvm.numeric import spilled_rows
-from dcsvm.numeric.spilled_rows import RowSpill, find_spill, release_spills
+from dcsvm.numeric.spilled_rows import RowSpill, release_spills
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 
@@ -43,13 +43,6 @@ def test_the_file_has_no_name_and_is_closed_with_the_last_rows(tmp_path):
     del rows
     gc.collect()
     assert count_maps() == 0
-
-
-def test_an_array_knows_whether_it_is_spilled(tmp_path):
-    spill = RowSpill(100, 3, str(tmp_path))
-    rows = spill.add(X)
-    assert find_spill(rows) is find_spill(rows[3:7]) is spill.mapped
-    assert find_spill(X) is find_spill(rows.copy()) is find_spill(None) is None
 
 
 def test_there_is_room_for_rows_of_its_own_kind_only(tmp_path):

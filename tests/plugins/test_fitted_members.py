@@ -43,7 +43,7 @@ def test_a_committee_must_suit_the_classifier_and_its_combination():
     committee = clf.model_.committee
     with pytest.raises(SettingError, match="one of 2 classes, but the classifier has 3"):
         clf.with_committee(attrs.evolve(committee, n_classes=2))
-    with pytest.raises(CompositionError, match="cannot be combined as the former ones were"):
+    with pytest.raises(CompositionError, match="cannot be combined like the old ones"):
         clf.with_committee(Committee.merge([committee, committee]))
 
 

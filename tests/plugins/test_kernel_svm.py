@@ -12,9 +12,9 @@ from sklearn.svm import SVC
 from dcsvm import DataError, DivideAndConquerClassifier, Problem, SettingError, build, component
 from dcsvm.testing import easy_problem
 from dcsvm.testing.problems import as_sparse
+from dcsvm_plugins.learners.kernel_svm.memory_forecast import WORKING_BYTES
 from dcsvm_plugins.learners.kernel_svm.multiclass import iterate_grams
 from dcsvm_plugins.learners.kernel_svm.row_cache import KernelRows
-from dcsvm_plugins.learners.kernel_svm.size_dispatch import WORKING_BYTES
 
 KERNELS = {
     "rbf": {"gamma": 0.7},

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from dcsvm import DivideAndConquerClassifier, build
-from dcsvm.drive import fitted
+from dcsvm.drive import fitted_strategy
 from dcsvm.drive.registry import default_registry
 from dcsvm.numeric import native
 
@@ -109,9 +109,9 @@ def test_blocks_and_jobs_change_no_bit_of_a_forest(probability, monkeypatch):
     runner = clf.model_.compile(4, probability == "off")
     monkeypatch.setattr(runner, "_block", 70)
     np.testing.assert_array_equal(clf.decision_function(ROWS), scores)
-    monkeypatch.setattr(fitted, "SHARED", 1)
+    monkeypatch.setattr(fitted_strategy, "SHARED", 1)
     for clf.n_jobs, size in ((1, 50), (2, 50), (2, 1000), (3, 7)):
-        monkeypatch.setattr(fitted, "PLANNED", size)
+        monkeypatch.setattr(fitted_strategy, "PLANNED", size)
         np.testing.assert_array_equal(clf.decision_function(ROWS), scores)
 
 

@@ -244,13 +244,14 @@ def test_a_law_that_does_not_apply_is_skipped_with_the_reason(tmp_path):
         "def test_conforms(check):\n"
         "    check()\n"
     )
-    command = [sys.executable, "-m", "pytest", "-q", "-rs"]
+    command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "dcsvm.testing.summary"]
     run = subprocess.run([*command, tmp_path], capture_output=True, text=True, check=True)
     assert "1 skipped" in run.stdout
     assert (
         "a row asked alone is routed as in a batch: its `yields` lacks "
         '"regions", so it has no router'
     ) in run.stdout
+    assert re.search(r"decomposer +chunks +0 +0 +1$", run.stdout, re.MULTILINE)
 
 
 class Unavailable(Centroids):

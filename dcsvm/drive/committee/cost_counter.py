@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from dcsvm.base.models import Cost
+from dcsvm.base.cost import Cost
 from dcsvm.base.routing import Routing
 from dcsvm.numeric.array_types import FloatArray, IntArray
 

@@ -11,8 +11,9 @@ import attrs
 import numpy as np
 from scipy import sparse
 
+from dcsvm.base.cost import Cost
 from dcsvm.base.member import Member
-from dcsvm.base.models import Cost, KernelExpansion, LocalModel
+from dcsvm.base.models import KernelExpansion, LocalModel
 from dcsvm.numeric.array_types import FloatArray, IntArray, Matrix
 from dcsvm.numeric.expansion.expansion import prepare
 from dcsvm.numeric.expansion.packed_coefficients import BlockColumns, PairColumns

@@ -182,7 +182,7 @@ def check_out(out: Path) -> None:
     """Raise if the output has an unknown suffix, is a directory, or has no parent directory."""
     if out.suffix.lower() not in WRITERS:
         raise UsageError(
-            f"answers cannot be written to {str(out)!r}: the ending {out.suffix!r} says nothing; "
+            f"answers cannot be written to {str(out)!r}: no writer has the suffix {out.suffix!r}; "
             f"available: {', '.join(WRITERS)}"
         )
     if out.is_dir():

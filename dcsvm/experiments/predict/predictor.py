@@ -69,8 +69,8 @@ def predict_file(
     columns to copy beside the answers; columns that name rows are copied anyway. With `scores` and
     `probabilities`, those of the classes are written, too. `threshold` is the probability from
     which, of two classes, the one that was rarer in training is answered, in place of the model's
-    own threshold or costs. `encoding` and `decimal` say how text files are written, if
-    not as those of training. `on_bytes` is told how many more bytes of the file were read.
+    own threshold or costs. `encoding` and `decimal` say how a text file is written, if not as
+    those of training. `on_bytes` is told how many more bytes of the file were read.
     """
     if (probabilities or threshold is not None) and not hasattr(model, "predict_proba"):
         raise UsageError(

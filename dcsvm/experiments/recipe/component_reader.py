@@ -195,7 +195,7 @@ class ComponentReader:
 
 
 class NoSuchKeyError(KeyError):
-    """A key of [search] leads nowhere."""
+    """A key of [search] names nothing in the recipe."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -214,12 +214,12 @@ def apply_cell(table: dict[str, Any], cell: Mapping[str, Any]) -> dict[str, Any]
                 inner = inner[int(word)]
                 continue
             if not isinstance(inner, dict) or (word in KINDS and word not in inner):
-                raise NoSuchKeyError(f"{name} leads nowhere: there is no {word!r}")
+                raise NoSuchKeyError(f"{name} is not a key: there is no {word!r}")
             if isinstance(inner.get(word), str) and word in KINDS:
                 inner[word] = {"use": inner[word]}
             inner = inner.setdefault(word, {})
         if not isinstance(inner, dict):
-            raise NoSuchKeyError(f"{name} leads nowhere: {'.'.join(way)} is no table")
+            raise NoSuchKeyError(f"{name} is not a key: {'.'.join(way)} is not a table")
         inner[last] = value
     return changed
 

@@ -14,7 +14,7 @@ from dcsvm.base.digest import digest
 from dcsvm.datasets.dataset import Dataset
 from dcsvm.drive.registry import KINDS, Offer, Registry
 from dcsvm.experiments.recipe import Recipe
-from dcsvm.experiments.run.run_sentences import format_count, join_names
+from dcsvm.experiments.run.run_messages import format_count, join_names
 from dcsvm.numeric import MappedRows, native
 
 #: Data with more columns than this have one digest of all values.

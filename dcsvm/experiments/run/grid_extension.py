@@ -1,7 +1,5 @@
 """Extension of a grid: a search tries a few values beyond a list whose end was best."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any

@@ -25,6 +25,9 @@ from dcsvm.experiments.recipe.applicability import SIZES, describe_mismatch
 from dcsvm.numeric.mapped_rows import make_spill_folder
 from dcsvm.toolbox.table_preparation import TablePreparation
 
+#: Tables of more than this share of a limit of memory stay on disk: training takes a copy, and the
+#: models may take several times as much.
+MAPPED_SHARE = 1 / 16
 #: Names of columns that are likely to hold the classes.
 TARGETS = ("target", "class", "label")
 
@@ -34,12 +37,12 @@ def load(
 ) -> Dataset:
     """Read what the table [data] names; large tables stay on disk while the result lives.
 
-    A table is large if its numbers take more than an eighth of the memory limit in bytes, or than
-    1 GB where there is none. Raise before it is read if it is, and one of the decomposers would
-    hold more of it in memory than there is.
+    A table is large if its numbers take more than a sixteenth of the memory limit in bytes, or
+    than 1 GB where there is none. Raise before it is read if it is, and one of the decomposers
+    would hold more of it in memory than there is.
     """
     source = Path(given.path) if given.path is not None else str(given.use)
-    most = MAPPED_BYTES if memory is None else memory / 8
+    most = MAPPED_BYTES if memory is None else MAPPED_SHARE * memory
     is_file = isinstance(source, Path) and source.exists()
     n_rows, n_columns = measure_shape(source) if is_file else (0, 0)
     if 8 * n_rows * n_columns <= most:
@@ -77,15 +80,15 @@ def _read(given: Data, source: Path | str, spill: str | None) -> Dataset:
     )
 
 
-def guess_target(path: Path, said: Mapping[str, Any]) -> tuple[str | None, str]:
-    """Return the column that is likely to hold the classes, and why; `said` is [data] so far.
+def guess_target(path: Path, section: Mapping[str, Any]) -> tuple[str | None, str]:
+    """Return the column that is likely to hold the classes, and why; `section` is [data] so far.
 
     It is the only one called target, class or label, or else the last one; None where the file
     itself says which it is.
     """
     if not path.is_dir() and find_suffix(path) not in NEED_TARGET:
         return None, ""
-    kept = {key: said[key] for key in ("header", "encoding", "decimal") if key in said}
+    kept = {key: section[key] for key in ("header", "encoding", "decimal") if key in section}
     table = open_table(path, **kept)
     assert isinstance(table, Table)
     named = [name for name in table.names if name.strip().lower() in TARGETS]

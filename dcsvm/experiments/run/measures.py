@@ -10,7 +10,8 @@ import attrs
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from dcsvm.base.models import Cost, KernelExpansion
+from dcsvm.base.cost import Cost
+from dcsvm.base.models import KernelExpansion
 from dcsvm.base.subproblem import Record
 from dcsvm.classifier import DivideAndConquerClassifier
 from dcsvm.drive.fitted_strategy import FittedStrategy

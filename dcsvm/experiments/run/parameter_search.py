@@ -138,9 +138,9 @@ def _check_learnable(y: Any, fold: IntArray) -> None:
         left = y[fold != number]
         if len(np.unique(left)) < 2:
             raise DataError(
-                f"the search: the {len(left)} of {len(y)} rows left to learn from, while the "
-                f"others judge, are all of class {left[0]}: a classifier needs two classes or "
-                "more; let fewer rows judge, by folds in [search] or validation in [split]"
+                f"the search: all {len(left)} training rows of a fold (of {len(y)}) have class "
+                f"{left[0]}, but a classifier needs at least two; use fewer validation rows, by "
+                "folds in [search] or validation in [split]"
             )
 
 
@@ -169,8 +169,10 @@ def _search_cells(
         model = fit_pipeline(model, engine, select_rows(X, learned), y[learned])
         seconds = time.perf_counter() - began
         context.observer.on_count()
-        said = predict_in_blocks(model, X, judging, Observer(), cost=False)
-        known = Answered(y[judging], said.answers, model.classes_, said.probabilities)
+        predictions = predict_in_blocks(model, X, judging, Observer(), cost=False)
+        known = Answered(
+            y[judging], predictions.answers, model.classes_, predictions.probabilities
+        )
         return rate(settings.score, known), seconds
 
     decides = needs_decisions(settings.score, candidate)

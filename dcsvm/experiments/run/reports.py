@@ -15,7 +15,7 @@ from dcsvm.drive.registry import KINDS, REPORT, default_registry
 from dcsvm.experiments.recipe.component_reader import NoSuchKeyError, apply_cell
 from dcsvm.experiments.run import folder as files
 from dcsvm.experiments.run.folder import RunFolder
-from dcsvm.experiments.run.run_sentences import (
+from dcsvm.experiments.run.run_messages import (
     RareClass,
     compute_nsv_ratios,
     describe_columns,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from dcsvm.base.sanitized_text import quote_formula
-from dcsvm.experiments.run.run_sentences import list_leaderboard
+from dcsvm.experiments.run.run_messages import list_leaderboard
 from dcsvm.experiments.run.runner import RunResult
 from dcsvm.experiments.run.search_result import SearchResult
 

@@ -31,7 +31,7 @@ from dcsvm.experiments.run.measures import (
 )
 from dcsvm.experiments.run.parameter_search import search
 from dcsvm.experiments.run.run_context import RunContext
-from dcsvm.experiments.run.run_sentences import (
+from dcsvm.experiments.run.run_messages import (
     RareClass,
     RarestClass,
     find_rare_classes,
@@ -220,12 +220,12 @@ class _CandidateRun:
     session: RunContext
 
     def execute(self) -> TrainedCandidate:
-        found, said = [], []
+        found, predictions = [], []
         searching = fitting = 0.0
         for number, rows in enumerate(self.splits):
             chosen, seconds = self._search(rows.train, number)
             model, fit_seconds = self._fit(rows.train, chosen, number)
-            said.append(self._predict("predicting", model, rows.test))
+            predictions.append(self._predict("predicting", model, rows.test))
             found += [] if chosen is None else [chosen]
             searching, fitting = searching + seconds, fitting + fit_seconds
         train = self.splits[0].train
@@ -234,7 +234,7 @@ class _CandidateRun:
             chosen, _ = self._search(train, len(self.splits))
             found += [] if chosen is None else [chosen]
             model, _ = self._fit(train, chosen, len(self.splits))
-        answers = Predictions.concatenate(said)
+        answers = Predictions.concatenate(predictions)
         measures = self._measure(model, train, answers, fitting, searching)
         refits = self.is_refitted and self._has_time(fitting)
         refitted = self._refit(found[-1] if found else None) if refits else None
@@ -345,13 +345,13 @@ class _CandidateRun:
         self,
         model: Pipeline,
         train: Any,
-        said: Predictions,
+        predictions: Predictions,
         fitting: float,
         searching: float,
     ) -> Measures:
         tests = [rows.test for rows in self.splits]
         truth = self.data.y[np.concatenate(tests)]
-        answered = Answered(truth, said.answers, model.classes_, said.probabilities)
+        answered = Answered(truth, predictions.answers, model.classes_, predictions.probabilities)
         accuracy = compute_score("accuracy", answered)
         train_accuracy = float("nan")
         if self.recipe.measure.train:
@@ -361,7 +361,7 @@ class _CandidateRun:
                 model, self.data.X, train, self.session.observer, cost=False
             )
             train_accuracy = float(np.mean(learned.answers == self.data.y[train]))
-        cost: dict[str, Any] = said.summarize_cost()
+        cost: dict[str, Any] = predictions.summarize_cost()
         names = list_scores(self.recipe.measure, self.recipe.search, self._searches)
         return Measures(
             model=self.candidate.name,
@@ -370,7 +370,7 @@ class _CandidateRun:
             baseline_accuracy=compute_baseline(truth),
             train_accuracy=train_accuracy,
             fit_seconds=fitting,
-            predict_seconds=said.seconds,
+            predict_seconds=predictions.seconds,
             search_seconds=searching,
             n_train=len(train),
             n_test=len(truth),

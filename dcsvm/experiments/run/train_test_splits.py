@@ -40,8 +40,8 @@ def check_split(data: Dataset, rows: TrainTestRows) -> TrainTestRows:
     """Raise if the training rows have a single class, or a side of the split is empty."""
     if len(rows.test) == 0 or len(rows.train) == 0:
         raise DataError(
-            f"{data.title}: {len(rows.train)} of {data.n_rows} rows are left to learn from and "
-            f"{len(rows.test)} to test on; both must have at least one"
+            f"{data.title}: the split of {data.n_rows} rows gives {len(rows.train)} training rows "
+            f"and {len(rows.test)} test rows; both must be at least one"
         )
     check_learnable(data, rows.train)
     return rows
@@ -50,7 +50,7 @@ def check_split(data: Dataset, rows: TrainTestRows) -> TrainTestRows:
 def _split_folds(data: Dataset, n_folds: int, stratified: bool, seed: int) -> list[TrainTestRows]:
     if n_folds > data.n_rows:
         raise DataError(
-            f"{data.title}: {data.n_rows} rows cannot be dealt into {n_folds} folds; "
+            f"{data.title}: {data.n_rows} rows cannot be split into {n_folds} folds; "
             f"set folds in [split] to {data.n_rows} or less"
         )
     fold = deal_folds(data.y, n_folds, stratified, seed)

@@ -121,18 +121,9 @@ class PackedExpansion:
 class Expansion:
     """Functions f(x) = sum_i k(x, point_i) coefficient_i + bias that share kernel and points.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    points : (p, features) array or CSR
-    coefficients : (p, outputs) array
-        With `counts`, (p, k - 1): the compressed coefficients of `OneVsOneSolution`.
-    biases : (outputs,) array
-        With `counts`, (k (k - 1) / 2,).
-    counts : (k,) array of int, optional
-        Points of each class, in order, for a one-vs-one expansion.
-    packed : PackedExpansion, optional
-        For the compiled library; built by `prepare`.
+    For a one-vs-one expansion, `counts` (k,) are the points of each class, in order;
+    `coefficients` (p, k - 1) are then the compressed ones of `OneVsOneSolution`, and there is a
+    bias for each pair. `packed` is for the compiled library, and built by `prepare`.
     """
 
     kernel: Kernel

@@ -99,24 +99,13 @@ def exact_products(values: Any, weights: FloatArray) -> FloatArray:
 class PegasosSettings:
     """Settings of Pegasos.
 
-    Parameters
-    ----------
-    regularization : float
-        lambda in lambda / 2 |w|^2 + mean of weight x hinge loss.
-    batch : int
-        k, the rows per step.
-    iterations : int
-        T, the maximum number of steps.
-    tolerance : float
-        Stop when w moves by less than this.
-    bias_rate : float
-        tau, the step size of the bias relative to w.
-    project : bool
-        Project w to the ball of radius 1 / sqrt(lambda), which contains the optimum.
-    average : bool
-        Return the mean of the second half of the steps instead of the last one.
-    random : int
-        Seed of batches that are drawn anew at each step; 0 for batches of consecutive rows.
+    `regularization` is lambda in lambda / 2 |w|^2 + mean of weight x hinge loss, `batch` are the
+    rows per step (k), and `iterations` is the maximum number of steps (T), which end when w moves
+    by less than `tolerance`. `bias_rate` is the step size of the bias relative to w (tau). With
+    `project`, w stays in the ball of radius 1 / sqrt(lambda), which contains the optimum; with
+    `average`, the result is the mean of the second half of the steps instead of the last one.
+    `random` is the seed of batches that are drawn anew at each step, 0 for batches of consecutive
+    rows.
     """
 
     regularization: float = 1e-4

@@ -1,7 +1,5 @@
 """The C functions of `histogram_tree.c` in NumPy, with the same bits."""
 
-from __future__ import annotations
-
 from math import gcd
 from typing import Any
 

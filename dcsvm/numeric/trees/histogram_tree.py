@@ -41,26 +41,14 @@ Nodes = npt.NDArray[Any]
 
 @attrs.frozen(eq=False)
 class TreeGrowth:
-    """Rows and settings to grow trees with.
+    """Rows X (n, d) of classes y (n,), and settings, to grow trees with.
 
-    Parameters
-    ----------
-    X : (n, d) float array or CSR matrix
-        Compared in single precision. A missing value (NaN) is larger than all others.
-    y : (n,) int array
-    classes : int
-    weights : (n,) float array, optional
-        Rounded to multiples of their sum / 2^52, so that sums do not depend on their order.
-    bins : FeatureBins, optional
-        Without them, as for sparse rows, all nodes are searched at every value.
-    smallest : int
-        Nodes of at most this many rows are leaves.
-    tried : int
-        How many features that are not constant are tried at a split.
-    gini, random : bool
-        Gini impurity instead of entropy; random thresholds instead of the best ones.
-    least_gain : float
-        What a split must gain, as a share of all weight.
+    Values are compared in single precision; a missing value (NaN) is larger than all others.
+    `weights` (n,) are rounded to multiples of their sum / 2^52, so that sums do not depend on
+    their order. Without `bins`, as for sparse rows, all nodes are searched at every value. Nodes
+    of at most `smallest` rows are leaves; `tried` features that are not constant are tried at a
+    split, which must gain `least_gain`, as a share of all weight. `gini` is the impurity in place
+    of entropy, and `random` draws thresholds in place of the best ones.
 
     Notes
     -----

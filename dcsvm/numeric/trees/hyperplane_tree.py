@@ -25,18 +25,11 @@ BLOCK_ROWS = 4096
 class PlaneTree(Stored):
     """A binary tree of hyperplanes as arrays over its inner nodes, parents first.
 
-    A row goes left if its product with the node's weights is at most the threshold. Rows and
-    weights are float32, and products are summed in float64 in a fixed order, so that a row takes
-    the same path on every machine, dense or CSR, alone or with others.
-
-    Parameters
-    ----------
-    weights : (nodes, stride) float32 array
-        Normals of the hyperplanes, padded with zeros.
-    thresholds : (nodes,) array
-    children : (nodes, 2) int32 array
-        Left and right: a node, or the complement `~leaf` of a leaf.
-    n_features : int
+    A row goes left if its product with the node's weights (nodes, stride), which are padded with
+    zeros, is at most the threshold. Rows and weights are float32, and products are summed in
+    float64 in a fixed order, so that a row takes the same path on every machine, dense or CSR,
+    alone or with others. `children` (nodes, 2) are left and right: a node, or the complement
+    `~leaf` of a leaf.
     """
 
     weights: FloatArray = attrs.field(

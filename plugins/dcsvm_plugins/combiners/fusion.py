@@ -36,21 +36,10 @@ log = logging.getLogger("dcsvm.fusion")
 class Fused(Combination):
     """What fusion has learned: who sees which answers, and what becomes of them.
 
-    Parameters
-    ----------
-    models : tuple of LocalModel
-        One for all classes, or one for each of `present`.
-    columns : tuple of (f,) int arrays
-        The columns of the committee's table that each model sees.
-    present : (k,) int array
-        The classes that there were to learn.
-    scaling : View
-    limits : (2, columns) array
-        The least and the largest answers that were learned from. Others count as these: nothing
-        is known of what lies beyond.
-    answers : {"scores", "labels"}
-    about : str
-        How the second level was made, in a sentence.
+    There is one model for all classes, or one for each class that is `present` (k,), and the
+    `columns` of the committee's table that it sees. `limits` (2, columns) are the least and the
+    largest answers that were learned from; others count as these, since nothing is known of what
+    lies beyond. `answers` is "scores" or "labels", and `about` says how the second level was made.
     """
 
     models: tuple[LocalModel, ...]

@@ -4,7 +4,6 @@ import numpy as np
 
 from dcsvm import LocalLearner, LocalModel, Problem, component, setting
 from dcsvm.numeric import OnlineRun
-from dcsvm.numeric.online_svm import BLOCK_VALUES
 from dcsvm.toolbox import GAMMA_HELP, Gamma, KernelExpansion
 
 
@@ -46,8 +45,7 @@ class LaSVM(LocalLearner):
     steps: int = setting(100_000, at_least=1, help="maximum number of steps after a pass")
 
     def memory(self, n_rows: int, n_features: int) -> float:
-        """The bytes of a block of kernel values, three times, and of support vectors."""
-        return 24.0 * BLOCK_VALUES + 8.0 * n_rows * n_features
+        return OnlineRun.estimate_bytes(n_rows, n_features)
 
     def fit(self, problem: Problem) -> LocalModel:
         kernel, draw = problem.kernel("rbf", self.gamma), problem.seed.generator()

@@ -47,20 +47,12 @@ class GraphMargin:
 class GraphBounds:
     """What theorems 1 and 2 of the DAGSVM paper say of a decision graph.
 
-    Parameters
-    ----------
-    nodes : tuple of GraphMargin
-    radius : Bound
-        R: of a ball in feature space that holds the training rows, at most 0.1% larger than the
-        smallest one. The theorems want one that holds every row there could be.
-    margins : Bound
-        D' of theorem 1: the sum over all nodes of 1 / margin^2.
-    graph : Bound
-        Theorem 1, on the share of rows that the graph gets wrong.
-    classes : mapping from class label to Bound
-        Theorem 2, on the share of rows that are of the class and got wrong.
-    confidence : float
-        The share of samples for which a bound holds, 1 - delta.
+    `radius`, R, is that of a ball in feature space that holds the training rows, at most 0.1%
+    larger than the smallest one; the theorems want one that holds every row there could be.
+    `margins`, D' of theorem 1, is the sum over all nodes of 1 / margin^2. `graph` bounds the share
+    of rows that the graph gets wrong (theorem 1), `classes` the share of rows that are of a class
+    and got wrong (theorem 2). `confidence`, 1 - delta, is the share of samples for which a bound
+    holds.
     """
 
     nodes: tuple[GraphMargin, ...]
@@ -74,13 +66,8 @@ class GraphBounds:
 def graph_bounds(classifier: Any, X: Any, y: Any, confidence: float = 0.95) -> GraphBounds:
     """Theorems 1 and 2 of the DAGSVM paper for a classifier over class pairs.
 
-    Parameters
-    ----------
-    classifier : fitted DivideAndConquerClassifier, or a search or pipeline that ends with one
-        Each of its members separates one pair of classes.
-    X, y : (n, d) and (n,)
-        The training rows and labels, without rows of weight zero.
-    confidence : float
+    Each member of the fitted classifier, or of that of a search or pipeline, separates one pair of
+    classes. X (n, d) and y (n,) are the training rows and labels, without rows of weight zero.
 
     Notes
     -----

@@ -17,18 +17,11 @@ __all__ = ["PlaneTerms", "plane_terms", "relative_complexity", "relative_error"]
 class PlaneTerms:
     """The terms of the H-LSVM paper's bound (11), for a tree of hyperplanes.
 
-    Parameters
-    ----------
-    leaves : int
-        L.
-    effective_leaves : float
-        L'_eff, the leaves that rows are spread over: L less L times the squared distance between
-        the shares of the rightly answered rows at the leaves and equal shares.
-    depth : int
-        D, the most hyperplanes on the way to a leaf.
-    complexity : float
-        T, what the difference between the errors of new and of learned rows grows with.
-    training_error : float
+    `leaves` are L, and `depth` is D, the most hyperplanes on the way to a leaf.
+    `effective_leaves`, L'_eff, are those that rows are spread over: L less L times the squared
+    distance between the shares of the rightly answered rows at the leaves and equal shares.
+    `complexity`, T, is what the difference between the errors of new and of learned rows grows
+    with.
     """
 
     leaves: int

@@ -21,21 +21,11 @@ from dcsvm_plugins.decomposers.oblique_tree.oblique_numpy import PlaneFitter, gr
 class GrowthSettings:
     """Settings of growth.
 
-    Parameters
-    ----------
-    pegasos : PegasosSettings
-        Settings of the hyperplanes; `iterations` is the limit for each node.
-    passes : float
-        Maximum number of passes over the rows of a node; 0 for no limit.
-    fewest : int
-        A node with at most this many rows is a leaf.
-    deepest : int
-        A node at this depth is a leaf.
-    by_impurity : bool
-        Choose the threshold with the lowest entropy, instead of the learned bias.
-    sum_one : bool
-        Weights at a node add up to one, and batches average over its rows once more. Otherwise
-        their mean is one.
+    `pegasos` are those of the hyperplanes, whose `iterations` are the limit for each node;
+    `passes` over its rows are another limit, 0 for none. A node with at most `fewest` rows or at
+    depth `deepest` is a leaf. With `by_impurity`, thresholds have the lowest entropy, instead of
+    the learned bias. With `sum_one`, weights at a node add up to one, and batches average over its
+    rows once more; otherwise their mean is one.
     """
 
     pegasos: PegasosSettings = attrs.field(factory=PegasosSettings)

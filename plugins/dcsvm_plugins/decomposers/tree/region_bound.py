@@ -31,21 +31,11 @@ MOST_VALUES = 100_000_000
 class TreeTerms:
     """The terms of the TD paper's bound (2), for a division into regions or none.
 
-    Parameters
-    ----------
-    leaves : int
-        L, the regions, or all members where there are none. 1 means an undivided classifier,
-        whose `R` is the paper's S.
-    R : Bound
-        The sum over regions of squared norm (times rho^2) and squared slacks; with several binary
-        classifiers, their average.
-    T1, T2 : Bound
-        R log^2(n) and L log(d n L^2), to base 10 as in the paper's table 16; T2 is 0 for L = 1,
-        where nothing was divided.
-    rho : float
-        The largest norm of a training row in feature space, 1 for RBF kernels.
-    classifiers : int
-        How many binary classifiers R is the average of.
+    `leaves` are L, the regions, or all members where there are none; 1 means an undivided
+    classifier, whose `R` is the paper's S. R is the sum over regions of squared norm (times rho^2)
+    and squared slacks, the average of several binary `classifiers`. T1 and T2 are R log^2(n) and L
+    log(d n L^2), to base 10 as in the paper's table 16; T2 is 0 for L = 1, where nothing was
+    divided. `rho` is the largest norm of a training row in feature space, 1 for RBF kernels.
     """
 
     leaves: int
@@ -66,13 +56,10 @@ class TreeTerms:
 def tree_terms(classifier: Any, X: Any, y: Any) -> TreeTerms:
     """T1, T2, R and R / L of the TD paper's section 4.3; S is the R of an undivided classifier.
 
-    Parameters
-    ----------
-    classifier : fitted DivideAndConquerClassifier, or a search or pipeline that ends with one
-        With regions (each row asks one) or a single part, and kernel machines in them: binary,
-        one against one, or nested classifiers over class pairs or one against the rest.
-    X, y : (n, d) and (n,)
-        The training rows and labels, without rows of weight zero.
+    The fitted classifier, or that of a search or pipeline, has regions (each row asks one) or a
+    single part, and kernel machines in them: binary, one against one, or nested classifiers over
+    class pairs or one against the rest. X (n, d) and y (n,) are the training rows and labels,
+    without rows of weight zero.
 
     Notes
     -----

@@ -18,22 +18,15 @@ from dcsvm_plugins.learners.kernel_svm.dual_solvers import (
     solve_tasks,
 )
 from dcsvm_plugins.learners.kernel_svm.gram import Gram
+from dcsvm_plugins.learners.kernel_svm.memory_forecast import GRID_ROWS, MemoryForecast
 from dcsvm_plugins.learners.kernel_svm.multiclass import (
     OneVsOneSolution,
     OneVsRestSolution,
     iterate_grams,
     solve_grid,
 )
-from dcsvm_plugins.learners.kernel_svm.size_dispatch import (
-    FULL_ROWS,
-    estimate_bytes,
-    estimate_share,
-    solve_pairs_large,
-    solve_part,
-)
+from dcsvm_plugins.learners.kernel_svm.size_dispatch import solve_pairs_large, solve_part
 
-#: Up to this many rows one matrix of distances serves a whole grid.
-GRID_ROWS = 6000
 #: In larger parts with fewer rows of other classes than this share, few are support vectors.
 LARGE_ROWS, FEW = 2500, 0.05
 #: One matrix of a problem with no more rows than this serves all of its parts that have a task.
@@ -106,28 +99,10 @@ class KernelSVM(LocalLearner):
         return self.kernel == "precomputed"
 
     def memory(self, n_rows: int, n_features: int) -> float:
-        return self._estimate(n_rows, n_features, 1.0)
+        return MemoryForecast.of(self).estimate(n_rows, n_features)
 
     def memory_like(self, sample: Problem, n_rows: int) -> float:
-        """Like `memory`, with the share of rows that are support vectors of a sample."""
-        counts = np.bincount(sample.y)
-        if sample.n_classes > 2 and self.multiclass == "pairs":  # pairs are solved in turn
-            largest = np.argsort(-counts, kind="stable")[:2]
-            rows = np.flatnonzero(np.isin(sample.y, largest))
-            n_rows = round(n_rows * len(rows) / sample.n_rows)
-            first, y = int(largest.min()), sample.y
-            sample = attrs.evolve(sample, y=(y != first).astype(np.intp), n_classes=2).subset(rows)
-        if n_rows <= FULL_ROWS or sample.n_classes > 2 or self.pairwise:
-            return self.memory(n_rows, sample.n_features)
-        share = estimate_share(lambda some: self.fit(some).support, sample, n_rows)
-        return self._estimate(n_rows, sample.n_features, share)
-
-    def _estimate(self, n_rows: int, n_features: int, share: float) -> float:
-        is_rbf = self.kernel == "rbf"
-        if self.multiclass == "rest" and FULL_ROWS < n_rows <= GRID_ROWS:  # all distances
-            return (5.8 if is_rbf else 12.4) * n_rows**2
-        cache = 1e6 * self.cache_size
-        return estimate_bytes(n_rows, n_features, cache, is_rbf=is_rbf, share=share)
+        return MemoryForecast.of(self).estimate_like(sample, n_rows, self.fit)
 
     def coarse(self) -> "KernelSVM":
         return self if self.tol != "auto" else type(self)(**self.get_params() | {"tol": COARSE})

@@ -22,21 +22,11 @@ def allocate_rows(n: int) -> npt.NDArray[np.float32]:
 class Gram:
     """A Gram matrix in the form of the solvers: ``K = scale * (values + shift)``.
 
-    Values are float32, for twice as many in the caches. Subtracting a constant first keeps more
-    digits for a small gamma, and does not change the dual, as signed coefficients sum to zero. If
-    rounding would affect the optimality gap (large C), the solvers correct the gradient with exact
-    values, from `matrix` or from the RBF kernel on `X`.
-
-    Parameters
-    ----------
-    values : (n, n) array of float32
-        The compiled solver copies it unless it comes from `allocate_rows`.
-    shift : float
-    scale : float
-    matrix : (n, n) array of float64, optional
-        Kernel values; with a positive gamma, the distances instead.
-    X : (n, features) array of float64, optional
-    gamma : float
+    Values are float32, for twice as many in the caches; the compiled solver copies them unless
+    they come from `allocate_rows`. Subtracting a constant first keeps more digits for a small
+    gamma, and does not change the dual, as signed coefficients sum to zero. If rounding would
+    affect the optimality gap (large C), the solvers correct the gradient with exact values, from
+    `matrix` (kernel values, or distances with a positive gamma) or from the RBF kernel on `X`.
     """
 
     values: npt.NDArray[np.float32]

@@ -1,6 +1,5 @@
 """Solvers for binary and one-vs-one problems of any size: each chooses the fastest method."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
@@ -8,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from dcsvm import Problem
 from dcsvm.numeric import Floats, Kernel, Rows
 from dcsvm_plugins.learners.kernel_svm.active_set import solve_active_set
 from dcsvm_plugins.learners.kernel_svm.dual_solvers import Solution, solve, solve_parts
@@ -23,47 +21,8 @@ from dcsvm_plugins.learners.kernel_svm.smo_numpy import OUTCOME
 
 FULL_ROWS = 1500
 """Up to this many rows, a full Gram matrix is faster than computing rows on demand."""
-WORKING_BYTES = 2e7
-"""What the working sets of larger problems take."""
-BLOCK_BYTES, FIRST_ROWS = 2.0**28, 1024
-"""Blocks of kernel values of larger problems: the most bytes, and rows of the first."""
-LOOKED, MORE = 1.05, 0.02
-"""Rows that a solver looks at: per support vector, and a share of all rows (15 sets)."""
 FEATURES, LEAST_ROWS, MOST_ROWS = 64, 500, 4000
 """The active set is used from this many features and for this range of rows."""
-
-
-def estimate_bytes(
-    n_rows: int, n_features: int, cache_bytes: float, *, is_rbf: bool = True, share: float = 1.0
-) -> float:
-    """What a fit takes: a kernel matrix, or the rows of it that are kept, and packed rows.
-
-    The matrix has 4 bytes for each value, and a Newton step takes some of it once more. For other
-    kernels than RBF, values are computed in float64 first. `share` is that of the rows that the
-    solver of a larger problem looks at.
-    """
-    if n_rows <= FULL_ROWS or working_set_size(n_rows, n_rows // 2) >= n_rows:
-        return (5.8 if is_rbf else 20.0) * n_rows**2
-    cached = min(4.0 * share * n_rows**2, cache_bytes)
-    blocks = 0.0 if is_rbf else min(24.0 * n_rows * FIRST_ROWS, BLOCK_BYTES)
-    return cached + blocks + WORKING_BYTES + 12.0 * n_rows * n_features
-
-
-def estimate_share(find_support: Callable[[Problem], Any], sample: Problem, n_rows: int) -> float:
-    """The share of `n_rows` rows like those of a sample that the solver looks at.
-
-    These are the support vectors and a few others. Their share falls with the rows by a power,
-    which a third of the sample tells.
-    """
-    sizes = [max(2, sample.n_rows // 3), sample.n_rows]
-    order = np.random.default_rng(0).permutation(sample.n_rows)
-    few = np.sort(order[: sizes[0]])
-    if len(np.unique(sample.y[few])) < sample.n_classes:
-        return 1.0
-    some = len(find_support(sample.subset(few))) / sizes[0]
-    all_ = len(find_support(sample)) / sizes[1]
-    power = min(0.0, np.log(max(all_, 1e-3) / max(some, 1e-3)) / np.log(sizes[1] / sizes[0]))
-    return float(min(1.0, LOOKED * all_ * (n_rows / sizes[1]) ** power + MORE))
 
 
 def solve_part(

@@ -1,4 +1,7 @@
-"""Pytest hooks that print the number of conformance checks of each component."""
+"""Pytest plugin that prints the number of conformance checks of each component.
+
+Load it with `pytest -p dcsvm.testing.summary`, or import its two hooks in a conftest.
+"""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,12 +1,11 @@
 """The table of conformance checks at the end of a pytest run."""
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 
-import conformance_summary as summary
 import pytest
+
+from dcsvm.testing import summary
 
 TESTS = '''
 import pytest
@@ -37,14 +36,12 @@ def test_nothing_to_do_with_it():
 def run_pytest(folder, *options):
     (folder / "test_it.py").write_text(TESTS)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
-    place = {**os.environ, "PYTHONPATH": str(Path(summary.__file__).parent)}
-    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=place)
-    return run.stdout.splitlines()
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True).stdout.splitlines()
 
 
 @pytest.mark.slow
 def test_a_run_ends_with_the_checks_of_each_component(tmp_path):
-    lines = run_pytest(tmp_path, "-p", "conformance_summary")
+    lines = run_pytest(tmp_path, "-p", "dcsvm.testing.summary")
     title = next(number for number, line in enumerate(lines) if "conformance checks" in line)
     assert lines[title + 1 : title + 4] == [
         "kind        name     checks  failed  skipped",

@@ -1,4 +1,4 @@
-"""Sentences that the terminal and reports share, on columns, rare classes and cost ratios."""
+"""Messages that the terminal and reports share, on columns, rare classes and cost ratios."""
 
 import json
 import re
@@ -19,13 +19,13 @@ from dcsvm.toolbox.dates import name_parts
 
 #: A class with fewer rows than this is hard to learn, and harder to judge.
 RARE = 10
-#: The rarest class is told of below this share of the rows, with a warning below this recall.
+#: The rarest class is reported below this share of the rows, with a warning below this recall.
 UNCOMMON, HALF = 0.05, 0.5
 #: Of many classes, the rarest is told of below this share of what it would have if all were alike.
 FAR_BELOW = 0.2
 #: Names that are listed before "and so many more".
 LISTED = 6
-#: Repeated rows are told from this share on, of so many rows at the most.
+#: Repeated rows are reported from this share on, found in so many rows at the most.
 REPEATED, MOST_ROWS = 0.01, 20000
 #: Kinds of columns that are no features, and why they are none.
 LEFT_OUT = {
@@ -56,9 +56,9 @@ def find_rare_classes(labels: Any, truth: Any, answers: Any) -> list[RareClass]:
     found = []
     for label, rows in zip(*np.unique(labels, return_counts=True), strict=True):
         if rows < RARE:
-            mine = truth == label
-            right = int(np.count_nonzero(mine & (answers == label)))
-            found.append(RareClass(str(label), int(rows), int(np.count_nonzero(mine)), right))
+            is_rare = truth == label
+            right = int(np.count_nonzero(is_rare & (answers == label)))
+            found.append(RareClass(str(label), int(rows), int(np.count_nonzero(is_rare)), right))
     return sorted(found, key=lambda each: (each.rows, each.name))
 
 
@@ -102,13 +102,13 @@ def find_rarest_class(
     share = float(counts[place] / len(truth))
     if share >= min(UNCOMMON, FAR_BELOW / len(labels)):
         return None
-    mine, said = truth == labels[place], answers == labels[place]
-    right = float(np.count_nonzero(mine & said))
+    is_rare, answered_rare = truth == labels[place], answers == labels[place]
+    right = float(np.count_nonzero(is_rare & answered_rare))
     column = np.flatnonzero(classes == labels[place])
     average = None
     if probabilities is not None and len(column):
-        average = float(average_precision_score(mine, probabilities[:, column[0]]))
-    precision = right / max(int(np.count_nonzero(said)), 1)
+        average = float(average_precision_score(is_rare, probabilities[:, column[0]]))
+    precision = right / max(int(np.count_nonzero(answered_rare)), 1)
     return RarestClass(str(labels[place]), share, right / counts[place], precision, average)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dcsvm.experiments.run.run_sentences import compute_nsv_ratios, describe_columns
+from dcsvm.experiments.run.run_messages import compute_nsv_ratios, describe_columns
 
 
 def model(parts, evaluations):
