@@ -118,7 +118,7 @@ def test_a_file_in_utf_8_for_a_model_of_another_encoding_is_suspected(dcsvm, wri
     save_model(tmp_path / "m.dcsvm", (Column("size"), towns), encoding="iso8859-1")
     name = write("new.csv", "size,ort\n1,Mars\n2,München\n")
     told = dcsvm("predict", "m.dcsvm", name).stderr
-    assert "knows: such as 'M\xc3\xbcnchen', new.csv:3; it looks like UTF-8, but the model " in told
+    assert "such as 'M\xc3\xbcnchen', new.csv:3; it looks like UTF-8, but the model " in told
     assert told.endswith("reads iso8859-1: name its encoding (--encoding utf-8)\n")
     told = dcsvm("predict", "m.dcsvm", name, "--encoding", "utf-8").stderr
     assert told.endswith("none of those it knows: 'Mars', new.csv:2\n")
