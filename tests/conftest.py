@@ -1,5 +1,6 @@
 """What all tests share: where the repository is, how hypothesis searches, how a run ends."""
 
+import gc
 import os
 import sys
 
@@ -33,6 +34,16 @@ hypothesis.settings.load_profile("dcsvm")
 def pytest_configure(config: pytest.Config) -> None:
     """Keep a way to the terminal, as long as nothing is captured yet."""
     fuzzing.STDERR = os.dup(2)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect tests, not garbage: ten thousand tests stay, and visiting them takes a second."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def check_descriptor(descriptor: int) -> None:

@@ -3,6 +3,8 @@
 from dcsvm import build
 from dcsvm.drive.registry import KINDS, default_registry
 
+#: Oblique trees of some dozens of rows keep the laws as well after a fiftieth of the steps.
+FEW_STEPS = {"iterations": 2000}
 #: What the defaults of a component do not suit problems of 2 to 60 rows with.
 SETTINGS = {
     ("decomposer", "abd_subspaces"): {"subspaces": 3},
@@ -26,7 +28,7 @@ SETTINGS = {
     ("decomposer", "lsh"): {"bits": 3, "smallest": 3},
     ("decomposer", "mixture"): {"experts": 3, "rounds": 2},
     ("decomposer", "neighbours"): {"count": 6},
-    ("decomposer", "oblique_tree"): {"grain": 20},
+    ("decomposer", "oblique_tree"): {"grain": 20, **FEW_STEPS},
     ("decomposer", "repeat"): {"decomposer": "bootstrap", "times": 2},
     ("decomposer", "spill_forest"): {"trees": 2, "ceiling": 8},
     ("decomposer", "sum"): {"summands": ("tree", "chunks")},
@@ -39,11 +41,23 @@ VARIANTS = [
     ("decomposer", "dc_svm", {"depth": 2, "branching": 2, "early": 1}),
     ("decomposer", "kernel_kmeans", {"clusters": 4, "kernel": "laplacian", "border": 0.5}),
     ("decomposer", "kmeans", {"clusters": 4, "balance": 1.0, "sample": 10}),
-    ("decomposer", "oblique_tree", {"threshold": "machine", "merge": "none", "grain": 9}),
-    ("decomposer", "oblique_tree", {"prune": 0.3, "merge": "majority", "splitter": "linear_svm"}),
-    ("decomposer", "oblique_tree", {"prune": 0.3, "relearn": True, "deepest": 2}),
-    ("decomposer", "oblique_tree", {"prune": 0.3, "rounds": 3, "deepest": 2}),
-    ("decomposer", "oblique_tree", {"teacher": "kernel_svm", "rounds": 3, "grain": 9}),
+    (
+        "decomposer",
+        "oblique_tree",
+        {"threshold": "machine", "merge": "none", "grain": 9, **FEW_STEPS},
+    ),
+    (
+        "decomposer",
+        "oblique_tree",
+        {"prune": 0.3, "merge": "majority", "splitter": "linear_svm", **FEW_STEPS},
+    ),
+    ("decomposer", "oblique_tree", {"prune": 0.3, "relearn": True, "deepest": 2, **FEW_STEPS}),
+    ("decomposer", "oblique_tree", {"prune": 0.3, "rounds": 3, "deepest": 2, **FEW_STEPS}),
+    (
+        "decomposer",
+        "oblique_tree",
+        {"teacher": "kernel_svm", "rounds": 3, "grain": 9, **FEW_STEPS},
+    ),
     ("decomposer", "piecewise_tree", {"functions": 1, "iterations": 2}),
     ("decomposer", "svm_tree", {"splitter": "linear_svm", "nodes": 3}),
     ("decomposer", "tree", {"ceiling": 4, "prune": 0.3}),
