@@ -9,7 +9,16 @@ import typer
 
 from dcsvm.base.errors import UsageError
 from dcsvm.cli.app import app, echo, echo_json, load_registry, report_errors
-from dcsvm.cli.options import AsJson, Debug, Header, ModelPath, PluginFiles, Raw
+from dcsvm.cli.options import (
+    AsJson,
+    Debug,
+    Decimal,
+    Encoding,
+    Header,
+    ModelPath,
+    PluginFiles,
+    Raw,
+)
 from dcsvm.cli.text_tables import print_table
 
 if TYPE_CHECKING:
@@ -31,6 +40,8 @@ def explain(
         typer.Option("--row", metavar="N", help="Which row; the first one, 1, by default."),
     ] = None,
     header: Header = True,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     plugin: PluginFiles = None,
     as_json: AsJson = False,
     raw: Raw = False,
@@ -50,7 +61,8 @@ def explain(
         if data is None:
             _show_model(file, as_json)
         else:
-            _explain_row(file, data, 1 if row is None else row, header, as_json)
+            writing = header, encoding, decimal
+            _explain_row(file, data, 1 if row is None else row, writing, as_json)
 
 
 def _show_model(file: Path, as_json: bool) -> None:
@@ -83,13 +95,19 @@ def _print_model(found: dict[str, Any]) -> None:
     echo(f"written by dcsvm {found['dcsvm']} with scikit-learn {found['scikit-learn']}")
 
 
-def _explain_row(file: Path, data: Path, row: int, header: bool, as_json: bool) -> None:
+def _explain_row(
+    file: Path,
+    data: Path,
+    row: int,
+    writing: tuple[bool, str | None, str | None],
+    as_json: bool,
+) -> None:
     from dcsvm.datasets.data_file import check_file
     from dcsvm.experiments.predict.row_explanation import explain_row
     from dcsvm.persistence.model_file import load
 
     check_file(data)
-    found = explain_row(load(file), data, row, header)
+    found = explain_row(load(file), data, row, *writing)
     if as_json:
         echo_json({"row": row, **_describe_answer(found)})
         return

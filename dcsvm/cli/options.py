@@ -1,7 +1,9 @@
 """Options and arguments that several commands have."""
 
+import math
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -39,3 +41,33 @@ Raw = Annotated[
     ),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding", help="Of text files, such as utf-8; default: that of the training file."
+    ),
+]
+Decimal = Annotated[
+    Literal[".", ","] | None,
+    typer.Option("--decimal", help="Of numbers in text files; default: that of training."),
+]
+
+
+def parse_seconds(text: str) -> float:
+    """The number of --seconds, or an error of the command line."""
+    with suppress(ValueError):
+        number = float(text)
+        if 0 < number < math.inf:
+            return number
+    raise typer.BadParameter(f"must be a number above 0, got {text!r}")
+
+
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        "--seconds",
+        parser=parse_seconds,
+        metavar="FLOAT",
+        help="The time for a search: search.seconds.",
+    ),
+]

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dcsvm.base.errors import DataError, UsageError
 from dcsvm.cli.app import app, echo_json, load_registry, report_errors, say, use_cluster
-from dcsvm.cli.options import AsJson, Cluster, Debug, Header, ModelPath, PluginFiles, Raw, Tls
+from dcsvm.cli.options import (
+    AsJson,
+    Cluster,
+    Debug,
+    Decimal,
+    Encoding,
+    Header,
+    ModelPath,
+    PluginFiles,
+    Raw,
+    Tls,
+)
 from dcsvm.cli.quick_imports import import_quickly
 
 if TYPE_CHECKING:
@@ -55,18 +66,8 @@ def predict(
         ),
     ] = None,
     header: Header = True,
-    encoding: Annotated[
-        str | None,
-        typer.Option(
-            "--encoding", help="Of text files, such as utf-8; default: that of the training file."
-        ),
-    ] = None,
-    decimal: Annotated[
-        Literal[".", ","] | None,
-        typer.Option(
-            "--decimal", help="Of numbers in text files; default: that of the training file."
-        ),
-    ] = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     jobs: Annotated[
         int | None,
         typer.Option("--jobs", min=1, help="Threads that answer; default: all cores."),

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
 import shlex
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +17,7 @@ from dcsvm.base.errors import CompositionError, DataError, SettingError, UsageEr
 from dcsvm.cli.app import app, echo_json, load_registry, report_errors, say, use_cluster
 from dcsvm.cli.completion import complete_recipes_and_files
 from dcsvm.cli.data_hints import suggest_options
-from dcsvm.cli.options import AsJson, Cluster, Debug, PluginFiles, Raw, Tls
+from dcsvm.cli.options import AsJson, Cluster, Debug, PluginFiles, Raw, Seconds, Tls
 from dcsvm.cli.text_tables import print_result
 from dcsvm.experiments.run.run_status import IfChanged
 
@@ -66,26 +64,6 @@ Checkpoints = Annotated[
         metavar="URL",
         help="Copy finished parts to this folder, such as s3://BUCKET/RUN, and take over those "
         "that are there.",
-    ),
-]
-
-
-def _parse_seconds(text: str) -> float:
-    """The number of --seconds, or an error of the command line."""
-    with suppress(ValueError):
-        number = float(text)
-        if 0 < number < math.inf:
-            return number
-    raise typer.BadParameter(f"must be a number above 0, got {text!r}")
-
-
-Seconds = Annotated[
-    float | None,
-    typer.Option(
-        "--seconds",
-        parser=_parse_seconds,
-        metavar="FLOAT",
-        help="The time for a search: search.seconds.",
     ),
 ]
 Score = Annotated[
@@ -178,12 +156,10 @@ def run(
     """Run a recipe: read data, train, measure on held-out rows. Without RECIPE: the quickstart."""
     with report_errors(debug, raw=raw):
         overrides = (*_list_overrides(data, target, seconds, score), *(values or []))
-        plugins = tuple(plugin or ())
         most = None if memory is None else _parse_size(memory)
-        asked = (recipe, overrides, out, resume, jobs, seed, plugins, if_changed, most)
+        asked = (recipe, overrides, out, resume, jobs, seed, tuple(plugin or ()), if_changed, most)
         wanted = _Options(*asked, checkpoints)
-        if data is not None and (recipe == AUTO or seconds is not None):
-            _announce(data)
+        _announce(recipe, data, seconds)
         if dry_run:
             _print_plan(wanted, as_json)
             return
@@ -200,9 +176,10 @@ def run(
         _print_completed(kept, wanted, as_json)
 
 
-def _announce(data: str) -> None:
-    """Write the first line of a log before anything slow is imported: a search takes its time."""
-    if not sys.stderr.isatty() and Path(data).exists():
+def _announce(recipe: str | None, data: str | None, seconds: float | None) -> None:
+    """Write the first line of the log of a search before anything slow is imported."""
+    is_search = recipe == AUTO or seconds is not None
+    if is_search and data is not None and Path(data).exists() and not sys.stderr.isatty():
         say(f"{time.monotonic() - STARTED:.0f} s: reading {data}")
 
 

@@ -70,8 +70,7 @@ def read(
     source : str or path
         The name of an embedded set, or a file, which is read according to its suffix.
     target : str or int, optional
-        The column with the classes, unless the format defines it: its name, or its number (1 is
-        the first, -1 the last).
+        The column with the classes, unless the format defines it: a name or a number, -1 the last.
     rows : int, optional
         Number of rows of a generated set.
     header : bool
@@ -85,18 +84,15 @@ def read(
     missing : {"error", "impute", "mark"}
         With "error", raise if a value is missing. Otherwise it is NaN in X.
     missing_values : sequence of str, optional
-        The words that count as missing beside an empty field, in any case, in place of `?`, `NA`,
-        `N/A`, `NaN`, `null` and `none`.
+        The words that count as missing, in place of `?`, `NA`, `N/A`, `NaN`, `null` and `none`.
     missing_target : {"error", "drop"}
         With "error", raise if a row of a table lacks the target. Otherwise such rows are left out.
     dates : sequence of str or int
         Columns that become year, month, day, weekday (Monday is 0) and seconds since midnight.
     day_first : bool, optional
         Whether dates such as 03/04/2024 begin with the day. Without it, they are errors.
-    encoding : str
-        Of CSV and TSV files, such as "latin-1".
-    decimal : {".", ","}
-        What stands before the fraction of a number in CSV and TSV files.
+    encoding, decimal : str
+        Of CSV and TSV files: such as "latin-1", and "." or "," before the fraction of a number.
     spill : str or path, optional
         An empty folder. The table is then read block by block, and X is mapped from a file there.
 
@@ -108,11 +104,8 @@ def read(
     if isinstance(source, str) and source in EMBEDDED:
         return load_embedded(source, rows)
     path = Path(source)
-    roles = ColumnRoles(
-        *(categorical, drop, numeric, dates, day_first),
-        allow_missing=missing != "error",
-        drop_unlabelled=missing_target == "drop",
-    )
+    allowed = missing != "error", missing_target == "drop"
+    roles = ColumnRoles(categorical, drop, numeric, dates, day_first, *allowed)
     if not path.is_dir():
         check_file(path)
         if check_suffix(path) in NUMERIC:

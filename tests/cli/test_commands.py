@@ -8,7 +8,9 @@ import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.utils.multiclass import check_classification_targets
 from typer.testing import CliRunner
 
 from dcsvm.base.component import settings_of
@@ -536,3 +538,13 @@ def test_components_of_a_blend_are_compared_by_their_names():
     assert _describe([forest, "logistic"]) == "[tree with kernel_svm, logistic]"
     assert _describe([{"scale": "none"}]) == "[scale=none]"
     assert len(_describe([forest] * 9)) == 60
+
+
+def test_a_doubt_of_scikit_learn_about_many_classes_is_not_told(capsys):
+    from dcsvm.cli.app import report_errors
+
+    with pytest.warns(UserWarning, match="The number of unique classes is greater than 50%"):
+        check_classification_targets(np.arange(30))
+    with report_errors(debug=False):
+        check_classification_targets(np.arange(30))
+    assert capsys.readouterr().err == ""

@@ -94,3 +94,12 @@ def test_a_blend_is_explained_by_names_of_levels_and_the_scores_of_predict(dcsvm
     answers = dcsvm("predict", model, tmp_path / "rows.csv", "--scores").stdout.splitlines()
     score = float(answers[3].split(",")[-1])
     assert f"'yes' {score:.4g}" in told
+
+
+def test_a_row_of_a_file_that_is_written_otherwise_is_explained(dcsvm, model):
+    lines = Path("rows.csv").read_text().replace(",", ";").splitlines()
+    lines[1] = lines[1].replace("20;", "20,5;")
+    Path("other.csv").write_text("\n".join(lines), encoding="utf-16")
+    written = ("--encoding", "utf-16", "--decimal", ",")
+    told = dcsvm("explain", str(model), "other.csv", *written).stdout
+    assert "another age than 20.5" in told

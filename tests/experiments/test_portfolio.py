@@ -1,6 +1,7 @@
 """The search of a portfolio: what it tries, when it stops, and what it leaves."""
 
 import math
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -58,6 +59,9 @@ def test_a_run_chooses_among_recipes_and_tells_why():
     assert names == {"global_svm", "kernel_logistic"}
     assert sum(each.weight for each in found.leaderboard) == pytest.approx(1.0)
     assert {each.folds for each in found.leaderboard} == {5}
+    told = re.search(r"(\w+) alone has accuracy (0\.\d{4})", found.stopped)
+    ratings = {each.recipe: f"{each.rating:.4f}" for each in found.leaderboard}
+    assert ratings[told[1]] == told[2]  # though folds are of 22 and 23 rows
     assert "on 112 held-out rows" in found.stopped
     assert result.measures[0].test_accuracy > 0.9
     header, lines = list_leaderboard(found)

@@ -65,14 +65,21 @@ class RowExplanation:
         yield from others
 
 
-def explain_row(model: Any, path: Path, row: int, header: bool = True) -> RowExplanation:
+def explain_row(
+    model: Any,
+    path: Path,
+    row: int,
+    header: bool = True,
+    encoding: str | None = None,
+    decimal: str | None = None,
+) -> RowExplanation:
     """Explain the answer of a fitted model for one row of a data file; the first row is 1.
 
     The file has the columns of the model; a text file begins with their names if it has a header.
     """
     if row < 1:
         raise UsageError(f"rows are counted from 1, got {row}")
-    rows = open_rows(model, path, header)
+    rows = open_rows(model, path, header, encoding, decimal)
     x, truth, others = _read(rows, row)
     explanation = attrs.evolve(explain(model, x), **_find_scores(model, x))
     effects = sorted(

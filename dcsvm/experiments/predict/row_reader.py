@@ -251,10 +251,12 @@ class TableRowReader(RowReader):
             if parse_field(text, self.table.missing)[0] == NOTHING:
                 self._check_missing(block, row, j)
                 codes[place] = np.nan
-            elif self.columns[j].name not in examples:
+                continue
+            told = examples.get(self.columns[j].name, "")
+            misread = _read_as_utf_8(text, self.table.encoding)
+            hint = f"; {_describe_encoding(self.table.encoding)}" if misread else ""
+            if not told or (hint and not told.endswith(hint)):  # one that says why is better
                 where = self.table.where(block.place(row))
-                misread = _read_as_utf_8(text, self.table.encoding)
-                hint = f"; {_describe_encoding(self.table.encoding)}" if misread else ""
                 examples[self.columns[j].name] = f"{text!r}, {where}{hint}"
         values: FloatArray = codes[numbers]
         strange = int(np.count_nonzero(values < 0))
