@@ -124,9 +124,8 @@ class Strategy:
         """Divide with the problem's seed, and train the parts with `seed`."""
         division = StagedDivision(self.decomposer.divide(problem.with_child_seed(DIVISION)))
         for stage, parts in enumerate(division):
-            jobs = subproblems(
-                problem, parts, self.decomposer, self.learner, seed.child(PARTS, stage)
-            )
+            place = seed.child(PARTS, stage)
+            jobs = subproblems(problem, parts, self.decomposer, self.learner, place)
             results = yield jobs
             members = [job.member(result) for job, result in zip(jobs, results, strict=True)]
             check_kept(self.decomposer, self.learner, members)

@@ -100,7 +100,8 @@ def test_recipes_join_by_a_key_and_are_tried_in_its_order():
     assert few[0].suits.rows is None or few[0].suits.rows[0] <= 30
     assert len(few) > 1
     many = find_portfolio(default_registry(), joining, sizes | {"classes": 2000})
-    assert [each.name for each in many] == ["metric_krr"]
+    assert "metric_krr" in [each.name for each in many]
+    assert "global_svm" not in [each.name for each in many]
 
 
 OTHERS = ("recipes", "exclude")

@@ -66,3 +66,15 @@ def test_it_helps_a_kernel_machine_and_takes_sparse_rows():
 def test_too_many_features_are_refused():
     with pytest.raises(SettingError, match="5 features are more than max_features = 4"):
         learn_scales(max_features=4)
+
+
+def test_slopes_of_many_features_are_measured_at_fewer_rows(monkeypatch):
+    generator = np.random.default_rng(0)
+    points = generator.normal(size=(60, 4))
+    kernel = Kernel("laplacian", gamma=0.3)
+    regression = _Regression(kernel, points, kernel(points), generator.normal(size=(60, 1)), 0.0)
+    all_rows = regression.measure_slopes()
+    monkeypatch.setattr(f"{_Regression.__module__}.DIFFERENCES", 60 * 4 * 40)
+    some_rows = regression.measure_slopes()
+    assert not np.array_equal(all_rows, some_rows)
+    assert some_rows == pytest.approx(all_rows, rel=0.3)
