@@ -150,6 +150,9 @@ def test_a_trial_is_not_begun_if_a_few_rows_take_too_long(monkeypatch):
     trial, model = context.run(recipe, rows, {}, {"learner.C": [1.0, 2.0]}, 3.0)
     assert trial.error == "needs more than the 3.0 s it had"
     assert model is None
+    assert context.forecast_fit(recipe, rows, {}, context.engine) > 3.0
+    few = TrialRows(np.arange(100), np.arange(100, 200), 100)
+    assert context.forecast_fit(recipe, few, {}, context.engine) == 0.0
 
 
 def test_forecasts_grow_as_measured():

@@ -18,7 +18,13 @@ from dcsvm.experiments.portfolio.portfolio_recipes import (
     count_sizes,
     find_portfolio,
 )
-from dcsvm.experiments.portfolio.recipe_trials import RecipeTrials, TrialContext, TrialRows
+from dcsvm.experiments.portfolio.recipe_trials import (
+    RecipeTrials,
+    Trial,
+    TrialContext,
+    TrialRows,
+    find_middle,
+)
 from dcsvm.experiments.portfolio.winner_selection import WinnerSelection
 from dcsvm.experiments.recipe import Recipe
 from dcsvm.experiments.run.run_context import RunContext
@@ -133,15 +139,21 @@ class PortfolioSearch:
         grid = self._choose_grid(candidate, n_rows, SEARCH_SHARE * allowed)
         given = before[-1].values if before else {}
         trial, model = self.context.run(candidate.recipe, rows, given, grid, allowed)
-        if trial.error and not before and self._has_grid(candidate):
-            middle = {name: values[(len(values) - 1) // 2] for name, values in grid.items()}
-            trial, model = self.context.run(candidate.recipe, rows, middle, {}, 2 * allowed)
+        if trial.error and not before and candidate.recipe.candidate.grid:
+            trial, model = self._try_middle(candidate, rows, allowed, trial)
         candidate.add(trial)
         if not trial.error:
             self._note_best(candidate, model)
 
-    def _has_grid(self, candidate: RecipeTrials) -> bool:
-        return bool(candidate.recipe.candidate.grid)
+    def _try_middle(
+        self, candidate: RecipeTrials, rows: TrialRows, allowed: float, failed: Trial
+    ) -> tuple[Trial, Pipeline | None]:
+        """Try the middle of each list where the time suffices for one fit, but not for a search."""
+        recipe, context = candidate.recipe, self.context
+        middle = find_middle(recipe.candidate.grid)
+        if context.forecast_fit(recipe, rows, middle, context.engine) > allowed:
+            return failed, None
+        return context.run(recipe, rows, middle, {}, 2 * allowed)
 
     def _choose_grid(self, candidate: RecipeTrials, n_rows: int, allowed: float) -> Any:
         """The values to choose among: all at first, then neighbours where there is time."""

@@ -180,8 +180,10 @@ class TrialContext:
         trial = Trial(recipe.name, len(rows.train), rows.sample_size, rows.fold, empty)
         engine = self._limit(seconds)
         try:
-            if not given and len(rows.train) >= PROBE * MIN_PROBE:
-                self._check_time(recipe, rows, grid, seconds, engine)
+            if not given and (
+                self.forecast_fit(recipe, rows, find_middle(grid), engine) > TOO_LONG * seconds
+            ):
+                raise TimeUpError
             found = self._choose(recipe, rows, given, grid, seconds)
             values = {**given, **({} if found is None else found.values)}
             began = time.perf_counter()
@@ -262,14 +264,14 @@ class TrialContext:
         observers = (*self.engine.observers, deadline)
         return attrs.evolve(self.engine, observers=observers, checkpoints=None)
 
-    def _check_time(
-        self, recipe: PortfolioRecipe, rows: TrialRows, grid: Grid, seconds: float, engine: Engine
-    ) -> None:
-        """Raise if a single fit would take far longer than there is time."""
-        middle = {name: values[(len(values) - 1) // 2] for name, values in grid.items()}
-        spent = self._time_pilot(recipe.build(middle), rows, engine, PROBE)
-        if spent and TimeModel().add(1, spent).forecast(PROBE) > TOO_LONG * seconds:
-            raise TimeUpError
+    def forecast_fit(
+        self, recipe: PortfolioRecipe, rows: TrialRows, values: Mapping[str, Any], engine: Engine
+    ) -> float:
+        """The seconds that one fit will take, by a fit of one row in PROBE; 0 if unknown."""
+        if len(rows.train) < PROBE * MIN_PROBE:
+            return 0.0
+        spent = self._time_pilot(recipe.build(values), rows, engine, PROBE)
+        return TimeModel().add(1, spent).forecast(PROBE) if spent else 0.0
 
     def _time_pilot(
         self, model: Pipeline, rows: TrialRows, engine: Engine, nth: int = PILOT
@@ -311,3 +313,8 @@ def narrow(grid: Grid, found: SearchResult) -> dict[str, list[Any]]:
         place = values.index(best)
         narrowed[name] = values[max(place - 1, 0) : place + 2] if numbers else [best]
     return narrowed
+
+
+def find_middle(grid: Grid) -> dict[str, Any]:
+    """The value in the middle of each list."""
+    return {name: values[(len(values) - 1) // 2] for name, values in grid.items()}
