@@ -5,6 +5,7 @@
 Workers are processes of this machine with one thread each, and reach their scheduler through a
 proxy that counts. `moved` is what the ledger counts: parcels to workers and models back. The local
 engine has as many jobs as there are workers; where the machine has fewer cores, both share them.
+Processor seconds on the cluster are those of client, scheduler, nannies and workers.
 """
 
 from __future__ import annotations
@@ -79,7 +80,9 @@ def measure(name: str, n_rows: int, client: Client, machines: Machines) -> dict[
     X, y = Mixture().draw(int(n_rows * share), 9)
     new, _ = Mixture().draw(2000, 10)
     n_jobs = machines.n_workers
+    before = time.process_time()
     here, seconds_here = fit(build_one().set_params(n_jobs=n_jobs), X, y)
+    processor_here = time.process_time() - before
     with tempfile.TemporaryDirectory() as folder, dcsvm.cluster(client):
         given: Any = X
         if "file" in name:
@@ -87,7 +90,9 @@ def measure(name: str, n_rows: int, client: Client, machines: Machines) -> dict[
             given = map_rows(Path(folder) / "X.npy")
         fit(build_one(), X[:WARM], y[:WARM])  # workers import what they need
         moved_before = machines.bytes_through_scheduler
+        before = time.process_time() + machines.processor_seconds()
         there, seconds_there = fit(build_one(), given, y)
+        processor_there = time.process_time() + machines.processor_seconds() - before
     accounts = [record.account for record in there.ledger_]
     sent = sum(each.get("bytes_sent", 0) for each in accounts)
     returned = sum(each.get("bytes_returned", 0) for each in accounts)
@@ -99,6 +104,8 @@ def measure(name: str, n_rows: int, client: Client, machines: Machines) -> dict[
         "same_bits": bool((here.decision_function(new) == there.decision_function(new)).all()),
         "local_seconds": round(seconds_here, 2),
         "cluster_seconds": round(seconds_there, 2),
+        "local_processor_seconds": round(processor_here, 2),
+        "cluster_processor_seconds": round(processor_there, 2),
         "data_megabytes": round(X.nbytes / 1e6, 1),
         "sent_megabytes": round(sent / 1e6, 1),
         "returned_megabytes": round(returned / 1e6, 1),
@@ -126,13 +133,17 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--rate", help="of each worker's link, such as 200mbit; root only")
-    parser.add_argument("--what", nargs="+", default=[""], help="words of the names")
+    parser.add_argument("--what", nargs="+", default=[""], help="words of the names, or =NAME")
     given = parser.parse_args()
     commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], text=True).strip()
     facts = {"workers": given.workers, "cores": len(os.sched_getaffinity(0))}
     facts |= {"rate": given.rate} if given.rate else {}
     facts |= {"commit": commit, "date": time.strftime("%Y-%m-%d")}
-    names = [name for name in STRATEGIES if any(word in name for word in given.what)]
+    names = [
+        name
+        for name in STRATEGIES
+        if any(word in name or word == f"={name}" for word in given.what)
+    ]
     with (
         tempfile.TemporaryDirectory() as folder,
         run_machines(given.workers, Path(folder), given.rate) as machines,

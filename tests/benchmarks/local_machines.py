@@ -117,6 +117,10 @@ class Machines:
         """The processes that learn, which nannies started."""
         return [child for nanny in self.processes[1:] for child in _list_workers(nanny.pid)]
 
+    def processor_seconds(self) -> float:
+        """The processor time of scheduler, nannies and workers."""
+        return sum(map(_read_seconds, [*self.list_workers(), *(p.pid for p in self.processes)]))
+
     def stop(self) -> None:
         """Kill them all."""
         for process in [*self.list_workers(), *(each.pid for each in self.processes)]:
@@ -160,6 +164,14 @@ def _list_workers(nanny: int) -> list[int]:
             if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
                 found.append(child)
     return found
+
+
+def _read_seconds(process: int) -> float:
+    """The processor time of a process, as Linux tells it."""
+    with suppress(OSError):
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
 
 
 def list_children(process: int) -> list[int]:

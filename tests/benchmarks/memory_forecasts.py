@@ -61,7 +61,7 @@ def draw(chosen: str | None, n_rows: int) -> tuple[Any, Any]:
         X, y = Mixture().draw(n_rows, 12)
     else:
         cell = suite.draw(chosen, 0, n_rows, "test")
-        X, y = cell.X_train, cell.y_train
+        X, y = cell.X, cell.y
         X = np.nan_to_num(X.toarray() if sparse.issparse(X) else X)
     return scaled(X), y
 

@@ -16,7 +16,7 @@ from dcsvm_plugins.learners.kernel_svm.size_dispatch import FULL_ROWS
 GRID_ROWS = 6000
 #: Bytes for each value of a full matrix, of which a Newton step takes some once more; for other
 #: kernels than RBF, values are computed in float64 first, and distances may be kept, too.
-RBF_VALUE, OTHER_VALUE, DISTANCE_VALUE = 5.8, 20.0, 12.4
+RBF_VALUE, OTHER_VALUE, DISTANCE_VALUE = 4.6, 20.0, 12.4
 #: What the working sets of larger problems take.
 WORKING_BYTES = 2e7
 #: Blocks of float64 kernel values of larger problems: the most they take, rows of the first.
