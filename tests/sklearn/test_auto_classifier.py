@@ -42,15 +42,9 @@ def test_it_passes_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
-def compare_fits(estimator):
-    """Checks that compare two fits: which recipes a tenth of a second suffices for may differ."""
-    names = ("supervised_y_2d", "fit_idempotent", "classifier_data_not_an_array")
-    return {f"check_{name}": "how far a search gets depends on the time" for name in names}
-
-
 @pytest.mark.slow
 @parametrize_with_checks(
-    [AutoClassifier(seconds=0.2, random_state=0)], expected_failed_checks=compare_fits
+    [AutoClassifier(seconds=0.2, random_state=0)], expected_failed_checks=why_not
 )
 def test_it_passes_them_with_the_whole_portfolio_and_little_time(estimator, check, monkeypatch):
     """Time passes with each look at the clock, so that fits of the same rows try the same."""
