@@ -148,7 +148,7 @@ class PortfolioSearch:
     def _try_middle(
         self, candidate: RecipeTrials, rows: TrialRows, allowed: float, failed: Trial
     ) -> tuple[Trial, Pipeline | None]:
-        """Try the middle of each list where the time suffices for one fit, but not for a search."""
+        """Try the middle of each list where one fit has time enough, though the search had not."""
         recipe, context = candidate.recipe, self.context
         middle = find_middle(recipe.candidate.grid)
         if context.forecast_fit(recipe, rows, middle, context.engine) > allowed:
