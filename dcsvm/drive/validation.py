@@ -104,7 +104,7 @@ def check_labels(y: Any) -> None:
     """Raise if a label is None, or only some are strings: numpy would convert the others."""
     if not isinstance(y, list | tuple):
         y = np.asarray(y)
-        if y.dtype != object:
+        if y.dtype != object or y.ndim == 0:
             return
         y = y.ravel().tolist()
     absent = [place for place, label in enumerate(y) if label is None]

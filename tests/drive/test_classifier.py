@@ -380,7 +380,7 @@ def test_one_class_only_is_refused_in_a_sentence():
 
 
 @pytest.mark.parametrize("form", [list, lambda labels: np.array(labels, dtype=object)])
-@pytest.mark.parametrize(("other", "told"), [(1, "1"), (None, "None"), (2.5, "2.5")])
+@pytest.mark.parametrize(("other", "told"), [(1, "1"), (2.5, "2.5")])
 def test_labels_of_which_some_are_texts_are_refused_in_a_sentence(form, other, told):
     clf = DivideAndConquerClassifier(Everything(), Centroids(), Average())
     labels = form(["a", other, "b"] * (len(X) // 3))
@@ -394,6 +394,16 @@ def test_labels_of_which_some_are_texts_are_refused_in_a_sentence(form, other, t
         GranularitySearch(clf, {}).fit(X, labels)
     with pytest.raises(DataError, match=sentence.replace("^y", "^y_val")):
         GranularitySearch(clf, {}).fit(X, y, X_val=X, y_val=labels)
+
+
+@pytest.mark.parametrize("form", [list, lambda labels: np.array(labels, dtype=object)])
+def test_rows_without_a_label_are_counted(form):
+    labels = form(["a", None, "b"] * (len(X) // 3))
+    clf = DivideAndConquerClassifier(Everything(), Centroids(), Average())
+    sentence = rf"^y has no label \(None\) in {len(X) // 3} rows of {len(X)}, the first is 0: 1, 4,"
+    for each in (clf, GranularitySearch(clf, {})):
+        with pytest.raises(DataError, match=sentence):
+            each.fit(X, labels)
 
 
 @pytest.mark.parametrize(
