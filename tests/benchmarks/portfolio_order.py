@@ -23,10 +23,10 @@ ABLATION = HERE / "measured" / "portfolio_ablation.jsonl"
 
 
 def read_losses() -> tuple[list[str], list[str], FloatArray]:
-    """Sets, recipes, and the log-losses (sets, recipes) where all recipes have finished."""
+    """Sets, the recipes that suit all of them, and their log-losses (sets, recipes)."""
     found = {each["set"]: each["losses"] for each in read_kept(ABLATION) if "losses" in each}
-    recipes = sorted({name for losses in found.values() for name in losses})
-    sets = [name for name, losses in found.items() if len(losses) == len(recipes)]
+    sets = list(found)
+    recipes = sorted(set.intersection(*map(set, found.values())))
     return sets, recipes, np.array([[found[name][each] for each in recipes] for name in sets])
 
 

@@ -113,7 +113,7 @@ def test_of_recipes_to_try_auto_comes_first_and_then_what_it_tries(dcsvm):
         return [name for name in listed if name in some] == list(some)
 
     small = names("--rows", "8000", "--features", "14", "--classes", "2")
-    assert small[:3] == ["auto", "metric_svm", "metric_krr"]
+    assert small[:3] == ["auto", "metric_svm", "boosted_trees"]
     assert are_in_order(small, "global_svm", "bagging_svm", "cascade_svm")
     assert are_in_order(names("--rows", "8000", "--classes", "9"), "td_svm", "one_vs_rest")
     assert names("--rows", "400000", "--classes", "2")[:2] == ["auto", "linear_svm"]

@@ -400,7 +400,9 @@ def test_labels_of_which_some_are_texts_are_refused_in_a_sentence(form, other, t
 def test_rows_without_a_label_are_counted(form):
     labels = form(["a", None, "b"] * (len(X) // 3))
     clf = DivideAndConquerClassifier(Everything(), Centroids(), Average())
-    sentence = rf"^y has no label \(None\) in {len(X) // 3} rows of {len(X)}, the first is 0: 1, 4,"
+    sentence = (
+        rf"^y has no label \(None\) in {len(X) // 3} rows of {len(X)}, the first is 0: 1, 4,"
+    )
     for each in (clf, GranularitySearch(clf, {})):
         with pytest.raises(DataError, match=sentence):
             each.fit(X, labels)
