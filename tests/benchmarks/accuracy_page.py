@@ -45,6 +45,8 @@ SHIPPED = (
     "boosted_trees",
 )
 RIVALS = ("lightgbm", "lightgbm_es", "hgb", "svc", "xrfm")
+#: A method that lacks more than this share of the sets has no mean rank.
+MOST_GAPS = 0.1
 #: The level of the paired tests.
 LEVEL = 0.05
 #: By set and method, the records of all splits.
@@ -88,7 +90,7 @@ def mean(cells: Cells, name: str, method: str, key: str) -> float:
 
 
 def write_table(cells: Cells, methods: Sequence[str], key: str, shown: str) -> list[str]:
-    """Rows by set, and the mean rank over the sets on which all methods have finished."""
+    """Rows by set, and mean ranks over the sets that all methods but those of a few sets have."""
     sets = list(dict.fromkeys(name for name, _ in cells))
     values = np.array([[mean(cells, name, each, key) for each in methods] for name in sets])
     methods = [m for m, used in zip(methods, ~np.isnan(values).all(axis=0), strict=True) if used]
@@ -105,12 +107,15 @@ def write_table(cells: Cells, methods: Sequence[str], key: str, shown: str) -> l
             for text, value in zip(texts, order, strict=True)
         ]
         lines.append(f"| {name} | " + " | ".join(texts) + " |")
-    whole = ~np.isnan(values).any(axis=1)
+    ranked = np.isnan(values).mean(axis=0) <= MOST_GAPS
+    whole = ~np.isnan(values[:, ranked]).any(axis=1)
     if whole.any():
-        ranks = np.array([rankdata(row) for row in better[whole]]).mean(axis=0)
+        ranks = np.full(len(methods), np.nan)
+        rows = better[whole][:, ranked]
+        ranks[ranked] = np.array([rankdata(row) for row in rows]).mean(axis=0)
         lines.append(
             f"| mean rank, {int(whole.sum())} sets | "
-            + " | ".join(f"{rank:.2f}" for rank in ranks)
+            + " | ".join("" if np.isnan(rank) else f"{rank:.2f}" for rank in ranks)
             + " |"
         )
     return lines
