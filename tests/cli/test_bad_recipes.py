@@ -251,7 +251,7 @@ CASES = {
         pipeline() + '[search]\ndata.use = ["iris", "wine"]\n',
         "recipe.toml:7: [search]: data.use cannot be searched for; "
         "did you mean 'data.scale'? available: data.encode, data.min_frequency, data.missing, "
-        "data.scale",
+        "data.missing_target, data.scale",
     ),
     "a search for a scale that is not there": (
         pipeline() + '[search]\ndata.scale = ["minmax", "log"]\n',

@@ -55,7 +55,7 @@ def test_components_that_want_short_indices_get_them(dcsvm, recipe, rows, tmp_pa
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_shipped_recipe_takes_an_svmlight_file(dcsvm, rows, tmp_path, name):
     warnings.simplefilter("always")  # most recipes are meant for more rows
-    quick = ("--set", "search.seconds=0.2", "--jobs", "1", "--out", "run")
+    quick = ("--set", "search.seconds=1", "--jobs", "1", "--out", "run")
     if name == "grouped_svm":  # which wants a column of groups
         quick += ("--set", "decomposer.column=0")
     result = dcsvm("run", name, "--data", rows, *quick)

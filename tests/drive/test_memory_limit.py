@@ -135,8 +135,13 @@ def test_sizes_have_the_unit_that_suits_them():
     assert [format_bytes(size) for size in (4e9, 1.25e8)] == ["4 GB", "125 MB"]
 
 
+def require_plugins():
+    pytest.importorskip("dcsvm_plugins", reason="these pipelines are made of built-in plugins")
+
+
 @pytest.mark.parametrize("scaling", ["none", "minmax"])
 def test_support_vectors_of_many_rows_on_disk_leave_memory(tmp_path, monkeypatch, scaling):
+    require_plugins()
     rows = np.random.default_rng(1).normal(size=(1200, 4))
     labels = rows[:, 0] * rows[:, 1] > 0.2 * rows[:, 2]
     np.save(tmp_path / "X.npy", rows)
@@ -169,6 +174,7 @@ def test_support_vectors_of_many_rows_on_disk_leave_memory(tmp_path, monkeypatch
 
 
 def test_support_vectors_stay_in_memory_without_a_limit_or_with_a_large_one(tmp_path):
+    require_plugins()
     np.save(tmp_path / "X.npy", X)
     for limit in (None, MemoryLimit(1e12)):
         clf = DivideAndConquerClassifier("chunks", "kernel_svm", "mean", random_state=0)

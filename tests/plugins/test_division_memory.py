@@ -43,6 +43,7 @@ SAMPLED = {"tree": 0.8, "repeat": 0.9, "sum": 0.9}
 
 #: The sizes of blocks of rows, made small enough for several of them.
 BLOCKS = {
+    "dcsvm.numeric.mapped_rows.BLOCK_ROWS": 256,
     "dcsvm.toolbox.lazy_model.BLOCK_BYTES": 1 << 20,
     "dcsvm_plugins.decomposers.graf_cascade.BLOCK_ROWS": 256,
     "dcsvm_plugins.decomposers.oblique_tree.BLOCK_ROWS": 256,
