@@ -124,4 +124,4 @@ def test_many_rows_are_gathered_block_by_block(mapped, monkeypatch):
     found = mapped[rows]
     assert type(found) is np.ndarray
     np.testing.assert_array_equal(found, ROWS[rows])
-    assert released == [len(ROWS)]
+    assert released == [len(ROWS)] * 3
