@@ -21,7 +21,7 @@ RESERVED_SHARE = 0.03
 #: if this share of its budget more is enough.
 REFIT_POWER, REFIT_SLACK = 1.5, 0.03
 #: The seconds of writing a run folder with its report: at least, by row, at the most.
-REPORT, REPORT_BY_ROW, LONGEST_REPORT = 1.5, 5e-5, 5.0
+REPORT, REPORT_BY_ROW, LONGEST_REPORT = 2.0, 5e-5, 5.0
 
 
 class TimeUpError(Exception):
