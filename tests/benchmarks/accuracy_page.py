@@ -273,9 +273,9 @@ def describe_budgets() -> list[str]:
     about = (
         "`python tests/benchmarks/budgets.py` runs `dcsvm run auto --seconds S` 20 times, on the "
         "sets of the suite in turn and for 10 to 60 seconds, and compares the time of the clock "
-        "from start to end with what was asked. It needs a machine of its own. Since the run that was "
-        "late, half a second more is kept for what comes after the search: two more such runs took "
-        "9.4 and 10.2 s."
+        "from start to end with what was asked. It needs a machine of its own. Since the run "
+        "that was late, half a second more is kept for what comes after the search: two more such "
+        "runs took 9.4 and 10.2 s."
     )
     return ["## Budgets of auto", "", about, "", *measured]
 
