@@ -58,7 +58,7 @@ def test_another_c_library_is_left_alone(monkeypatch):
     monkeypatch.setattr(malloc_thresholds, "_find_library", lambda: None)
     monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
     with keep_memory():
-        pass
+        assert malloc_thresholds._USERS.count == 0
 
 
 @pytest.mark.skipif(

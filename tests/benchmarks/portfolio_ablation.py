@@ -1,11 +1,11 @@
 """What each recipe of `auto`, and its blends, are worth over the suite, on validation rows.
 
-    python tests/benchmarks/portfolio_ablation.py --cache FOLDER --sets kropt adult
+    python tests/benchmarks/portfolio_ablation.py --sets kropt adult
     python tests/benchmarks/portfolio_ablation.py --print
 
 Every recipe of the portfolio learns `--rows` rows: five folds of them, then all. A choice is then
 made as `auto` makes it, without a limit of time: among all recipes, and among all but some. Rows
-outside judge it. The probabilities are kept in the cache, so that the script can be stopped.
+outside judge it. Finished sets are kept, so that the script can be stopped.
 Seconds are those of the processor: of the search and of one fit of each recipe tried.
 """
 
@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
-import pickle
 import time
 import warnings
 from collections import defaultdict
@@ -58,11 +57,8 @@ WITHOUT: dict[str, tuple[str, ...]] = {
 }
 
 
-def learn_all(name: str, n_rows: int, cache: Path | None) -> dict[str, Any]:
+def learn_all(name: str, n_rows: int) -> dict[str, Any]:
     """The probabilities that each recipe gives, (rows, classes), out of fold and of other rows."""
-    path = None if cache is None else cache / f"{name}-{n_rows}.pickle"
-    if path is not None and path.exists():
-        return dict(pickle.loads(path.read_bytes()))
     cell = draw(name, 0, n_rows, "validation")
     data = read_cell(cell)
     learned, judged = np.split(np.arange(len(data.y)), [len(cell.y)])
@@ -95,8 +91,6 @@ def learn_all(name: str, n_rows: int, cache: Path | None) -> dict[str, Any]:
             "seconds": seconds,
             "predict_seconds": last.predict_seconds,
         }
-    if path is not None:
-        path.write_bytes(pickle.dumps(found))
     return found
 
 
@@ -185,7 +179,6 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", nargs="+", default=[], help="names; all if not given")
     parser.add_argument("--rows", type=int, default=4000, help="to learn from")
-    parser.add_argument("--cache", type=Path, help="a folder for the probabilities")
     parser.add_argument("--out", type=Path, default=KEPT)
     parser.add_argument("--print", action="store_true", help="print the table, run nothing")
     given = parser.parse_args(arguments)
@@ -196,7 +189,7 @@ def main(arguments: list[str] | None = None) -> None:
     default_registry().names(RECIPE)
     done = {each["set"] for each in read_kept(given.out)}
     for name in (each for each in given.sets or list_sets() if each not in done):
-        found = learn_all(name, given.rows, given.cache)
+        found = learn_all(name, given.rows)
         about = {"commit": ask_git("rev-parse", "--short", "HEAD")}
         about |= {"date": datetime.date.today().isoformat(), "rows": given.rows, "set": name}
         for without, left_out in WITHOUT.items():

@@ -77,7 +77,7 @@ class PortfolioSearch:
         samples = list(self._list_samples())
         alive = list(self.candidates)
         for number, rows in enumerate(samples):
-            self._try_all(alive, rows, number + 1 == len(samples))
+            self._try_all(alive, rows)
             alive = self._halve(
                 [each for each in alive if not each.drop_reason], number, len(samples)
             )
@@ -107,7 +107,7 @@ class PortfolioSearch:
             )
         return [*samples, whole]
 
-    def _try_all(self, alive: Sequence[RecipeTrials], rows: TrialRows, is_last: bool) -> None:
+    def _try_all(self, alive: Sequence[RecipeTrials], rows: TrialRows) -> None:
         for number, candidate in enumerate(alive):
             waiting = len(alive) - number
             self._try(candidate, rows, f"{number + 1} of {len(alive)}", waiting)
