@@ -31,7 +31,7 @@ from dcsvm.datasets.dataset import Dataset
 from dcsvm.drive.engine import Engine
 from dcsvm.drive.observers import Observer
 from dcsvm.drive.registry import RECIPE, default_registry
-from dcsvm.experiments.portfolio.blending import HeldOutScorer, blend, select_members
+from dcsvm.experiments.portfolio.blending import HeldOutScorer, choose_weights
 from dcsvm.experiments.portfolio.budget import Budget
 from dcsvm.experiments.portfolio.portfolio_recipes import PortfolioRecipe, find_portfolio
 from dcsvm.experiments.portfolio.portfolio_search import FINALISTS
@@ -127,12 +127,7 @@ def choose(found: dict[str, Any], names: Sequence[str], members: int) -> dict[st
     scorer = HeldOutScorer(y, classes, "accuracy")
     several = [recipes[name] for name in finalists]
     seconds = [found["recipes"][name]["predict_seconds"] for name in finalists]
-    alone = scorer.choose(several, seconds)
-    weights = {alone: 1.0}
-    if members > 1:
-        mixed = select_members(scorer, several, alone, [0.0] * len(several), 1.0, members)
-        if scorer.accepts(blend(several, mixed), several[alone]):
-            weights = mixed
+    _, weights = choose_weights(scorer, several, seconds, [0.0] * len(several), 1.0, members)
     return {finalists[place]: weight for place, weight in weights.items()}
 
 

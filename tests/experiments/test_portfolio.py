@@ -198,6 +198,18 @@ def test_a_blend_that_is_clearly_less_accurate_is_not_accepted():
     assert balanced.accepts(several[0], several[0])
 
 
+def test_a_little_better_is_not_clearly_better():
+    scorer, several = make_models(n_models=1)
+    better = several[0].copy()
+    wrong = np.flatnonzero(several[0].argmax(axis=1) != scorer.y)
+    better[wrong[0]] = better[wrong[0], ::-1]
+    for score in ("accuracy", "balanced_accuracy"):
+        judge = HeldOutScorer(scorer.y, scorer.classes, score)
+        assert judge.rate(better) > judge.rate(several[0])
+        assert not judge.is_clearly_better(better, several[0])
+        assert judge.is_clearly_better(several[0], several[0][:, ::-1])
+
+
 def test_a_member_that_adds_next_to_nothing_is_left_out():
     scorer, several = make_models(n_models=2)
     copy = several[0].copy()

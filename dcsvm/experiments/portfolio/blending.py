@@ -58,13 +58,23 @@ class HeldOutScorer:
         is_loss = self.score in ("log_loss", "neg_log_loss", "brier")
         return _standardize(by_loss if is_loss else by_label), _standardize(by_loss)
 
+    def is_clearly_better(self, one: FloatArray, other: FloatArray) -> bool:
+        """Whether one is better than the other by more than what rows by chance explain.
+
+        Where the score has no value for each row, log-loss has to differ clearly, too.
+        """
+        gain, loss = self.measure_gain(one, other)
+        if self.score in PAIRED:
+            return gain >= CLEAR_GAIN
+        return self.rate(one) > self.rate(other) and loss >= CLEAR_GAIN
+
     def accepts(self, mixed: FloatArray, alone: FloatArray) -> bool:
         """Whether a blend of less log-loss may take the place of the best one alone.
 
         By accuracy, a difference that chance explains does not count against the blend.
         """
         if self.score in PAIRED:
-            return self.measure_gain(alone, mixed)[0] < CLEAR_GAIN
+            return not self.is_clearly_better(alone, mixed)
         return self.rate(mixed) >= self.rate(alone)
 
     def _encode_labels(self) -> IntArray:
@@ -76,6 +86,28 @@ class HeldOutScorer:
     def _compute_losses(self, probabilities: FloatArray) -> FloatArray:
         own = probabilities[np.arange(len(probabilities)), self._encode_labels()]
         return np.asarray(-np.log(np.maximum(own, MIN_PROBABILITY)))
+
+
+def choose_weights(
+    scorer: HeldOutScorer,
+    several: Sequence[FloatArray],
+    answers: Sequence[float],
+    seconds: Sequence[float],
+    allowed: float,
+    most: int,
+) -> tuple[int, dict[int, float]]:
+    """The place of the best one alone, and the weights of what is chosen by place.
+
+    `answers` are the seconds of a prediction and `seconds` those of the last fits, of which a
+    blend of up to `most` members takes no more than are `allowed`.
+    """
+    first = scorer.choose(several, answers)
+    if most > 1 and len(several) > 1:
+        left = max(allowed, seconds[first])
+        mixed = select_members(scorer, several, first, seconds, left, most)
+        if scorer.accepts(blend(several, mixed), several[first]):
+            return (first if len(mixed) > 1 else next(iter(mixed))), mixed
+    return first, {first: 1.0}
 
 
 def select_members(

@@ -107,4 +107,4 @@ class PortfolioEvaluation:
             return False
         n_validation = min(each.n_validation for each in pair if each)
         first, second = (each.probabilities[:n_validation] for each in pair if each)
-        return not self.build_scorer(0, n_validation).accepts(second, first)
+        return self.build_scorer(0, n_validation).is_clearly_better(first, second)

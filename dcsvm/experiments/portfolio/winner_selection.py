@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dcsvm.experiments.portfolio.blending import HeldOutScorer, blend, select_members
+from dcsvm.experiments.portfolio.blending import HeldOutScorer, blend, choose_weights
 from dcsvm.experiments.portfolio.portfolio_evaluation import FOLDS, PortfolioEvaluation
 from dcsvm.experiments.portfolio.portfolio_recipes import count_levels
 from dcsvm.experiments.portfolio.recipe_trials import RecipeTrials, Trial, TrialContext
@@ -65,14 +65,10 @@ class WinnerSelection:
         scorer, probabilities = self._collect(pool, sample_size)
         seconds = [self.evaluation.forecast_final_fits(each) for each in pool]
         answers = [each.predict_time.forecast(sample_size) for each in pool]
-        first = scorer.choose(probabilities, answers)
-        weights = {first: 1.0}
-        if self.members > 1 and len(pool) > 1:
-            left = max(self.context.budget.left, seconds[first])
-            mixed = select_members(scorer, probabilities, first, seconds, left, self.members)
-            if scorer.accepts(blend(probabilities, mixed), probabilities[first]):
-                weights = mixed
-                first = first if len(mixed) > 1 else next(iter(mixed))
+        left = self.context.budget.left
+        first, weights = choose_weights(
+            scorer, probabilities, answers, seconds, left, self.members
+        )
         chosen = {pool[place].recipe.name: weight for place, weight in weights.items()}
         board = self._build_leaderboard(chosen)
         values = self._describe([(pool[place], weight) for place, weight in weights.items()])
